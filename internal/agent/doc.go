@@ -2,7 +2,7 @@
 // skills, hooks and MCP servers are, and what they can. It does no work of a hook. It only reads: skills, plugins, and the
 // settings that switch these or hooks off.
 //
-// An agent is one file with an [Agent], which is a table of measured facts. docs/agents.md has the recipe. What an exit code or
+// An agent is one file with an [Agent], which is a table of measured facts. CONTRIBUTING.md has the recipe. What an exit code or
 // an output means to these agents in general is in package dialect of the hook runtime; here is only what fsmtx uses.
 //
 // What all but Claude Code have in common: they run a hook's command in a shell with the event on standard

@@ -115,3 +115,15 @@ func pages(t *testing.T) map[string]string {
 	}
 	return all
 }
+
+// TestEveryPageHasAnExample: a picture, or an example that TestExamplesInTheDocuments runs or TestJSONInTheDocuments checks. The page
+// of commands is generated, and docs/README.md only says where the others are.
+func TestEveryPageHasAnExample(t *testing.T) {
+	for name, text := range pages(t) {
+		dir, page := filepath.Split(name)
+		if dir != "../../docs/" && page != "README.md" || page == "commands.md" || name == "../../docs/README.md" {
+			continue
+		}
+		assert.Regexp(t, "(?m)^```console$|^!\\[|^```json\n(\\[|\\{\"fsm\")|^```json\n\\{\n", text, name)
+	}
+}

@@ -43,7 +43,7 @@ func TestExamplesInTheDocuments(t *testing.T) {
 			}
 		}
 	}
-	for _, page := range []string{"start.md", "hooks.md"} {
+	for _, page := range []string{"start.md", "faq.md", "agents.md", "hooks.md"} {
 		assert.NotZero(t, ran[page], page)
 	}
 }
@@ -74,7 +74,7 @@ func commandsOf(session string) []printed {
 	return found
 }
 
-// inShell returns the output of a command, with its directory as /project and the program as fsmtx.
+// inShell returns the output of a command, with its directory as /project, the home as /home and the program as fsmtx.
 func inShell(dir, line string) string {
 	c := exec.Command("sh", "-c", line)
 	c.Dir = dir
@@ -84,7 +84,7 @@ func inShell(dir, line string) string {
 	c.Stdout, c.Stderr = &out, &out
 	_ = c.Run() // the output is compared
 	program, _ := exec.LookPath("fsmtx")
-	return strings.NewReplacer(dir, "/project", program, "fsmtx").Replace(out.String())
+	return strings.NewReplacer(dir, "/project", filepath.Join(filepath.Dir(dir), "home"), "/home", program, "fsmtx").Replace(out.String())
 }
 
 // comparable replaces what differs between runs: durations with the padding behind them,
