@@ -3,6 +3,8 @@ package txn
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -36,6 +38,23 @@ func TestRestoreBringsBackTheSameFile(t *testing.T) {
 	assert.Equal(t, []EntryFile{{"5.json", 1, digest([]byte("5")), 0o644}, {"2.json", 10, digest([]byte("old 2.json")), 0o640}}, h[1].Created)
 	assert.Equal(t, []string{".", "3.json", "4.json"}, names(t, h[1].Backups))
 	assert.Equal(t, []string{"."}, names(t, h[0].Backups), "what is written to the file in place must not change a backup")
+}
+
+// TestARestoredFileIsSyncedBeforeItIsLinked: another program may have written to it after it was deleted.
+func TestARestoredFileIsSyncedBeforeItIsLinked(t *testing.T) {
+	dir, _, undo := replaced(t)
+	var steps []string
+	d, err := Open(t.Context(), dir, WithFS(before(func(s faultfs.Step) error {
+		if strings.Contains(s.Path, backupName+"/2.json") {
+			steps = append(steps, s.Op)
+		}
+		return nil
+	})))
+	require.NoError(t, err)
+	defer d.Close()
+	require.NoError(t, d.Commit(t.Context(), undo))
+	require.Subset(t, steps, []string{"sync", "link"})
+	assert.Less(t, slices.Index(steps, "sync"), slices.Index(steps, "link"), steps)
 }
 
 // TestRestoreIsAllOrNothing fails each step of a transaction that restores.

@@ -107,6 +107,8 @@ func TestWhoCalls(t *testing.T) {
 		"VS Code Remote": {chain: chainOf(with([]process{initd, {comm: "node", args: []string{"node", "out/server-main.js"}}},
 			typed("bash", pts)...)...), want: Person},
 
+		"an agent's variable that is empty": {chain: chainOf(with([]process{initd, gnome}, typed("bash", pts)...)...),
+			env: map[string]string{"GEMINI_CLI": "", "CLAUDECODE": ""}, want: Person},
 		"in the background of a terminal": {chain: chainOf(initd, gnome, process{pid: 900, comm: "bash", session: 900, terminal: pts},
 			process{comm: "fsmtx", session: 900, group: 901, foreground: 900, terminal: pts}), want: Script, why: "not in the foreground"},
 		"a script over ssh": {chain: chainOf(initd, process{comm: "sshd"}, process{comm: "bash"}, program_), want: Script,

@@ -30,6 +30,13 @@ func TestSkillSwitch(t *testing.T) {
 	}
 }
 
+func TestRunsApart(t *testing.T) {
+	for document, want := range map[string]bool{"context: fork": true, "context: 'fork'": true, "context: inline": false, "context:": false,
+		"description: context": false, "name: x": false, "context: [fork]": false} {
+		assert.Equal(t, want, RunsApart([]byte("---\n"+document+"\n---\ncontext: fork\n")), document)
+	}
+}
+
 func TestSkillName(t *testing.T) {
 	skillBomb := strings.TrimSuffix(bomb(9), "---\n")
 	tests := []struct {

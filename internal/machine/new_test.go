@@ -20,7 +20,9 @@ func TestFaults(t *testing.T) {
 			{ID: 1, Outcomes: back(1, 2)}, {ID: 2, When: []Condition{{1, []string{"again"}}}}},
 		`1 when/7: there is no step 7`:      {{ID: 1}, {ID: 2, When: []Condition{{7, []string{Done}}}}},
 		`0 blockedBy/0: there is no step 7`: {{ID: 1, BlockedBy: ids(7)}},
-		`1 id: duplicate id 1`:              {{ID: 1}, {ID: 1}},
+		`0 : cycle 1 -> 3 -> 2 -> 1: each step comes before the next, so none can start`: {
+			{ID: 1, BlockedBy: ids(2)}, {ID: 2, BlockedBy: ids(3)}, {ID: 3, BlockedBy: ids(1)}, {ID: 4, BlockedBy: ids(1)}},
+		`1 id: duplicate id 1`: {{ID: 1}, {ID: 1}},
 		`0 outcomes/a/then: then names "x", which is not an outcome of this step`: {{ID: 1,
 			Outcomes: []Outcome{{Name: "a", Back: 1, Max: 1, Then: "x"}}}},
 		`0 outcomes/a/then: then names "feild", which is not an outcome of this step (did you mean field?)`: {

@@ -149,3 +149,19 @@ func TestAllOrNothing(t *testing.T) {
 	})
 	require.Positive(t, found)
 }
+
+// TestWhereTheStepsAre: by the heading above a list, and of steps that are there twice the longer text, or the last.
+func TestWhereTheStepsAre(t *testing.T) {
+	for heading, want := range map[string]bool{"Workflow": true, "Steps": true, "Example workflow": true, "Example": false, "Notes": false,
+		"Workflow rules": false, "1. Example": false} {
+		o := outline.Markdown([]byte("# T\n\n## "+heading+"\n\n1. Open it\n2. Close it\n"), "")
+		assert.Equal(t, want, len(o.Steps) == 2, heading)
+	}
+	short, long := "## Step 1: Open it\n\n## Step 2: Close it\n\n", "## Phase 1: Open it\n\nUse it.\n\n## Phase 2: Close it\n\nText.\n\n"
+	for text, line := range map[string]int{short: 3, short + short: 7, short + long: 7, long + short: 3} {
+		o := outline.Markdown([]byte("# T\n\n"+text), "")
+		if assert.Len(t, o.Steps, 2, "%s: %s", text, o.Unsure) {
+			assert.Equal(t, line, o.Steps[0].Line, text)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
@@ -57,4 +58,47 @@ func TestATextThatIsNoTask(t *testing.T) {
 	for _, text := range []string{"", "{", `{"id":"1","status":"done"}`, `{"id":"1"}`} {
 		assert.Nil(t, parseTask([]byte(text)), text)
 	}
+}
+
+// TestWord: the first of these that holds of a step.
+func TestWord(t *testing.T) {
+	after := stepLine{id: 2, status: workflow.Pending, after: []int64{1}}
+	for _, c := range []struct {
+		want   string
+		step   stepLine
+		change func(s *State, c *Current)
+	}{
+		{"ready", stepLine{id: 2, status: workflow.Pending}, nil},
+		{"blocked", after, nil},
+		{"in progress", stepLine{id: 2, status: workflow.InProgress}, nil},
+		{"unchecked", stepLine{id: 2, status: workflow.Completed}, nil},
+		{"done", stepLine{id: 2, status: workflow.Completed, passed: true}, nil},
+		{"gone", stepLine{id: 2}, nil},
+		{"not needed", stepLine{id: 2}, func(_ *State, c *Current) { c.NotNeeded = true }},
+		{"not needed", after, func(_ *State, c *Current) { c.NotNeeded = true }},
+		{"skipped", stepLine{id: 2, status: workflow.Completed}, func(_ *State, c *Current) { c.Outcome = machine.Skipped }},
+		{"skipped", stepLine{id: 2, status: workflow.Completed, passed: true}, func(s *State, _ *Current) {
+			ago(s, 0, 2, workflow.Completed, Override).Evidence[0].Why = SkipWord + "x"
+		}},
+		{"checking", stepLine{id: 2, status: workflow.InProgress}, func(s *State, _ *Current) { s.Pending = []Pending{{Step: 2}} }},
+		{"in progress", stepLine{id: 2, status: workflow.InProgress}, func(s *State, _ *Current) {
+			s.Pending = []Pending{{Step: 2, Waiting: true}}
+		}},
+	} {
+		s := stateOf(stepLine{id: 1, status: workflow.InProgress}, c.step)
+		if c.change != nil {
+			c.change(s, s.Step(2))
+		}
+		assert.Equal(t, c.want, s.Word(s.Step(2)), "%+v", c.step)
+	}
+}
+
+// TestNowReady names each step once, with what the first is about.
+func TestNowReady(t *testing.T) {
+	s := stateOf(stepLine{id: 1}, stepLine{id: 2}, stepLine{id: 3})
+	for n, want := range []string{"", ` Ready: #1 "A": do it`, ` Ready: #1 "A": do it` + "\nAlso ready: " + `#2 "B"`,
+		` Ready: #1 "A": do it` + "\nAlso ready: " + `#2 "B" and #3 "C"`} {
+		assert.Equal(t, want, nowReady(s.Steps[:n], "do it"))
+	}
+	assert.Equal(t, ` Ready: #1 "A"`, nowReady(s.Steps[:1], ""))
 }

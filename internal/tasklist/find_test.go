@@ -1,6 +1,7 @@
 package tasklist
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
@@ -211,4 +213,39 @@ func TestNamesOfProjectsAreSafe(t *testing.T) {
 	assert.Regexp(t, "^root-[0-9a-f]{10}$", nameOf("/"))
 	assert.LessOrEqual(t, len(nameOf("/x/"+string(make([]byte, 255)))), 80)
 	assert.NotEqual(t, nameOf("/x/shop"), nameOf("/y/shop"))
+}
+
+// TestUnnamed: a list is meant without a name if no other list of the project was hydrated later, or may have open steps.
+func TestUnnamed(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after string // of which project another list is hydrated, before this one or after
+		unread        bool   // the other cannot be read in the time
+		want          bool
+	}{
+		"alone":                    {"", "", false, true},
+		"another project's before": {"other", "", false, true},
+		"another project's after":  {"", "other", false, true},
+		"of the project after":     {"", "shop", false, false},
+		"of the project, open":     {"shop", "", false, false},
+		"of the project, unread":   {"shop", "", true, false},
+	} {
+		w := newWorld(t)
+		projects := map[string]string{"shop": w.project, "other": filepath.Join(w.home, "src", "other")}
+		if c.before != "" {
+			w.hydrated(w.claudes("s2"), "s2", projects[c.before])
+		}
+		w.hydrated(w.claudes("s1"), "s1", w.project)
+		if c.after != "" {
+			w.hydrated(w.claudes("s2"), "s2", projects[c.after])
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		if c.unread {
+			cancel()
+		}
+		assert.Equal(t, c.want, Unnamed(ctx, w.lookup, w.claudes("s1")), name)
+		rivals, err := Rivals(t.Context(), w.lookup, w.claudes("s1"), func(*state.State) bool { return true })
+		require.NoError(t, err)
+		assert.Equal(t, !c.want, len(rivals) == 1, name)
+		cancel()
+	}
 }

@@ -2,6 +2,7 @@ package terminal_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -61,4 +62,26 @@ func TestAnOutputSurvivesThatItsReaderIsGone(t *testing.T) {
 		assert.Equal(t, 0, state.ExitCode(), how)
 		assert.True(t, text == long, how)
 	}
+}
+
+// broken is a writer whose every write fails, each with another error.
+type broken int
+
+func (b *broken) Write([]byte) (int, error) {
+	*b++
+	return 0, fmt.Errorf("write %d failed", *b)
+}
+
+func TestTheFirstErrorOfAnOutputIsKept(t *testing.T) {
+	out := terminal.NewOutput(new(broken))
+	require.NoError(t, out.Err())
+	for range 2 {
+		_, err := out.Write([]byte("x"))
+		require.Error(t, err)
+		require.EqualError(t, out.Err(), "write 1 failed")
+	}
+	out.Forget()
+	require.NoError(t, out.Err())
+	_, _ = out.Write([]byte("x"))
+	require.EqualError(t, out.Err(), "write 3 failed")
 }

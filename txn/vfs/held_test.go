@@ -25,8 +25,12 @@ func held(t *testing.T) (files vfs.FS, h *vfs.Held, dir string) {
 	require.NoError(t, os.Mkdir(dir+"/other", 0o755))
 	require.NoError(t, os.WriteFile(dir+"/other/x", []byte("other"), 0o600))
 	require.NoError(t, os.Symlink("other", dir+"/d"))
-	steps := &faultfs.Steps{FS: vfs.OS{}, Before: func(faultfs.Step) error { return nil }}
-	return vfs.At(steps, h), h, dir
+	seen := 0
+	steps := &faultfs.Steps{FS: vfs.OS{}, Before: func(faultfs.Step) error { seen++; return nil }}
+	files = vfs.At(steps, h)
+	require.NoError(t, files.Sync(dir+"/away"))
+	require.NotZero(t, seen, "it is still wrapped")
+	return files, h, dir
 }
 
 // TestEveryOperationStaysInTheHeldDirectory calls every operation after the directory was

@@ -120,3 +120,39 @@ func TestVariableText(t *testing.T) {
 	_, ok := VariableText(jsontext.Value("[1]"))
 	assert.False(t, ok)
 }
+
+// TestResponses: what hooks see of a response, and what a response of hooks becomes.
+func TestResponses(t *testing.T) {
+	const usage = `"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2,"totalTokenCount":3`
+	for _, c := range []struct{ response, hook, back string }{
+		{`{}`, `{"candidates":[]}`, ``},
+		{`{"candidates":[{"content":{"role":"user","parts":[{"text":"a"},{"text":"b"},{"other":1}]},"finishReason":"STOP","index":0,"x":1}],"y":1,` +
+			usage + `,"z":4}}`,
+			`{"text":"ab","candidates":[{"content":{"role":"user","parts":["a","b"]},"finishReason":"STOP","index":0}],` + usage + `}}`,
+			`{"text":"ab","candidates":[{"content":{"role":"user","parts":[{"text":"a"},{"text":"b"}]},"finishReason":"STOP","index":0}],` +
+				usage + `}}`},
+		{`{"text":"t","candidates":[{"content":{"parts":[{"text":"a"}]},"safetyRatings":[{"category":"c","probability":"p","x":1}]},{}]}`,
+			`{"text":"t","candidates":[{"content":{"role":"model","parts":["a"]},"safetyRatings":[{"category":"c","probability":"p"}]},` +
+				`{"content":{"role":"model","parts":[]}}]}`,
+			`{"text":"t","candidates":[{"content":{"role":"model","parts":[{"text":"a"}]},"safetyRatings":[{"category":"c","probability":"p"}]},` +
+				`{"content":{"role":"model","parts":[]}}]}`},
+	} {
+		hook := ToHookResponse(jsontext.Value(c.response)).Raw()
+		assert.JSONEq(t, c.hook, string(hook), c.response)
+		back, ok := FromHookResponse(hook)
+		if assert.Equal(t, c.back != "", ok, c.response); ok {
+			assert.JSONEq(t, c.back, string(back), c.response)
+		}
+	}
+	for given, want := range map[string]string{
+		`{"candidates":[1,{"content":{"parts":["a"]}}]}`: `{"candidates":[{"content":{"role":"model","parts":[{"text":"a"}]}}]}`,
+		`{"candidates":[{"content":{"parts":[]}}]}`:      "", `7`: "",
+	} {
+		got, ok := FromHookResponse(jsontext.Value(given))
+		if assert.Equal(t, want != "", ok, given); ok {
+			assert.JSONEq(t, want, string(got), given)
+		}
+	}
+	assert.JSONEq(t, `{"candidates":[{"content":{"role":"model","parts":[{"text":"why"}]},"finishReason":"STOP","index":0}]}`,
+		string(StopResponse("why")))
+}

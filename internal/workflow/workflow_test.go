@@ -1,0 +1,151 @@
+package workflow
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+)
+
+const everything = `{"fsm": 2, "vars": {"tag": ""}, "steps": [
+	{"id": 1, "subject": "Build {tag}", "ready": ["go.mod"], "do": "review", "produces": ["out/*", "log"],
+		"check": {"run": "make", "timeout": 90, "env": ["PATH"], "watch": ["src/**"]}, "approval": "Ship {tag}?", "only": ["Bash(git push *)"]},
+	{"id": 2, "subject": "Judge", "blockedBy": [1], "within": "2h", "outcomes": {
+		"again": {"back": 1, "max": 2, "then": "stop"}, "stop": {"stop": true, "approval": "Stop?"},
+		"fine": {"produces": ["report"], "check": "test -s report"}}},
+	{"id": 3, "subject": "Choose", "when": {"2": ["fine", "skipped"]}, "decides": {"run": "./choose"}, "outcomes": ["a", "b"],
+		"set": {"tag": "v.*", "sum": {"run": "sum"}, "kind": ["x", "y"]}},
+	{"id": 4, "subject": "Ask", "when": {"3": "a"}, "decides": "person", "outcomes": {"yes": {}, "no": {"stop": true}}},
+	{"id": 5, "subject": "Each", "blockedBy": [3], "each": {"lines": "list", "inTurn": true}, "do": [{"id": 1, "subject": "Look at {item}"}]},
+	{"id": 6, "subject": "Parts", "blockedBy": [5], "do": [{"id": 1, "subject": "P", "outcomes": {"ok": {}, "halt": {"stop": true}}},
+		{"id": 2, "subject": "Q", "blockedBy": [1]}]}]}`
+
+func planned(t *testing.T) []Workflow {
+	spec, err := fsmspec.Parse([]byte(everything))
+	require.NoError(t, err)
+	p, err := spec.Plan("ship", fsmspec.Snapshot{}, fsmspec.Policy{})
+	require.NoError(t, err)
+	return Planned(p.Levels(), 0)
+}
+
+// TestTexts: what a step demands and how it ends, in words, and what is on record of it.
+func TestTexts(t *testing.T) {
+	w := planned(t)[0]
+	w.Command, w.Dir = "ship", "/project"
+	text, err := w.Encode()
+	require.NoError(t, err)
+	read, err := ParseWorkflow(text)
+	require.NoError(t, err)
+	again, err := read.Encode()
+	require.NoError(t, err)
+	assert.Equal(t, text, again)
+	var b strings.Builder
+	for _, u := range read.All() {
+		fmt.Fprintf(&b, "%s; %s; %s; last %v\n", u.Title(), u.TitleIs(), u.Level(), u.Last())
+		for _, s := range u.Steps {
+			fmt.Fprintf(&b, "#%d %s by %v %v\n", s.ID, s.Subject, s.Decider(), s.NeedsPerson())
+			for _, line := range append(s.Demands(), s.Ends(u.Parent)...) {
+				fmt.Fprintf(&b, "  %s\n", line)
+			}
+			gates := s.Gates()
+			for _, o := range s.Outcomes {
+				gates = append(gates, o.Gates()...)
+			}
+			for _, g := range gates {
+				fmt.Fprintf(&b, "  - %s at %s: %s; looks %v; says %q\n", g.Kind, g.When, g.Label(), g.Looks(), g.Condition())
+			}
+		}
+	}
+	assert.Equal(t, `the workflow of ship; The workflow of ship is; the workflow; last [4 6]
+#1 Build {tag} by {agent } true
+  needs go.mod
+  calls the skill review
+  produces out/*, log
+  check (at most 1m30s, with PATH, no other variable): make
+  approval: Ship {tag}?
+  only here: Bash(git push *)
+  - ready at start: ready: go.mod; looks true; says ""
+  - do at completion: skill: review; looks false; says ""
+  - produces at completion: produces: out/*, log; looks true; says ""
+  - check at completion: check: make; looks true; says ""
+  - approval at completion: approval; looks false; says ""
+#2 Judge by {agent } true
+  after #1
+  outcome again ↺ #1, 2 times at most, then stop
+  outcome stop ends the workflow; approval: Stop?
+  outcome fine; produces report; check (at most 5m0s): test -s report
+  within 2h
+  - approval at completion: approval; looks false; says ""
+  - outcome files at completion: produces: report; looks true; says "produces report"
+  - outcome check at completion: check: test -s report; looks true; says "check (at most 5m0s): test -s report"
+#3 Choose by {command ./choose} false
+  after #2
+  needed if #2 ends as fine or skipped
+  outcome a
+  outcome b
+  a command decides (at most 5m0s): ./choose
+  sets tag (matches v.*)
+  sets sum by a command (at most 5m0s): sum
+  sets kind (x or y)
+#4 Ask by {person } false
+  after #3
+  needed if #3 ends as a
+  outcome yes
+  outcome no ends the workflow
+  a person decides
+#5 Each by {agent } false
+  after #3
+  for each line of list, in turn
+#6 Parts by {agent } false
+  after #5
+the parts of #6; The parts of #6 are; the parts of #6; last [8]
+#7 P by {agent } false
+  outcome ok
+  outcome halt ends the parts of #6
+#8 Q by {agent } false
+  after #7
+`, b.String())
+}
+
+// TestRecordsThatAreRefused: what another program has written, or damaged, is not taken for a workflow.
+func TestRecordsThatAreRefused(t *testing.T) {
+	for want, change := range map[string]func(w *Workflow){
+		"":                             func(*Workflow) {},
+		"has no dir":                   func(w *Workflow) { w.Dir = "" },
+		"parent #-1, round 0":          func(w *Workflow) { w.Parent = -1 },
+		"parent #0, round -1":          func(w *Workflow) { w.Round = -1 },
+		"#0: the number is out":        func(w *Workflow) { w.Steps[0].ID = 0 },
+		"#1: the number is out":        func(w *Workflow) { w.Steps[1].ID = 1 },
+		"#6: the number is out":        func(w *Workflow) { w.Under[0].Steps[1].ID = 6 }, // that of the step that it is under
+		"#2: local id 1 is out":        func(w *Workflow) { w.Steps[1].Local = 1 },
+		"#1: local id 0 is out":        func(w *Workflow) { w.Steps[0].Local = 0 },
+		"blocked by #9, which is not":  func(w *Workflow) { w.Steps[1].BlockedBy = []int64{9} },
+		"of nothing, or of two things": func(w *Workflow) { w.Steps[4].Each.Run = &Check{Run: "x", Timeout: 1} },
+		"decides, and there is none":   func(w *Workflow) { w.Steps[2].Chooser = nil },
+		"a check without a command":    func(w *Workflow) { w.Steps[0].Check.Run = " " },
+		"timeout of 0 seconds":         func(w *Workflow) { w.Steps[1].Outcomes[2].Check.Timeout = 0 },
+		"timeout of 1e+300 seconds":    func(w *Workflow) { w.Steps[2].Chooser.Timeout = 1e300 },
+		"a time limit of -1 seconds":   func(w *Workflow) { w.Steps[1].Within = -1 },
+		`only: "(": `:                  func(w *Workflow) { w.Steps[0].Only = []string{"("} },
+		"the value tag: ":              func(w *Workflow) { w.Steps[2].Set[0].Pattern = "(" },
+		"#1: cycle 1 -> 2 -> 1":        func(w *Workflow) { w.Steps[0].BlockedBy = []int64{2} },
+	} {
+		w := planned(t)[0]
+		w.Dir = "/project"
+		change(&w)
+		text, err := w.Encode()
+		if want == "" {
+			require.NoError(t, err)
+			_, err = ParseWorkflow(strings.Replace(text, `"version":`, `"version":1`, 1))
+			require.ErrorIs(t, err, ErrVersion)
+			_, err = ParseWorkflow("{")
+			require.ErrorContains(t, err, "the record of a workflow: ")
+			continue
+		}
+		assert.ErrorContains(t, err, want)
+	}
+}
