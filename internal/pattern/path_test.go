@@ -13,7 +13,8 @@ func TestPatternsOfPaths(t *testing.T) {
 		pattern, name string
 		want          bool
 	}{
-		{"**", "a", true}, {"**", "", false}, {"**", "a/b", true}, {"docs/**", "docs/a/b", true}, {"docs/**", "docs", false}, {"docs/**", "xdocs/a", false},
+		{"**", "", false},
+		{"**", "a", true}, {"**", "a/b", true}, {"docs/**", "docs/a/b", true}, {"docs/**", "docs", false}, {"docs/**", "xdocs/a", false},
 		{"**/*.md", "a.md", true}, {"**/*.md", "a/b/c.md", true}, {"**/*.md", "a/b/c.go", false}, {"*.md", "a/b.md", false},
 		{"a/**/c", "a/c", true}, {"a/**/c", "a/b/b/c", true}, {"a/**/c", "a/b/c/d", false}, {"a/*", "a/b", true}, {"a/*", "a/b/c", false},
 		{"a", "a/b", false}, {"A", "a", false}, {"**/a", "xa", false},

@@ -52,7 +52,8 @@ func TestLookTellsWhatItCannotParse(t *testing.T) {
 	nested := func(begin, end string) string {
 		return strings.Repeat(begin, maxNested+1) + "git pull" + strings.Repeat(end, maxNested+1)
 	}
-	for _, line := range []string{nested("( ", ")"), nested("{ ", "; }"), nested("a $(", ")"), nested("a <(", ")"), `git pull "`, `(((git pull`, `sh -c 'git pull "'`, "git pull " + strings.Repeat("a ", maxLine), deep,
+	for _, line := range []string{nested("( ", ")"), nested("{ ", "; }"), nested("a $(", ")"), nested("a <(", ")"),
+		`git pull "`, `(((git pull`, `sh -c 'git pull "'`, "git pull " + strings.Repeat("a ", maxLine), deep,
 		strings.Repeat(`sh -c "$(echo `, 4000) + "git pull" + strings.Repeat(`)"`, 4000)} {
 		r, err := Look(line)
 		require.ErrorIs(t, err, errSyntax)

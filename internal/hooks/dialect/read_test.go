@@ -126,8 +126,8 @@ func TestResponses(t *testing.T) {
 	const usage = `"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2,"totalTokenCount":3`
 	for _, c := range []struct{ response, hook, back string }{
 		{`{}`, `{"candidates":[]}`, ``},
-		{`{"candidates":[{"content":{"role":"user","parts":[{"text":"a"},{"text":"b"},{"other":1}]},"finishReason":"STOP","index":0,"x":1}],"y":1,` +
-			usage + `,"z":4}}`,
+		{`{"candidates":[{"content":{"role":"user","parts":[{"text":"a"},{"text":"b"},{"other":1}]},"finishReason":"STOP","index":0,"x":1}],` +
+			`"y":1,` + usage + `,"z":4}}`,
 			`{"text":"ab","candidates":[{"content":{"role":"user","parts":["a","b"]},"finishReason":"STOP","index":0}],` + usage + `}}`,
 			`{"text":"ab","candidates":[{"content":{"role":"user","parts":[{"text":"a"},{"text":"b"}]},"finishReason":"STOP","index":0}],` +
 				usage + `}}`},
