@@ -151,7 +151,7 @@ func carriedOut(t *rapid.T, plan *fsmspec.Plan, list fsmspec.Snapshot) fsmspec.S
 	return next
 }
 
-// Parse reports malformed JSON if and only if a damaged file is not JSON, and its
+// TestDamagedFiles reports malformed JSON if and only if a damaged file is not JSON, and its
 // problems point into the file.
 func TestDamagedFiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -68,4 +69,33 @@ func tooLong(t *testing.T, source string) (numbers []int) {
 		}
 	}
 	return broken
+}
+
+// TestACommentNamesItsFunction: a comment that says what a function returns, reports or says begins with the function's name.
+func TestACommentNamesItsFunction(t *testing.T) {
+	assert.Equal(t, []string{"old"}, misnamed(t, "package p\n\n// old returns 1.\nfunc now() int { return 1 }\n\n"+
+		"// f reports it.\nfunc f() {}\n"))
+	for _, path := range sources(t) {
+		source, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.Empty(t, misnamed(t, string(source)), "functions of %s have other names", path)
+	}
+}
+
+// misnamed returns the names in comments of functions with other names.
+func misnamed(t *testing.T, source string) (names []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "", source, parser.ParseComments|parser.SkipObjectResolution)
+	require.NoError(t, err)
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || f.Doc == nil {
+			continue
+		}
+		words := strings.Fields(f.Doc.Text())
+		if len(words) > 1 && slices.Contains([]string{"returns", "reports", "says", "tells"}, words[1]) && words[0] != f.Name.Name {
+			names = append(names, words[0])
+		}
+	}
+	return names
 }

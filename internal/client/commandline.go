@@ -32,7 +32,7 @@ func ReadDirs(getenv func(string) (string, bool), start string) (Dirs, error) {
 	return parseDirs(args, start), nil
 }
 
-// parse reads the options as the client does (measured with 2.1.329, fact 68): an
+// parseDirs reads the options as the client does (measured with 2.1.329, fact 68): an
 // option may be repeated, and its value may follow a "=". --add-dir takes all arguments
 // up to the next option, --plugin-dir takes one. args[0] is the program's name.
 //

@@ -42,7 +42,7 @@ const (
 )
 
 // ReadSettings reads enabledPlugins in the settings files that the client reads when it
-// starts in projectDir, see [claude.SettingsFiles]. A missing file counts as empty; other
+// starts in projectDir, see [SettingsFiles]. A missing file counts as empty; other
 // errors are reported by Problems. If configDir or projectDir is "", its files are not
 // read.
 func ReadSettings(fsys FS, configDir, projectDir string) *Settings {

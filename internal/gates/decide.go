@@ -251,7 +251,7 @@ func (c *call) decideStart(s *state.State, target *state.Current, lines []state.
 	return decision{}, true
 }
 
-// lookup says what has to be looked for because of a gate.
+// lookupOf says what has to be looked for because of a gate.
 func lookupOf(s *state.State, b *state.Current, g workflow.Gate) lookup {
 	l := lookup{step: b, kind: g.Kind, Wanted: facts.Wanted{Patterns: g.Patterns, Anywhere: g.Kind == workflow.ReadyFiles}}
 	if g.Kind != workflow.ReadyFiles {
@@ -315,7 +315,7 @@ func (c *call) decidedTwin(s *state.State) (state.Evidence, bool) {
 	return state.Evidence{}, false
 }
 
-// twin returns the verdict of a call that another process has decided. It is said again,
+// twinVerdict returns the verdict of a call that another process has decided. It is said again,
 // because that process may have been killed before it answered.
 func twinVerdict(s *state.State, c *state.Current, e state.Evidence) Verdict {
 	v := Verdict{Decision: e.Verdict, Step: c.ID, Why: e.Why}

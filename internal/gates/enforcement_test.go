@@ -73,7 +73,7 @@ func (f *Frame) try(ctx context.Context, name string, use bool) Verdict {
 	return f.Update(ctx, u)
 }
 
-// lines returns how many lines of evidence there are.
+// linesFor returns how many lines of evidence there are.
 func linesFor(s *state.State) int { return len(s.Evidence) + len(s.Calls) }
 
 // enforced returns lists in which the updates in denied are to be denied, by their names:

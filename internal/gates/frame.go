@@ -83,6 +83,7 @@ type call struct {
 	claimed  bool              // there are pending records of this call
 	lockless bool              // the lock could not be had a moment ago
 	asks     bool              // see Question
+	seen     []state.Evidence  // lines of earlier rounds, of which nobody is told yet
 }
 
 // Update decides an update, and records the decision. An update that is not about a step
@@ -284,7 +285,9 @@ func (c *call) decideUnlessAnswered(s *state.State) decision {
 // carryOut does what a decision says, under the lock, and returns its verdict.
 func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *state.State, d decision) Verdict {
 	if !d.decided() {
-		_ = c.Record(dir, s, d.lines) // they are found out again
+		if c.Record(dir, s, d.lines) == nil { // else they are found out again
+			c.seen = append(c.seen, d.lines...)
+		}
 		c.publish(dir, s, d)
 		return Verdict{}
 	}
@@ -307,7 +310,7 @@ func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *state.State, d dec
 		return c.trouble(done.Unset)
 	}
 	v = v.telling(done.Told)
-	for _, text := range []string{notYet(done.NotYet), done.PutRight, over, tellFresh(s, d.lines)} {
+	for _, text := range []string{notYet(done.NotYet), done.PutRight, over, tellFresh(s, slices.Concat(c.seen, d.lines))} {
 		v.Trouble = message.Join(v.Trouble, text)
 	}
 	return c.withTroubles(dir, c.withLate(v, s, d), s)
@@ -324,7 +327,7 @@ func notYet(err error) string {
 
 // withLate adds to a verdict what the agent has to know of steps that the clock has ended.
 func (c *call) withLate(v Verdict, s *state.State, d decision) Verdict {
-	text := lateText(s, d.lines)
+	text := lateText(s, slices.Concat(c.seen, d.lines))
 	switch {
 	case text == "":
 	case v.Turn != nil:
@@ -332,7 +335,7 @@ func (c *call) withLate(v Verdict, s *state.State, d decision) Verdict {
 	case v.Decision == state.Deny:
 		v.Reason = text + "\n" + v.Reason
 	default:
-		v.Told = text
+		v.Told = message.Join(text, v.Told)
 	}
 	return v
 }

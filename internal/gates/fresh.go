@@ -55,7 +55,7 @@ func withAny(patterns []string) (all []string) {
 // filesBefore is what is known of files that are to be produced anew.
 const filesBefore workflow.GateKind = "files before"
 
-// filesOf returns the patterns of what steps produce that are opened again, with what is under them.
+// filesOpened returns the patterns of what steps produce that are opened again, with what is under them.
 func filesOpened(s *state.State, ids []int64) (patterns []string) {
 	for _, c := range s.Steps {
 		above := s.Above(c.Workflow)
@@ -85,7 +85,7 @@ func (f *Frame) filesBefore(ctx context.Context, id int64,
 	return facts.Digests(ctx, s.Step(id).Workflow.Dir, filesOpened(s, tr.Reopens))
 }
 
-// filesOf returns the digests of the files below dir that the copies of a step produce.
+// filesForLines returns the digests of the files below dir that the copies of a step produce.
 func filesForLines(e *workflow.Each, ctx context.Context, dir string) map[string]string {
 	var patterns []string
 	for _, step := range e.ForEachLine() {
@@ -121,7 +121,7 @@ func changedSince(s *state.State, c *state.Current, sum string) int64 {
 	return 0
 }
 
-// was returns the digests of files as they were before the step was worked on in this round, and those of which it was said
+// filesWere returns the digests of files as they were before the step was worked on in this round, and those of which it was said
 // since that they are unchanged.
 func filesWere(s *state.State, c *state.Current) (files map[string]string, said []string) {
 	for _, e := range slices.Backward(s.Evidence) {
@@ -166,7 +166,7 @@ func unchanged(c *state.Current, f fact) Verdict {
 	return v
 }
 
-// toldFresh tells the person which steps were completed with files that are as they were, and which are done for no line, or for
+// tellFresh tells the person which steps were completed with files that are as they were, and which are done for no line, or for
 // others than a gate has seen.
 func tellFresh(s *state.State, lines []state.Evidence) (text string) {
 	for _, e := range lines {

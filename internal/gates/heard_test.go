@@ -39,7 +39,7 @@ func TestWhatIsHeardOfASession(t *testing.T) {
 	}
 }
 
-// TestHeardIsKeptBySession, is written only if something changes, and is limited.
+// TestHeardIsKeptBySession is written only if something changes, and is limited.
 func TestHeardIsKeptBySession(t *testing.T) {
 	l := hydrated(t, workflow.Step{})
 	hear := func(session string, change func(Heard) Heard) {

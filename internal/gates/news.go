@@ -58,7 +58,7 @@ func (f *Frame) News(ctx context.Context, turnEnds bool) (text string) {
 // newsKey is the key of the time of the last line of evidence that the person was told of.
 func (f *Frame) newsKey() string { return "told:" + f.Session + "/" }
 
-// news returns what to tell of the lines of evidence after a time, and the time of the last of them. It ends before an
+// newsOf returns what to tell of the lines of evidence after a time, and the time of the last of them. It ends before an
 // update that was allowed and has not reached the list yet.
 func newsOf(s *state.State, f *Frame, since string) (lines []string, last time.Time) {
 	from, _ := time.Parse(time.RFC3339Nano, since) // the zero time if nothing was told yet
@@ -88,7 +88,7 @@ func newsOf(s *state.State, f *Frame, since string) (lines []string, last time.T
 	return append(lines, progressOf(s, done)...), last
 }
 
-// waiting returns which steps wait for the person, by a key that is another one when they are asked again.
+// waitingFor returns which steps wait for the person, by a key that is another one when they are asked again.
 func waitingFor(s *state.State, f *Frame) map[string]string {
 	all := map[string]string{}
 	for _, c := range s.Steps {

@@ -32,7 +32,7 @@ type listing struct {
 	rule permission.Rule
 }
 
-// only returns the rules that the steps list.
+// rulesOf returns the rules that the steps list.
 func rulesOf(all state.RecordedSteps) (list []listing) {
 	for i := range all {
 		for _, text := range all[i].Only {

@@ -62,7 +62,7 @@ func (f *Frame) changing(ctx context.Context, live state.RecordedSteps, agent st
 	return do(c, dir, s)
 }
 
-// behind reports whether the list does not show the state of a workflow, or shows more than is on record. A task
+// isBehind reports whether the list does not show the state of a workflow, or shows more than is on record. A task
 // that cannot be read may be one that a power cut has
 // damaged: whoever opens the list writes it again.
 func isBehind(s *state.State) bool {
@@ -175,7 +175,7 @@ func (f *Frame) PersonDecides() bool {
 	return err == nil && live.PersonDecides()
 }
 
-// asked returns the step about which a person was asked and for which their answer counts, or nil.
+// stepAsked returns the step about which a person was asked and for which their answer counts, or nil.
 func stepAsked(s *state.State, x Choice) *state.Current {
 	for _, c := range s.Ready() {
 		if c.ID == x.Step || x.Step == 0 && strings.TrimSpace(x.Question) == fsmspec.Question(c.ID) {
@@ -204,7 +204,7 @@ func askedOtherwise(s *state.State, x Choice) string {
 	return ""
 }
 
-// past returns the lines that record that a person ends a step, and folds them. If they
+// linesPast returns the lines that record that a person ends a step, and folds them. If they
 // are refused, there are none.
 func linesPast(s *state.State, p Past, by state.By) (lines []state.Evidence, err error) {
 	target := s.Step(p.Step)
@@ -281,7 +281,7 @@ func skip(s *state.State, c *state.Current, because string, by state.By) []state
 		NotNeeded: tr.NotNeeded})
 }
 
-// outcomeOf returns the outcome that a person said the step ends in.
+// impliedOutcome returns the outcome that a person said the step ends in.
 func impliedOutcome(c *state.Current, p Past) (string, error) {
 	choices := c.Choices()
 	switch {
@@ -295,7 +295,7 @@ func impliedOutcome(c *state.Current, p Past) (string, error) {
 	return "", fmt.Errorf("%s: %w: say with --outcome whether it ends as %s", c.Name(), errNoOutcome, message.Alternatives(choices))
 }
 
-// toSay returns the outcome if a person who marks the step as done has to say it, and else "".
+// outcomeToSay returns the outcome if a person who marks the step as done has to say it, and else "".
 func outcomeToSay(c *state.Current, outcome string) string {
 	if implied, err := impliedOutcome(c, Past{}); err == nil && implied == outcome {
 		return ""

@@ -44,7 +44,7 @@ func (f *Frame) Standing(ctx context.Context) (Standing, error) {
 	return standing, nil
 }
 
-// current returns the step of a workflow that is being worked on: the first that is in progress, or
+// currentStep returns the step of a workflow that is being worked on: the first that is in progress, or
 // else the first that is ready; nil if there is none.
 func currentStep(s *state.State, w *workflow.Workflow) *state.Current {
 	var all []*state.Current
@@ -59,7 +59,7 @@ func currentStep(s *state.State, w *workflow.Workflow) *state.Current {
 	return slices.MinFunc(all, func(a, b *state.Current) int { return state.StopRank(a) - state.StopRank(b) })
 }
 
-// evidenced reports whether the step was let through, or what is on record about other steps
+// isEvidenced reports whether the step was let through, or what is on record about other steps
 // shows that it is not needed. A step that is gone from the list counts as done for the steps
 // after it, but nothing shows that its work was done.
 func isEvidenced(s *state.State, c *state.Current) bool {

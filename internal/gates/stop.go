@@ -34,7 +34,7 @@ type Stopping struct {
 	Project    string // the directory of the session's project, as the client tells it; empty if unknown
 	Planning   bool   // the client is in plan mode, in which the work of a step cannot be done
 
-	// Words returns the words by which the person asks to stop. Nil is transcript.DefaultWords.
+	// Words returns the words by which the person asks to stop. Nil is client.DefaultWords.
 	Words func() client.Words
 
 	// Heard is what hooks have learnt of the session of an agent whose transcript is not

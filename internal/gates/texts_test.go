@@ -345,7 +345,7 @@ func circleFree(s *state.State) *state.State {
 
 func two2(s *state.State) *state.Current { return circleFree(s).Step(2) }
 
-// from sets the status before the last decision.
+// stateFrom sets the status before the last decision.
 func stateFrom(s *state.State, status string) *state.State {
 	s.Evidence[len(s.Evidence)-1].From = status
 	return s

@@ -230,7 +230,7 @@ type owner struct {
 	text string
 }
 
-// owners returns the steps to which a part of a call belongs now. A step belongs to nobody's
+// ownersOf returns the steps to which a part of a call belongs now. A step belongs to nobody's
 // calls any more when its workflow is over, it is gone from the list, or a person skipped it.
 func ownersOf(s *state.State, p part) (all []owner) {
 	for _, l := range p.listed {
@@ -255,7 +255,7 @@ func missingOwner(s *state.State, p part) (owner, bool) {
 	return owner{}, false
 }
 
-// lets reports whether a step lets its calls through: it is in progress, or a step under it is;
+// letsCalls reports whether a step lets its calls through: it is in progress, or a step under it is;
 // and not only because a script wrote so before its turn.
 func letsCalls(s *state.State, c *state.Current) bool {
 	if c.Done() || len(s.OpenBlockers(c)) > 0 {
@@ -291,7 +291,7 @@ func (c *call) callLine(s *state.State, o owner, v Verdict) state.Evidence {
 		Agent: c.update.Agent, By: by, Use: c.update.Use}
 }
 
-// permit returns a person's yes that covers a part of a call and is not used up by another call.
+// permitFor returns a person's yes that covers a part of a call and is not used up by another call.
 func permitFor(s *state.State, p part, use string) (state.Evidence, bool) {
 	for _, e := range s.Calls {
 		rule, ok := permission.Parse(e.Rule)
@@ -378,7 +378,7 @@ func listingsOf(all state.RecordedSteps, text string) (found []listing) {
 	return found
 }
 
-// rules lists the rules of the steps, for a message.
+// rulesText lists the rules of the steps, for a message.
 func rulesText(all state.RecordedSteps) string {
 	var texts []string
 	for _, l := range rulesOf(all) {

@@ -350,6 +350,17 @@ func TestInTime(t *testing.T) {
 	assert.Equal(t, "done", l.state().Step(1).Outcome)
 }
 
+// TestLateBesideAnExpansion: the agent is told of both, the step that the clock has ended and the tasks for the lines.
+func TestLateBesideAnExpansion(t *testing.T) {
+	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Wait", "within": "15m", "outcomes": {"late": {}, "done": {}}},
+		{"id": 2, "subject": "Migrate", "each": {"run": "echo a"}, "do": [{"id": 1, "subject": "Change {item}"}]}]}`)
+	l.began(16 * time.Minute)
+	told := l.begin(2)
+	assert.Contains(t, told, `#1 "Wait"`)
+	assert.Contains(t, told, "late")
+	assert.Contains(t, told, `Their tasks are in the list now: #3 "Change a"`)
+}
+
 func TestOver(t *testing.T) {
 	l := hydrated(t, workflow.Step{Subject: "Tell the users", Within: 900}, workflow.Step{Subject: "Go on", BlockedBy: []int64{1}})
 	l.began(40 * time.Minute)

@@ -2,7 +2,7 @@ package graph
 
 // Sign returns the sign of the state of a step, which every view of a workflow has in front of it,
 // so that the state is seen without colours. The states are those of this package, and those that
-// only a step of a list has, as steps.State.Word names them.
+// only a step of a list has, as state.State.Word names them.
 func Sign(state string) string {
 	switch state { // a variable would be filled at each start of a hook
 	case "done":

@@ -122,7 +122,7 @@ func TestProcessesRunInTheContextOfBeforeProcesses(t *testing.T) {
 	require.Contains(t, r.Results[0].Error, "cancelled: enough")
 }
 
-// Fire takes the tool's name and input as fields of the event and returns the hooks' merged
+// TestToolEventsReturnTheirOutput takes the tool's name and input as fields of the event and returns the hooks' merged
 // output. HOOK-127, HOOK-128, HOOK-143, HOOK-150, HOOK-151
 func TestToolEventsReturnTheirOutput(t *testing.T) {
 	e := engineOf(t, dialect.LLxprt(), `{
@@ -197,7 +197,7 @@ func TestBlockedToolIsNotRunAndCancelledHooksDoNotBlock(t *testing.T) {
 	require.Contains(t, run.Before.Results[0].Error, "cancelled")
 }
 
-// Fire returns after every hook has ended. HOOK-134
+// TestFireReturnsAfterTheHooksHaveEnded returns after every hook has ended. HOOK-134
 func TestFireReturnsAfterTheHooksHaveEnded(t *testing.T) {
 	marker := filepath.Join(t.TempDir(), "mark")
 	e := engineOf(t, dialect.LLxprt(), settingsOf(dialect.AfterTool, "sleep 0.05; touch "+marker))

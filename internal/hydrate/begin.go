@@ -44,7 +44,7 @@ type Beginning struct {
 // Plan is a plan that is a workflow.
 type Plan struct {
 	File           // its path, and its steps as an fsm.json
-	Lines []string // see steps.Workflow
+	Lines []string // see workflow.Workflow
 }
 
 // PlanName returns the name of the workflow of a plan: that of its file, or of its folder if the file is a tasks.md.
@@ -206,7 +206,7 @@ type Finder interface {
 // FinderOf returns what finds skills where an agent looks for them. program is the agent's name, as
 // package caller has it; an empty one, and one that is not known, is Claude Code's. For another
 // agent Locate also finds a skill that only Claude Code has, as Begin does: its commands are all
-// that a workflow needs. Errors are those of claude.ConfigDir.
+// that a workflow needs. Errors are those of client.ConfigDir.
 func FinderOf(env Env, program string) (Finder, error) {
 	l, err := ClientLocator(env)
 	if a := agent.Other(program); a != nil {
@@ -234,7 +234,7 @@ func (e elsewhere) Locate(command, cwd string) (locator.Result, error) {
 }
 
 // ClientLocator returns a locator that searches for skills where the client does. Its errors
-// are those of claude.ConfigDir.
+// are those of client.ConfigDir.
 func ClientLocator(env Env) (*locator.Locator, error) {
 	config, err := client.ConfigDir(env)
 	if err != nil {

@@ -41,7 +41,7 @@ type Options struct {
 
 	Program string // the agent, as package caller names it; empty if it is not known
 
-	// Answerers returns the sums of the hooks that can answer for the person; see steps.Answerer. Nil is none.
+	// Answerers returns the sums of the hooks that can answer for the person; see state.Answerer. Nil is none.
 	Answerers func() []string
 
 	// Committing is called before the list is changed, with the context for that, which it may replace. Most skills have no
@@ -75,7 +75,7 @@ type Result struct {
 	List       string            // the task list's directory
 	Spec       string            // path of the fsm.json; empty if the skill has none
 	SHA256     string            // of the fsm.json, in hexadecimal digits
-	Definition map[string]string // what the fsm.json says; see steps.Definition
+	Definition map[string]string // what the fsm.json says; see state.Definition
 	tasks.Outcome
 	Nested *Nested  // the step that the workflow came under; nil if it came under none
 	Lost   []string // the workflows of other skills or sessions that were not finished and were replaced, with how much of them was done
@@ -179,7 +179,7 @@ func withArgs(p fsmspec.Policy, args string) fsmspec.Policy {
 // under the step of another workflow that is worked on. If ctx is cancelled, Apply stops
 // waiting or staging, or rolls back a transaction that is being applied.
 //
-// Errors: steps.ErrOpenAbove, steps.ErrCircle, *fsmspec.ActiveError, fsmspec.ErrIDTooLarge, and those of
+// Errors: state.ErrOpenAbove, state.ErrCircle, *fsmspec.ActiveError, fsmspec.ErrIDTooLarge, and those of
 // tasks.List.Replace.
 func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	if h.retracts != "" {

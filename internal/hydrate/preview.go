@@ -26,7 +26,7 @@ type Preview struct {
 // Preview plans as Apply does, but takes no lock and changes nothing. Unless the list or
 // the fsm.json changes in between, Apply does what Preview returns.
 //
-// Errors: steps.ErrOpenAbove, *fsmspec.ActiveError, fsmspec.ErrIDTooLarge, or the file system's.
+// Errors: state.ErrOpenAbove, *fsmspec.ActiveError, fsmspec.ErrIDTooLarge, or the file system's.
 func (h *Hydration) Preview(ctx context.Context) (p Preview, err error) {
 	p = Preview{List: h.list.Dir, Spec: h.result.Spec, Warnings: h.spec.Warnings()}
 	if p.Snapshot, p.Torn, err = h.list.Read(ctx); err != nil {

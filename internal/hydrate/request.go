@@ -28,7 +28,7 @@ type Request struct {
 	Command    string       // the command name of the skill
 	Folder     string       // of the skill; empty if it is to be found by its name
 	File       *File        // the workflow itself, whatever the folder has; nil if it is to be read
-	Plan       []string     // see steps.Workflow; the path of File is that of the plan
+	Plan       []string     // see workflow.Workflow; the path of File is that of the plan
 	Project    string       // the directory that paths of gates are relative to; empty is the client's
 	Args       string       // the arguments of its call
 	Cwd        string       // may be empty

@@ -19,7 +19,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// world is a home and a project, in which the test is.
+// installWorld is a home and a project, in which the test is.
 type installWorld struct {
 	t          *testing.T
 	root       string // has home and project
@@ -117,7 +117,7 @@ func asTheClient(json string) string {
 	return string(text) + "\n"
 }
 
-// What is installed is found as it was installed, is installed once, and leaves nothing when it is removed. A preview
+// TestEveryInstallation is installed is found as it was installed, is installed once, and leaves nothing when it is removed. A preview
 // changes nothing, and what a person has written stays.
 func TestEveryInstallation(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(requests())) {
@@ -284,7 +284,7 @@ func TestAFileWithComments(t *testing.T) {
 	assert.Equal(t, "{\n  // mine\n  \"a\": 1\n}\n", w.tree()[w.path("home/.gemini/settings.json")])
 }
 
-// --purge removes everything, but not a copy of the program that hooks of other projects run.
+// TestPurge removes everything, but not a copy of the program that hooks of other projects run.
 func TestPurge(t *testing.T) {
 	for _, used := range []bool{false, true} {
 		w := newWorld(t)

@@ -47,7 +47,7 @@ type npmCopy struct {
 // findCopy returns the copy for this program, in fsmtx/bin in XDG_DATA_HOME or ~/.local/share.
 // The copy need not exist yet. ok is false if this program is not in a package.
 //
-// Errors: claude.ErrNoHome, and that of programs.Path.
+// Errors: client.ErrNoHome, and that of programs.Path.
 func findCopy(getenv func(string) (string, bool)) (c npmCopy, ok bool, err error) {
 	self, err := programs.Path()
 	if err != nil {
@@ -71,7 +71,7 @@ func copyDir(getenv func(string) (string, bool)) (string, error) {
 
 // copyPath returns the path that fsmtx has in a copy, whether there is one or not.
 //
-// Errors: claude.ErrNoHome.
+// Errors: client.ErrNoHome.
 func copyPath(getenv func(string) (string, bool)) (string, error) {
 	dir, err := copyDir(getenv)
 	return npmCopy{dir: dir}.Path(), err
@@ -225,7 +225,7 @@ func removeCopy(getenv func(string) (string, bool)) (string, error) {
 
 // copyLeftovers returns the paths of what killed installs left in the directory of the copy.
 //
-// Errors: claude.ErrNoHome and the system's.
+// Errors: client.ErrNoHome and the system's.
 func copyLeftovers(getenv func(string) (string, bool)) ([]string, error) {
 	dir, err := copyDir(getenv)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/settings"
 )
 
-// edit replaces a text in a file of the plugin.
+// change replaces a text in a file of the plugin.
 func change(t *testing.T, dir, path, old, new string) {
 	t.Helper()
 	text := content(t, dir, path)

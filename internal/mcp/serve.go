@@ -118,7 +118,7 @@ func (c *connection) Write(ctx context.Context, m jsonrpc.Message) error {
 }
 
 // drainTimeout limits the wait for the last answers. A check that is stopped ends well
-// before that (steps.Frame kills it after less than a second).
+// before that (gates.Frame kills it after less than a second).
 const drainTimeout = 10 * time.Second
 
 // drain waits until every call is answered.

@@ -9,7 +9,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/outline"
 )
 
-// Hints are proposed only where the text says so: a false one costs more trust than a
+// TestHints are proposed only where the text says so: a false one costs more trust than a
 // missing one.
 func TestHints(t *testing.T) {
 	for _, c := range []struct{ name, line, want string }{

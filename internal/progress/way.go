@@ -50,7 +50,7 @@ const (
 // 2.1.329), so a subagent is not told of them.
 //
 // promptID is the prompt_id of an event that comes after the client has told the agent what it
-// has, for which Offered waits (see transcript.Tools); else it is empty. A skill that is typed as
+// has, for which Offered waits (see client.Tools); else it is empty. A skill that is typed as
 // the first prompt comes before: then the agent is told of every way, and sees which one it has.
 func Offered(lookup func(string) (string, bool), path, promptID string, subagent bool, program string) Way {
 	offer := client.Tools(path, promptID)

@@ -37,7 +37,7 @@ type Work struct {
 
 // On returns the work on the step with the number.
 //
-// Errors: ErrRefused, and those of steps.Load.
+// Errors: ErrRefused, and those of state.Load.
 func (w Way) On(ctx context.Context, f *gates.Frame, step int64) (*Work, error) {
 	s, err := state.LoadNow(ctx, f.List.Dir)
 	if err != nil {
@@ -77,7 +77,7 @@ func (o *Work) Update(ctx context.Context, u gates.Update) Result {
 	return o.Told(ctx, u, o.Frame.Update(ctx, u))
 }
 
-// Answered applies the person's answer to the question about an update; see steps.Frame.Answered. The
+// Answered applies the person's answer to the question about an update; see gates.Frame.Answered. The
 // update's Task is filled in.
 func (o *Work) Answered(ctx context.Context, u gates.Update, yes bool, how state.How) Result {
 	u.Task = strconv.FormatInt(o.Step.ID, 10)

@@ -47,7 +47,7 @@ func (g drawer) file() string {
 	return g.wrap("{", rapid.Permutation(members).Draw(t, "order"), "}")
 }
 
-// members returns what settings say, without empty containers.
+// onOneLine returns what settings say, without empty containers.
 // onOneLine returns settings on one line, with a space behind each colon and comma.
 func onOneLine(t require.TestingT, data jsontext.Value) string {
 	require.NoError(t, data.Format(jsontext.SpaceAfterColon(true), jsontext.SpaceAfterComma(true)))

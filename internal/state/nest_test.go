@@ -31,7 +31,7 @@ func treeOf(workflows ...string) *State {
 	return s
 }
 
-// started makes steps be in progress, one started after the other by the agent.
+// startedIn makes steps be in progress, one started after the other by the agent.
 func startedIn(s *State, agent string, ids ...int64) *State {
 	for _, id := range ids {
 		s.Time = s.Time.Add(time.Second)

@@ -33,7 +33,7 @@ func TestSkippedIsNotDone(t *testing.T) {
 	assert.False(t, stateOf(stepLine{id: 1}).skipped(1))
 }
 
-// TestLateNames: names of state files have letters only, and different ids different names.
+// TestLateNames names of state files have letters only, and different ids different names.
 func TestLateNames(t *testing.T) {
 	assert.Equal(t, LatePrefix+"abjz-x", lateName("019Z-X"))
 }

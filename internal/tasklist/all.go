@@ -16,7 +16,7 @@ import (
 )
 
 // Roots returns the directories in which task lists are: those of Claude Code, and those of
-// projects. Its errors are those of claude.ConfigDir.
+// projects. Its errors are those of client.ConfigDir.
 func Roots(lookup func(string) (string, bool)) ([]string, error) {
 	of, err := tasks.Root(lookup)
 	if err != nil {

@@ -66,7 +66,7 @@ func (f Found) Name() string { return filepath.Base(f.Dir) }
 // Below another agent than Claude Code the variables of Claude Code are ignored: it was
 // started in the shell of Claude Code's agent.
 //
-// Errors: ErrNoList, claude.ErrNoHome, or the file system's.
+// Errors: ErrNoList, client.ErrNoHome, or the file system's.
 func Find(ctx context.Context, q Query) (Found, error) {
 	if q.Session != "" && q.Named == "" && q.Agent == "" {
 		return q.ofSession(q.Session)

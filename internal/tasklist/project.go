@@ -14,7 +14,7 @@ import (
 )
 
 // rootDir returns the directory of the lists of projects: fsmtx/tasks in XDG_STATE_HOME or
-// ~/.local/state. It returns claude.ErrNoHome if neither is known.
+// ~/.local/state. It returns client.ErrNoHome if neither is known.
 func rootDir(lookup func(string) (string, bool)) (string, error) {
 	own, err := client.OwnDir(lookup, "XDG_STATE_HOME", ".local/state")
 	if err != nil {

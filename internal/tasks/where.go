@@ -37,7 +37,7 @@ func CleanID(id string) string {
 const idCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
 // Root returns the directory of all task lists as an absolute path (fact 1, client
-// 2.1.197). Its errors are those of claude.ConfigDir.
+// 2.1.197). Its errors are those of client.ConfigDir.
 func Root(lookup func(string) (string, bool)) (string, error) {
 	config, err := client.ConfigDir(lookup)
 	if err != nil {
@@ -47,7 +47,7 @@ func Root(lookup func(string) (string, bool)) (string, error) {
 }
 
 // Dir returns the directory of the task list of a session. It need not exist. Its
-// errors are those of claude.ConfigDir.
+// errors are those of client.ConfigDir.
 func Dir(lookup func(string) (string, bool), session string) (string, error) {
 	root, err := Root(lookup)
 	if err != nil {

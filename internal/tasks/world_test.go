@@ -31,7 +31,7 @@ func tasksWrite(t *testing.T, dir, name, text string) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 }
 
-// failStep returns err instead of the operation op on path.
+// tasksFailStep returns err instead of the operation op on path.
 func tasksFailStep(op, path string, err error) func(faultfs.Step) error {
 	return func(s faultfs.Step) error {
 		if s.Op == op && s.Path == path {

@@ -49,7 +49,7 @@ Flags:
 `, 30))
 }
 
-// Help is wrapped at the width of the terminal, and no word of it is lost.
+// TestHelpFitsTheTerminal is wrapped at the width of the terminal, and no word of it is lost.
 func TestHelpFitsTheTerminal(t *testing.T) {
 	eachHelp(func(path string, help func(columns string) string) {
 		for line := range strings.Lines(help("60")) {

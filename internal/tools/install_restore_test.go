@@ -122,7 +122,7 @@ func drawText(t *rapid.T) string {
 	return text
 }
 
-// --remove keeps what the user has added to a file that install created. The file still ends
+// TestRemoveKeepsLaterAdditions keeps what the user has added to a file that install created. The file still ends
 // with a line feed.
 func TestRemoveKeepsLaterAdditions(t *testing.T) {
 	for _, config := range []string{"c", "a/c", "a/b/c"} {

@@ -218,7 +218,7 @@ func TestPropertyTheBudgetIsNotExceededAndARetryIsNotCounted(t *testing.T) {
 	})
 }
 
-// The calls come in any order, with checkpoints between them.
+// TestPropertyTheBudgetIsNotExceededWithCheckpoints calls come in any order, with checkpoints between them.
 func TestPropertyTheBudgetIsNotExceededWithCheckpoints(t *testing.T) {
 	dir := t.TempDir()
 	round := 0

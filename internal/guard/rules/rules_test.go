@@ -29,7 +29,7 @@ func TestTheTableOfRulesIsComplete(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// docs/internals/guards.md has the same tables as the code.
+// TestTheDocumentationHasEveryTable has the same tables as the code.
 func TestTheDocumentationHasEveryTable(t *testing.T) {
 	data, err := os.ReadFile("../../../docs/internals/guards.md")
 	require.NoError(t, err)
@@ -64,7 +64,7 @@ func TestAnEventCannotControlTheTerminal(t *testing.T) {
 	}
 }
 
-// Explain changes no file, not even for the rules that write when they run: H03 counts, H05
+// TestExplainChangesNothing changes no file, not even for the rules that write when they run: H03 counts, H05
 // logs, H13 exports.
 func TestExplainChangesNothing(t *testing.T) {
 	root := worlds.Tree(t, "state/", "feature/design.md")

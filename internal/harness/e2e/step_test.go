@@ -303,7 +303,7 @@ func TestAnOrdinarySessionIsLeftAlone(t *testing.T) {
 	assert.Equal(t, s.Session, entries[0].Name())
 }
 
-// The calls of one message and their hooks run independently of each other (fact 39): a step
+// TestStepsOfOneMessageWaitForEachOther calls of one message and their hooks run independently of each other (fact 39): a step
 // waits for the one before it.
 func TestStepsOfOneMessageWaitForEachOther(t *testing.T) {
 	byBoth(t, steps("Release"), []Turn{

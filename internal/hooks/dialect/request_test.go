@@ -46,7 +46,7 @@ func TestPatternsOfURLs(t *testing.T) {
 	assert.False(t, Requests{URLs: []string{}}.Allow("http://a/"))
 }
 
-// The lists of several files are joined. A list that is empty allows nothing, and none at all allows everything.
+// TestWhatRequestsAreAllowed lists of several files are joined. A list that is empty allows nothing, and none at all allows everything.
 func TestWhatRequestsAreAllowed(t *testing.T) {
 	for want, files := range map[*Requests][]string{
 		{}: {`{}`, `{"allowedHttpHookUrls": "*", "httpHookAllowedEnvVars": null}`},
