@@ -100,7 +100,7 @@ type transaction struct {
 	first    bool // whether S has no committed transaction
 	umask    fs.FileMode
 	journal  *journal               // nil until it may be on the disk
-	seen     map[string]fs.FileInfo // each file to be deleted as it was when its digest was taken
+	seen     map[string]fs.FileInfo // the state of each file to be deleted when its digest was taken
 	linked   []string               // names that apply linked into D
 	unlinked map[string]bool        // names that apply unlinked from D, or tried to
 
@@ -111,8 +111,8 @@ type transaction struct {
 // path returns a path inside the transaction's directory.
 func (t *transaction) path(elem ...string) string { return t.txnPath(t.id, elem...) }
 
-// run is the protocol. Until stage has returned, D is unchanged, and until commit has, the
-// transaction is rolled back whatever happens.
+// run is the protocol. Until stage has returned, D is unchanged. Whatever fails before the journal has its new name, the
+// transaction is rolled back.
 func (t *transaction) run(ctx context.Context, c Change) error {
 	if err := t.stage(ctx, c); err != nil {
 		return t.abort(ctx, err)

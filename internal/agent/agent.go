@@ -66,22 +66,22 @@ type Agent struct {
 
 	Skills Dirs // in which skills are looked for, the first first; then the plugins
 
-	heading heading                    // of a SKILL.md that it takes for that of a skill
-	plugins pluginDirs                 // nil if its plugins bring no skills
-	scoped  bool                       // the names of these have the plugin's and a colon before them
-	anyCase bool                       // the case of a skill's name does not count
-	mine    func(e *client.Event) bool // it is this agent's event
-	take    tool                       // the tool that takes up a skill
-	shells  []string                   // the tools that run a shell command
-	edits   []string                   // the tools that change a file
-	typed   string                     // begins a word of a prompt that names a skill
-	inside  bool                       // that word may be anywhere in the prompt
-	reads   bool                       // a skill is taken up by reading its SKILL.md in the shell
-	patches bool                       // the shell takes apply_patch for the tool that changes files
-	said    string                     // the field of the agent's last message, if it is not Claude Code's
-	sent    string                     // the field of what the person has typed, if it is not the whole prompt
-	denies  form                       // of a refusal
-	context form                       // of a text for the model
+	heading          heading                    // of a SKILL.md that it takes for that of a skill
+	plugins          pluginDirs                 // nil if its plugins bring no skills
+	scoped           bool                       // the names of these have the plugin's and a colon before them
+	anyCase          bool                       // the case of a skill's name does not count
+	ownsEvent        func(e *client.Event) bool // it is this agent's event
+	skillTool        tool                       // the tool that takes up a skill
+	shells           []string                   // the tools that run a shell command
+	edits            []string                   // the tools that change a file
+	typed            string                     // begins a word of a prompt that names a skill
+	anywhereInPrompt bool                       // that word may be anywhere in the prompt
+	takenByReading   bool                       // a skill is taken up by reading its SKILL.md in the shell
+	patches          bool                       // the shell takes apply_patch for the tool that changes files
+	said             string                     // the field of the agent's last message, if it is not Claude Code's
+	sent             string                     // the field of what the person has typed, if it is not the whole prompt
+	denies           form                       // of a refusal
+	context          form                       // of a text for the model
 }
 
 // Registration is an event at which a hook is registered.
@@ -250,7 +250,7 @@ func Of(e *client.Event) *Agent {
 
 // Sent reports whether the event has this agent's marks. It may have those of Claude Code too.
 func (a *Agent) Sent(e *client.Event) bool {
-	return a.moment(e.Name) != "" && a.mine != nil && a.mine(e)
+	return a.moment(e.Name) != "" && a.ownsEvent != nil && a.ownsEvent(e)
 }
 
 // moment returns what an event is about, empty for an event that needs no hook.

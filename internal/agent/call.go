@@ -48,7 +48,7 @@ func (a *Agent) Read(e *client.Event) (c Call, ok bool) {
 
 // Takes reports whether the call may take up a skill by a tool of the agent. An event without a name or a tool is that tool's.
 func (a *Agent) Takes(c Call) bool {
-	return c.Moment == After && (c.Name == "" || c.ToolName == "" || c.ToolName == a.take.name)
+	return c.Moment == After && (c.Name == "" || c.ToolName == "" || c.ToolName == a.skillTool.name)
 }
 
 // directory returns the one in which a command of the shell works that begins with cd, else that of the event.
@@ -121,9 +121,9 @@ func (s Search) TakenUp(c Call) *Skill {
 				return found
 			}
 		}
-	case c.Moment == After && a.take.name != "" && c.ToolName == a.take.name:
-		return s.Find(jsonx.StringMember(c.ToolInput, a.take.field), c.Cwd)
-	case c.Moment == After && a.reads && c.Command != "":
+	case c.Moment == After && a.skillTool.name != "" && c.ToolName == a.skillTool.name:
+		return s.Find(jsonx.StringMember(c.ToolInput, a.skillTool.field), c.Cwd)
+	case c.Moment == After && a.takenByReading && c.Command != "":
 		return s.readBy(c)
 	}
 	return nil
@@ -131,7 +131,7 @@ func (s Search) TakenUp(c Call) *Skill {
 
 // namedIn returns the names that a prompt may mean as those of skills.
 func (a *Agent) namedIn(prompt string) (names []string) {
-	if a.inside {
+	if a.anywhereInPrompt {
 		for i, rest := range after(prompt, a.typed) {
 			if i == 0 || strings.ContainsAny(prompt[i-1:i], " \t\r\n(\"'`,;[") {
 				names = append(names, nameIn(rest))

@@ -31,8 +31,8 @@ func Claude() *Agent {
 			{"SubagentStop", "", SubStop},
 		},
 		TimeoutUnit: time.Second,
-		mine:        func(e *client.Event) bool { return !e.Foreign() },
-		take:        tool{name: "Skill"},
+		ownsEvent:   func(e *client.Event) bool { return !e.Foreign() },
+		skillTool:   tool{name: "Skill"},
 		shells:      []string{"Bash"}, edits: []string{"Write", "Edit", "MultiEdit", "NotebookEdit"},
 	}
 }

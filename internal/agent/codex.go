@@ -40,11 +40,11 @@ func Codex() *Agent {
 		Skills: Dirs{Project: []string{".agents/skills", ".codex/skills"}, User: []string{".agents/skills", ".codex/skills"},
 			Deep: true, Inside: true},
 		heading: heading{described: filled}, plugins: below(".codex/plugins/cache"), scoped: true,
-		mine: func(e *client.Event) bool {
+		ownsEvent: func(e *client.Event) bool {
 			return e.Has("turn_id") || strings.HasPrefix(filepath.Base(e.TranscriptPath), "rollout-")
 		},
 		shells: []string{"Bash"}, edits: []string{"apply_patch", "Edit", "Write"}, patches: true,
-		typed: "$", inside: true, reads: true,
+		typed: "$", anywhereInPrompt: true, takenByReading: true,
 	}
 }
 

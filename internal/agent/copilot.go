@@ -38,11 +38,11 @@ func Copilot() *Agent {
 			User: []string{".copilot/skills", ".agents/skills"}, Deep: true},
 		heading: heading{named: given, strict: true},
 		plugins: pluginsOfCopilot, anyCase: true,
-		mine: func(e *client.Event) bool {
+		ownsEvent: func(e *client.Event) bool {
 			return e.Has("timestamp") && !e.Has("turn_id") && (e.TranscriptPath == "" || strings.Contains(e.TranscriptPath, "/session-state/"))
 		},
-		take:   tool{"skill", "skill"},
-		shells: []string{"Bash", "bash"}, edits: []string{"Write", "Edit", "create", "edit"},
+		skillTool: tool{"skill", "skill"},
+		shells:    []string{"Bash", "bash"}, edits: []string{"Write", "Edit", "create", "edit"},
 		typed: "/", context: topLevel,
 	}
 }

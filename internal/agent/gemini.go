@@ -36,11 +36,11 @@ func Gemini() *Agent {
 		Skills:  Dirs{Project: []string{".gemini/skills", ".agents/skills"}, User: []string{".gemini/skills", ".agents/skills"}},
 		heading: heading{named: filled, described: given},
 		plugins: below(".gemini/extensions"),
-		mine: func(e *client.Event) bool {
+		ownsEvent: func(e *client.Event) bool {
 			return strings.HasPrefix(e.Name, "Before") || strings.HasPrefix(e.Name, "After") || strings.Contains(e.TranscriptPath, "/.gemini/")
 		},
-		take:   tool{"activate_skill", "name"},
-		shells: []string{"run_shell_command"}, edits: []string{"write_file", "replace"},
+		skillTool: tool{"activate_skill", "name"},
+		shells:    []string{"run_shell_command"}, edits: []string{"write_file", "replace"},
 		said:  "prompt_response",
 		typed: "/", denies: topLevel,
 	}

@@ -32,9 +32,9 @@ func Qwen() *Agent {
 		Home:    Home{".qwen", "QWEN_HOME"},
 		Skills:  Dirs{Project: []string{".qwen/skills", ".agents/skills"}, User: []string{".qwen/skills", ".agents/skills"}, Hidden: true},
 		heading: heading{named: filled, described: filled}, plugins: below(".qwen/extensions"), scoped: true,
-		mine:   func(e *client.Event) bool { return strings.Contains(e.TranscriptPath, "/.qwen/") },
-		take:   tool{"skill", "skill"},
-		shells: []string{"run_shell_command"}, edits: []string{"write_file", "edit", "replace"},
+		ownsEvent: func(e *client.Event) bool { return strings.Contains(e.TranscriptPath, "/.qwen/") },
+		skillTool: tool{"skill", "skill"},
+		shells:    []string{"run_shell_command"}, edits: []string{"write_file", "edit", "replace"},
 		sent:  "submitted_prompt",
 		typed: "/",
 	}

@@ -88,14 +88,14 @@ func troubled(err error) error {
 	return &Exit{exitTrouble, err, ""}
 }
 
-// misusedWork returns what reports flags of the command name that cannot be parsed.
+// misusedWork returns the handler for flags of a command that cannot be parsed.
 func misusedWork(name string) func(terminal.Streams, error) error {
 	return func(_ terminal.Streams, err error) error {
 		return &Exit{exitTrouble, err, "run fsmtx " + name + " --help"}
 	}
 }
 
-// listWork is the work on the steps of one list.
+// listWork is what a command needs to work on the steps of a list.
 type listWork struct {
 	*gates.Frame
 	progress.Way

@@ -26,13 +26,13 @@ func (f *Frame) Answered(ctx context.Context, u Update, yes bool, how state.How)
 	defer f.Release(dir)
 	target := s.Step(c.target.ID)
 	asked, _ := s.Last(target.ID)
-	d := c.final(s, target, answered(s, target, u, yes, how), nil)
+	d := c.finalDecision(s, target, answered(s, target, u, yes, how), nil)
 	if d.verdict.Allowed() && len(d.lines) > 0 {
 		e := &d.lines[len(d.lines)-1]
 		e.Outcome, e.Round, e.Values, e.Tree = asked.Outcome, asked.Round, asked.Values, asked.Tree
 		e.Unchanged, e.Watched = asked.Unchanged, asked.Watched
 	}
-	return f.finished(c, c.carryOut(ctx, dir, s, d), func(key string) bool { return f.ToldIn(dir, key) })
+	return f.withPastHint(c, c.carryOut(ctx, dir, s, d), func(key string) bool { return f.ToldIn(dir, key) })
 }
 
 // answered decides an update about which a person was asked.

@@ -23,8 +23,8 @@ type decision struct {
 	// from the state of that time.
 	files  []lookup       // look for these files
 	check  *run           // run this command
-	source *state.Current // read the file with the lines for which this step is done
-	wait   bool           // wait until the updates that others decide have made a difference
+	source *state.Current // read the file whose lines this step is done for
+	wait   bool           // try again after other calls have changed the list
 
 	// claim has the steps that this update is about to complete, for other calls to know.
 	claim []int64
@@ -47,7 +47,7 @@ type lookup struct {
 	step *state.Current
 	kind workflow.GateKind
 	facts.Wanted
-	said []string // files that were there before, and of which it was said that they are unchanged
+	said []string // files that were there before and were already reported as unchanged
 }
 
 // Limits of the wait for other updates. The client runs the calls of one message and their
@@ -65,7 +65,7 @@ func (c *call) decide(s *state.State) decision {
 	d := c.decideAbout(s, target)
 	switch {
 	case d.check != nil && c.Planning:
-		return c.final(s, target, planning(target, d.check, c.update.Status), d.lines)
+		return c.finalDecision(s, target, planning(target, d.check, c.update.Status), d.lines)
 	case d.decided() && d.verdict.Allowed() && waits:
 		return decision{wait: true, claim: []int64{target.ID}}
 	}
@@ -93,13 +93,13 @@ func (c *call) awaitsStart(s *state.State, target *state.Current) bool {
 // decideAbout is decide for any mode of the agent.
 func (c *call) decideAbout(s *state.State, target *state.Current) decision {
 	if v := keep(s, target, c.update); !v.Allowed() {
-		return c.final(s, target, v, nil)
+		return c.finalDecision(s, target, v, nil)
 	}
 	if !slices.Contains([]string{workflow.Pending, workflow.InProgress, workflow.Completed}, c.update.Status) {
 		return decision{}
 	}
-	if v := c.unheard(s, target); !v.Allowed() {
-		return c.final(s, target, v, nil)
+	if v := c.denyIgnored(s, target); !v.Allowed() {
+		return c.finalDecision(s, target, v, nil)
 	}
 	if e, ok := c.decidedTwin(s); ok {
 		return decision{verdict: twinVerdict(s, target, e)}
@@ -109,13 +109,13 @@ func (c *call) decideAbout(s *state.State, target *state.Current) decision {
 	}
 	s.Pending = slices.DeleteFunc(slices.Clone(s.Pending), func(p state.Pending) bool { return p.Call == c.id })
 	if v := c.running(s, target); !v.Allowed() {
-		return c.final(s, target, v, nil)
+		return c.finalDecision(s, target, v, nil)
 	}
 	lines := append(s.RecordSeen(c.by(c.update, Verdict{})), c.lapseOver(s)...)
 	if v, ok := c.ungated(s, target); ok {
-		return c.final(s, target, v, lines)
+		return c.finalDecision(s, target, v, lines)
 	}
-	// A target that was completed in another way needs only its own gates: so each of several can be put right by itself.
+	// A target that was completed outside fsmtx is checked against its own gates only, so each of several can be put right by itself.
 	if target.Status != workflow.Completed {
 		d, ok := c.decideSeen(s, target, lines)
 		if !ok {
@@ -123,7 +123,7 @@ func (c *call) decideAbout(s *state.State, target *state.Current) decision {
 		}
 		lines = d.lines
 		if v, ok := c.ungated(s, target); ok { // how another step ended may have ended this one
-			return c.final(s, target, v, lines)
+			return c.finalDecision(s, target, v, lines)
 		}
 	}
 	return c.decideOrder(s, target, lines)
@@ -140,7 +140,7 @@ func (c *call) ungated(s *state.State, target *state.Current) (v Verdict, ok boo
 	case target.Done() && !target.Gone() && c.update.Status == workflow.Completed:
 		v := Verdict{Why: DoneAlready}
 		if word := state.OutcomeIn(c.update.Metadata); word != "" && word != target.Outcome {
-			v.Told = "This changes nothing: " + isDone(s, target, c.listFlag()).Reason // else it would take the word for heard
+			v.Told = "This changes nothing: " + isDone(s, target, c.listFlag()).Reason // else the agent would think that the outcome was accepted
 		}
 		return v, true
 	case target.Gone() || c.update.Status == workflow.Pending:
@@ -149,9 +149,9 @@ func (c *call) ungated(s *state.State, target *state.Current) (v Verdict, ok boo
 	return Verdict{}, false
 }
 
-// unheard refuses what a command or a tool of the MCP server says of a step that is done: the
-// caller would take it for heard.
-func (c *call) unheard(s *state.State, target *state.Current) Verdict {
+// denyIgnored refuses what a command or a tool of the MCP server says of a step that is done: the
+// caller would think that it was accepted.
+func (c *call) denyIgnored(s *state.State, target *state.Current) Verdict {
 	members, _ := jsonx.Members(c.update.Values)
 	given := slices.Sorted(maps.Keys(members))
 	switch {
@@ -203,14 +203,14 @@ func (c *call) decideOrder(s *state.State, target *state.Current, lines []state.
 			}
 			return d
 		}
-		return c.final(s, target, v, lines)
+		return c.finalDecision(s, target, v, lines)
 	}
 	if target.Unread { // how it ends is not known, so its gates are evaluated once its record can be read
-		return c.final(s, target, c.reasoned(target, Verdict{}), lines)
+		return c.finalDecision(s, target, c.reasoned(target, Verdict{}), lines)
 	}
 	if e := (&ending{c: c, s: s, step: target}); c.update.Status == workflow.Completed {
 		if _, ok := e.word(); !ok {
-			return c.final(s, target, e.verdict, lines)
+			return c.finalDecision(s, target, e.verdict, lines)
 		}
 	}
 	if target.Status == workflow.Pending && (c.update.Status != workflow.Completed || s.AwaitsLines(target, workflow.Completed)) {
@@ -224,7 +224,7 @@ func (c *call) decideOrder(s *state.State, target *state.Current, lines []state.
 	case c.update.Status == workflow.Completed:
 		return c.decideEnd(s, target, lines)
 	}
-	return c.final(s, target, c.reasoned(target, Verdict{}), lines)
+	return c.finalDecision(s, target, c.reasoned(target, Verdict{}), lines)
 }
 
 // decideStart evaluates the gates of the target's start. ok is false if one denies, or something is missing.
@@ -245,7 +245,7 @@ func (c *call) decideStart(s *state.State, target *state.Current, lines []state.
 			v = evaluate(g, target, f)
 		}
 		if !v.Allowed() {
-			return c.final(s, target, v, lines), false
+			return c.finalDecision(s, target, v, lines), false
 		}
 	}
 	return decision{}, true
@@ -260,8 +260,8 @@ func lookupOf(s *state.State, b *state.Current, g workflow.Gate) lookup {
 	return l
 }
 
-// blamed returns the denial of an update because of another step, which was completed in
-// another way.
+// blamed returns the denial of an update because of another step, which was completed without its
+// gates being checked.
 func blamed(b *state.Current, v Verdict) Verdict {
 	v.Reason = b.Name() + " was completed in another way and does not pass its gates, so no other step is let through. " + v.Reason
 	v.past.step, v.Why = b.ID, "first #"+message.Itoa(b.ID)+": "+v.Why
@@ -300,8 +300,8 @@ func (c *call) isWorthWaiting(s *state.State, target *state.Current) bool {
 		func(b *state.Current) bool { return !s.BeingLetThrough(b) })
 }
 
-// decidedTwin returns the decision about the same call of the agent that another process
-// has taken since this one began, or before if it leads back: the hook may be registered both
+// decidedTwin returns the decision about the same call of the agent that another process has made
+// since this one began; one that leads back counts also if it is earlier. The hook may be registered both
 // by a plugin and in the settings. The client starts both at the same time, and one may be done
 // before the other begins.
 func (c *call) decidedTwin(s *state.State) (state.Evidence, bool) {
@@ -337,7 +337,7 @@ func hasTwin(s *state.State, u Update, call string) bool {
 		func(p state.Pending) bool { return p.Use == u.Use && p.Call != call && message.Itoa(p.Step) == u.Task })
 }
 
-// checkRuns is Why of a denial that ends by itself.
+// checkRuns is the reason of a denial that holds until the check ends.
 const checkRuns = "its check is running"
 
 // running denies an update of a step whose check is running in another call, unless it starts the step: that call completes it then. A
@@ -368,9 +368,9 @@ func (c *call) seenLine(s *state.State, b *state.Current, v Verdict) state.Evide
 	return e
 }
 
-// final returns the decision v about the update, with the line that records it. A denial or
+// finalDecision returns the decision v about the update, with the line that records it. A denial or
 // a question that is repeated tells the agent to stop trying.
-func (c *call) final(s *state.State, target *state.Current, v Verdict, lines []state.Evidence) decision {
+func (c *call) finalDecision(s *state.State, target *state.Current, v Verdict, lines []state.Evidence) decision {
 	if v.Decision == "" {
 		v.Decision = state.Allow
 	}

@@ -30,16 +30,16 @@ func (c *call) decideLines(s *state.State, target *state.Current, lines []state.
 		}
 		return missing
 	case !v.Allowed():
-		return c.final(s, target, v, lines)
+		return c.finalDecision(s, target, v, lines)
 	}
 	lines, s.Evidence = append(lines, e), append(s.Evidence, e)
 	switch {
 	case len(e.Items) == 0 && c.update.Status == workflow.Completed:
 		return c.decideEnd(s, target, lines)
 	case c.update.Status == workflow.Completed:
-		return c.final(s, target, itemsFirst(target), lines)
+		return c.finalDecision(s, target, itemsFirst(target), lines)
 	}
-	return c.final(s, target, c.reasoned(target, Verdict{}), lines)
+	return c.finalDecision(s, target, c.reasoned(target, Verdict{}), lines)
 }
 
 // itemsOf returns the line of evidence that expands a step, what has to be found out first, or a

@@ -93,7 +93,7 @@ func (f *Frame) Update(ctx context.Context, u Update) Verdict {
 	if c == nil {
 		return v
 	}
-	return f.finished(c, c.run(ctx), func(key string) bool { return f.ToldBefore(ctx, key) })
+	return f.withPastHint(c, c.run(ctx), func(key string) bool { return f.ToldBefore(ctx, key) })
 }
 
 // Question decides an update that a command is about to make, as far as the person has to be asked: a denial
@@ -105,7 +105,7 @@ func (f *Frame) Question(ctx context.Context, u Update) Verdict {
 		return v
 	}
 	c.asks = true
-	return f.finished(c, c.run(ctx), func(key string) bool { return f.ToldBefore(ctx, key) })
+	return f.withPastHint(c, c.run(ctx), func(key string) bool { return f.ToldBefore(ctx, key) })
 }
 
 // Completed decides about a step that the client is about to complete, in case no hook saw
@@ -123,7 +123,7 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 	e, known := s.Last(target.ID)
 	switch {
 	case target.Done(), known && e.To == workflow.Completed && e.Lets():
-		return f.redone(ctx, c.steps)
+		return f.repaired(ctx, c.steps)
 	case known && e.To == workflow.Completed && isAsked(s, target): // the client completes a step about which it asked only after a yes
 		if v := f.mayBeAnother(s, target); v != nil {
 			no := state.Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: workflow.Completed, Verdict: state.Deny, Why: v.Why,
@@ -141,7 +141,7 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 		return c.noted(ctx, s, yes)
 	}
 	c.unattended = true
-	return f.finished(c, c.run(ctx), func(key string) bool { return f.ToldBefore(ctx, key) })
+	return f.withPastHint(c, c.run(ctx), func(key string) bool { return f.ToldBefore(ctx, key) })
 }
 
 // saidYes says who answered the client's question.
@@ -179,14 +179,14 @@ func (f *Frame) begin(ctx context.Context, u Update) (*call, Verdict) {
 			return nil, f.trouble(err)
 		}
 		if t != nil {
-			return nil, f.unrecorded(ctx, t, len(r.Steps) > 0)
+			return nil, f.unrecordedTask(ctx, t, len(r.Steps) > 0)
 		}
 	}
 	if target == nil {
 		target = blockedAnew(r.Steps, u) // of a task that is no step
 	}
 	if target == nil {
-		return nil, f.redone(ctx, r.Steps)
+		return nil, f.repaired(ctx, r.Steps)
 	}
 	c := &call{Frame: f, id: state.NewCallID(), update: u, steps: r.Steps, target: target, begun: f.Began, facts: map[factKey]fact{}}
 	if c.begun.IsZero() {
@@ -207,9 +207,9 @@ func wentOn(task, words string) Verdict {
 	return v
 }
 
-// redone makes the list of these steps show the state of its workflows, at an event that is
+// repaired makes the list of these steps show the state of its workflows, at an event that is
 // about none of them.
-func (f *Frame) redone(ctx context.Context, all state.RecordedSteps) Verdict {
+func (f *Frame) repaired(ctx context.Context, all state.RecordedSteps) Verdict {
 	if len(all) == 0 {
 		return Verdict{}
 	}
@@ -217,7 +217,7 @@ func (f *Frame) redone(ctx context.Context, all state.RecordedSteps) Verdict {
 	return Verdict{Trouble: trouble}
 }
 
-// blockedAnew returns a step that the update would make wait for a task which is not a step,
+// blockedAnew returns a step that the update would block on a task which is not a step,
 // or nil.
 func blockedAnew(all state.RecordedSteps, u Update) *state.RecordedStep {
 	for _, id := range u.AddBlocks {
@@ -273,7 +273,7 @@ func (c *call) round(ctx context.Context) (decision, Verdict) {
 	return d, c.carryOut(ctx, dir, s, d)
 }
 
-// decideUnlessAnswered is decide, without what another process is going to decide; see Question.
+// decideUnlessAnswered is decide, but leaves an update that is allowed to the command that asks; see Question.
 func (c *call) decideUnlessAnswered(s *state.State) decision {
 	d := c.decide(s)
 	if c.asks && d.decided() && d.verdict.Allowed() {
@@ -305,7 +305,7 @@ func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *state.State, d dec
 	c.publish(dir, s, d)
 	switch {
 	case err != nil:
-		return c.withTroubles(dir, c.unrecorded(v, err), s)
+		return c.withTroubles(dir, c.decisionUnrecorded(v, err), s)
 	case done.Unset != nil:
 		return c.trouble(done.Unset)
 	}
@@ -385,7 +385,7 @@ func (c *call) roundUnlocked(ctx context.Context, cause error) (decision, Verdic
 		return d, listLocked(s.Step(c.target.ID))
 	}
 	if err := c.WriteLate(d.lines); err != nil {
-		v = c.unrecorded(v, errors.Join(cause, err))
+		v = c.decisionUnrecorded(v, errors.Join(cause, err))
 	} else {
 		c.LogDecisions(s, d.lines)
 	}
@@ -395,7 +395,7 @@ func (c *call) roundUnlocked(ctx context.Context, cause error) (decision, Verdic
 // noted adds one line to the evidence, if need be without the lock.
 func (c *call) noted(ctx context.Context, s *state.State, e state.Evidence) Verdict {
 	if err := c.Note(ctx, s, e); err != nil {
-		return c.unrecorded(Verdict{Step: e.Step}, err)
+		return c.decisionUnrecorded(Verdict{Step: e.Step}, err)
 	}
 	return Verdict{Step: e.Step}
 }
@@ -469,9 +469,9 @@ func (c *call) left() time.Duration {
 	return limit - callMargin - time.Since(c.begun)
 }
 
-// finished adds to a denial the command with which a person goes past the gate: the first time that a step is refused in a
+// withPastHint adds to a denial the command with which a person goes past the gate: the first time that a step is refused in a
 // session, which told reports and remembers, and when nobody else can do anything.
-func (f *Frame) finished(c *call, v Verdict, told func(key string) bool) Verdict {
+func (f *Frame) withPastHint(c *call, v Verdict, told func(key string) bool) Verdict {
 	v.Step = c.target.ID
 	if v.Decision == state.Deny && v.Step != 0 && !v.past.none {
 		v.Reason = strings.TrimSuffix(v.Reason, ".") + "."
@@ -532,9 +532,9 @@ func (f *Frame) trouble(err error) Verdict {
 	return Verdict{Trouble: text}
 }
 
-// unrecorded returns the verdict of a call whose decision v could not be recorded because
+// decisionUnrecorded returns the verdict of a call whose decision v could not be recorded because
 // of err. A denial stays a denial, and the person is told about an update that is allowed.
-func (c *call) unrecorded(v Verdict, err error) Verdict {
+func (c *call) decisionUnrecorded(v Verdict, err error) Verdict {
 	if v.Decision == state.Deny {
 		return v
 	}

@@ -123,7 +123,7 @@ func (f *Frame) Chosen(ctx context.Context, choices []Choice, how state.How, age
 		return "", Verdict{}
 	}
 	if !live.PersonDecides() {
-		return "", f.redone(ctx, live)
+		return "", f.repaired(ctx, live)
 	}
 	err = f.changing(ctx, live, agent, func(c *call, dir *txn.Dir, s *state.State) error {
 		lines := c.shownLines(s)

@@ -35,7 +35,7 @@ func modelTexts() map[string]struct {
 	f := &Frame{Store: state.Store{List: tasks.List{Dir: "/c/tasks/s1"}, Session: "s1"}}
 	of := func(target *state.Current, u Update, v Verdict) Verdict {
 		c := &call{Frame: f, update: u, target: &state.RecordedStep{Step: &target.Step, Workflow: target.Workflow}}
-		return f.finished(c, c.final(s, target, v, nil).verdict, untold)
+		return f.withPastHint(c, c.finalDecision(s, target, v, nil).verdict, untold)
 	}
 	text := func(s string) *string { return &s }
 	complete := Update{Task: "2", Status: workflow.Completed}
@@ -52,7 +52,7 @@ func modelTexts() map[string]struct {
 	}
 	failed := check(three, state.Result{Run: "make", Exit: 1, Output: "no"})
 	third := (&call{Frame: f, update: Update{Task: "3", Status: workflow.Completed},
-		target: &state.RecordedStep{Step: &three.Step}}).final(&many, three,
+		target: &state.RecordedStep{Step: &three.Step}}).finalDecision(&many, three,
 		failed, nil).verdict
 	all := map[string]struct {
 		verdict Verdict
@@ -149,7 +149,7 @@ func itemTexts(f *Frame) map[string]struct {
 		"items first":   {itemsFirst(one), "cannot be completed before the tasks for the lines of its command"},
 		"locked":        {listLocked(one), "Try again"},
 		"no lines":      {noLines(one, "the file a does not exist", nil), "Mend that, then start it again"},
-		"no lines, off": {f.finished(c, c.decideLines(s, one, nil).verdict, untold), "A person can go past this"},
+		"no lines, off": {f.withPastHint(c, c.decideLines(s, one, nil).verdict, untold), "A person can go past this"},
 	}
 }
 
@@ -174,9 +174,10 @@ func treeTexts(f *Frame) map[string]struct {
 		verdict Verdict
 		next    string
 	}{
-		"skill": {f.finished(c, c.final(s, s.Step(1), called(&state.Current{Step: workflow.Step{ID: 1, Subject: "A", Do: "notes"},
+		"skill": {f.withPastHint(c, c.finalDecision(s, s.Step(1), called(&state.Current{Step: workflow.Step{ID: 1, Subject: "A", Do: "notes"},
 			Status: workflow.InProgress}), nil).verdict, untold), "call it, do what it says"},
-		"under it":     {f.finished(c, c.final(s, s.Step(1), order(s, s.Step(1), complete), nil).verdict, untold), `Ready now: #11 "inner"`},
+		"under it": {f.withPastHint(c, c.finalDecision(s, s.Step(1), order(s, s.Step(1), complete), nil).verdict, untold),
+			`Ready now: #11 "inner"`},
 		"not any more": {isDone(s, s.Step(12), "s1"), `Ready now: #11 "inner"`},
 	}
 }
@@ -209,7 +210,7 @@ func flowTexts(f *Frame) map[string]struct {
 		}
 		e := &ending{c: c, s: s, step: s.Step(id)}
 		_, _ = e.end()
-		return f.finished(c, c.final(s, s.Step(id), e.verdict, nil).verdict, untold)
+		return f.withPastHint(c, c.finalDecision(s, s.Step(id), e.verdict, nil).verdict, untold)
 	}
 	chosen := func(output string) func(*call) {
 		return func(c *call) {
@@ -240,10 +241,10 @@ func flowTexts(f *Frame) map[string]struct {
 		applied := *f
 		applied.Apply, u.Task, u.Status = true, message.Itoa(id), workflow.Completed
 		c := &call{Frame: &applied, update: u, target: &state.RecordedStep{Step: &s.Step(id).Step}}
-		return applied.finished(c, c.unheard(s, s.Step(id)), untold)
+		return applied.withPastHint(c, c.denyIgnored(s, s.Step(id)), untold)
 	}
 	noPath := func(g workflow.Gate) Verdict {
-		return f.finished(&call{Frame: f, target: &state.RecordedStep{Step: &s.Step(6).Step}}, pathFault(s, s.Step(6), g, "s1"), untold)
+		return f.withPastHint(&call{Frame: f, target: &state.RecordedStep{Step: &s.Step(6).Step}}, pathFault(s, s.Step(6), g, "s1"), untold)
 	}
 	return map[string]struct {
 		verdict Verdict

@@ -21,9 +21,9 @@ func (f *Frame) tellChanged(ctx context.Context, s *state.State, x Stopping) (te
 	return text
 }
 
-// unrecorded returns the verdict on an update of a task that is tagged and not on record. It is not
+// unrecordedTask returns the verdict on an update of a task that is tagged and not on record. It is not
 // enforced; the person is told once a session. beside says that other steps of the list are on record.
-func (f *Frame) unrecorded(ctx context.Context, t *state.Tagged, beside bool) Verdict {
+func (f *Frame) unrecordedTask(ctx context.Context, t *state.Tagged, beside bool) Verdict {
 	what := fmt.Sprintf("#%s %s is marked as a step of the workflow %s, but nothing about it is on record in %s, ",
 		t.ID, message.Quote(t.File.Subject), message.Quote(t.Tag), state.StateDir(f.List.Dir))
 	switch {
@@ -46,7 +46,7 @@ func (f *Frame) tellMissing(ctx context.Context, s *state.State, x Stopping) str
 	}
 	if len(s.Steps) == 0 {
 		if all, err := state.TaggedTasks(f.List.Dir); err == nil && len(all) > 0 {
-			return f.unrecorded(ctx, &all[0], false).Trouble
+			return f.unrecordedTask(ctx, &all[0], false).Trouble
 		}
 		return ""
 	}

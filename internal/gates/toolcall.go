@@ -104,7 +104,7 @@ func (c *call) decideToolCallNow(ctx context.Context, parts []part) (v Verdict, 
 		err = c.WriteLate(lines)
 	}
 	if err != nil {
-		v = c.unrecorded(v, err)
+		v = c.decisionUnrecorded(v, err)
 	} else {
 		c.LogDecisions(s, lines)
 	}

@@ -22,11 +22,11 @@ func (c *call) decideEnd(s *state.State, target *state.Current, lines []state.Ev
 		return e.missing
 	case !ok && e.verdict.Decision == state.Ask:
 		e.verdict.Outcome = outcomeToSay(target, tr.Outcome)
-		d := c.final(s, target, e.verdict, lines)
+		d := c.finalDecision(s, target, e.verdict, lines)
 		e.sign(&d.lines[len(d.lines)-1], machine.Transition{Outcome: tr.Outcome})
 		return d
 	case !ok:
-		return c.final(s, target, e.verdict, lines)
+		return c.finalDecision(s, target, e.verdict, lines)
 	}
 	files, known := c.facts[factKey{target.ID, filesBefore}]
 	if patterns := filesOpened(s, tr.Reopens); len(patterns) > 0 && !known {
@@ -47,7 +47,7 @@ func (c *call) decideEnd(s *state.State, target *state.Current, lines []state.Ev
 	} else if e.asked != "" {
 		v = v.telling(state.SpentText(target, e.asked) + ": " + target.Name() + " ends as " + tr.Outcome + "." + state.Failure(e.asked, v.Check))
 	}
-	d := c.final(s, target, v, lines)
+	d := c.finalDecision(s, target, v, lines)
 	line := &d.lines[len(d.lines)-1]
 	if e.sign(line, tr); state.IsBack(tr) {
 		line.Files = files.Digests
@@ -82,7 +82,7 @@ func (c *call) decideSeen(s *state.State, target *state.Current, lines []state.E
 			return e.missing, false
 		}
 		if !ok {
-			return c.final(s, target, blamed(b, e.verdict), append(append(lines, e.expand...), line)), false
+			return c.finalDecision(s, target, blamed(b, e.verdict), append(append(lines, e.expand...), line)), false
 		}
 		lines = append(append(lines, e.expand...), line)
 	}

@@ -33,7 +33,7 @@ type Flags struct {
 	Read     Reader
 }
 
-// Part is what a command does of the hook; the zero Part is the whole.
+// Part is the part of the hook that a command runs; the zero Part is the whole.
 type Part int
 
 const (
@@ -74,7 +74,7 @@ func Run(ctx context.Context, s terminal.Streams, f *Flags) (code int) {
 	if err != nil {
 		return f.unread(s, err)
 	}
-	if h.agent = f.sender(e); h.agent == nil {
+	if h.agent = f.eventAgent(e); h.agent == nil {
 		return client.ExitOK
 	}
 	var needed bool
@@ -98,8 +98,8 @@ func Run(ctx context.Context, s terminal.Streams, f *Flags) (code int) {
 	return code
 }
 
-// sender returns the agent whose event it is, nil if no hook of that agent is meant: agents read the hooks of others, too.
-func (f *Flags) sender(e *client.Event) *agent.Agent {
+// eventAgent returns the agent whose event it is, nil if this hook was registered for another one: agents run each other's hooks.
+func (f *Flags) eventAgent(e *client.Event) *agent.Agent {
 	if f.Agent == "" {
 		return agent.Of(e)
 	}
@@ -147,24 +147,24 @@ func (h *hook) find(ctx context.Context) (found tasklist.Found, err error) {
 // parts are one answer.
 func (h *hook) answer(ctx context.Context) client.Answer {
 	before := client.Join(h.call.Name, h.recovered(ctx), h.taken(ctx))
-	answer := client.Join(h.call.Name, before, h.enforced(ctx))
+	answer := client.Join(h.call.Name, before, h.enforceInTime(ctx))
 	if answer.Exit == client.ExitBlock && before.Exit != client.ExitBlock {
 		h.notes = nil // the model would read them
 	}
 	return answer
 }
 
-// enforced returns the answer of the rules about steps. Unless a check may run, which has a time limit of its own, the answer
+// enforceInTime returns the answer of the rules about steps. Unless a check may run, which has a time limit of its own, the answer
 // comes in time: the client does not report that it has ended a hook (fact 46, client 2.1.329).
-func (h *hook) enforced(ctx context.Context) client.Answer {
+func (h *hook) enforceInTime(ctx context.Context) client.Answer {
 	if !h.flags.does(Enforces) || h.flags.Steps == "off" || !h.decides() || h.isIdle() {
 		return client.Answer{}
 	}
 	h.streams.SurviveBrokenPipe()
 	if h.call.Moment == agent.Approved || h.call.Command != "" || h.isUpdate() {
-		return h.enforce(ctx)
+		return h.enforceSafely(ctx)
 	}
-	a, err := inTime(ctx, 0, func(ctx context.Context) (client.Answer, error) { return h.enforce(ctx), nil })
+	a, err := inTime(ctx, 0, func(ctx context.Context) (client.Answer, error) { return h.enforceSafely(ctx), nil })
 	if err != nil {
 		return notEnforced(err)
 	}
@@ -179,8 +179,8 @@ func (h *hook) isIdle() bool {
 		h.streams.Env(tasklist.Variable) == "" && txn.IsAbsent(h.found.Dir)
 }
 
-// enforce returns the answer of the rules. A panic refuses nothing.
-func (h *hook) enforce(ctx context.Context) (a client.Answer) {
+// enforceSafely returns the answer of the rules. A panic refuses nothing.
+func (h *hook) enforceSafely(ctx context.Context) (a client.Answer) {
 	defer func() {
 		if p := recover(); p != nil {
 			a = notEnforced(fmt.Errorf("internal error: %v", p))
@@ -191,7 +191,7 @@ func (h *hook) enforce(ctx context.Context) (a client.Answer) {
 	}
 	h.endGrants(ctx)
 	h.EndOrphans()
-	return client.Join(h.call.Name, h.wentOn(ctx), h.told(ctx, h.ruled(ctx)))
+	return client.Join(h.call.Name, h.wentOn(ctx), h.told(ctx, h.dispatch(ctx)))
 }
 
 // wentOn tells the session, once, that its workflow goes on in another list.
@@ -207,8 +207,8 @@ func (h *hook) wentOn(ctx context.Context) client.Answer {
 	return client.Tell(h.call.Name, "Note: "+words+". Tell the person if you were working on it.", "fsmtx: "+words)
 }
 
-// ruled answers the event by the rules.
-func (h *hook) ruled(ctx context.Context) client.Answer {
+// dispatch answers the event by the rules.
+func (h *hook) dispatch(ctx context.Context) client.Answer {
 	switch h.call.Moment {
 	case agent.Start:
 		return h.start(ctx)

@@ -39,12 +39,12 @@ func (h *hook) shell(ctx context.Context) client.Answer {
 	if !h.agent.Asks {
 		return h.refused(ctx, script)
 	}
-	var found []held
+	var found []restrictedCall
 	dir := h.call.Cwd
 	for _, words := range script.Calls() {
-		one, ok := h.findHeld(words)
+		one, ok := h.restrictedIn(words)
 		if !ok {
-			one, ok = h.heldByState(ctx, words, dir)
+			one, ok = h.restrictedByState(ctx, words, dir)
 		}
 		dir = changesDirectory(dir, words)
 		if ok {
@@ -70,7 +70,7 @@ func (h *hook) shell(ctx context.Context) client.Answer {
 func (h *hook) refused(ctx context.Context, script shell.Script) client.Answer {
 	begins := false
 	for _, words := range script.Calls() {
-		if one, ok := h.findHeld(words); ok {
+		if one, ok := h.restrictedIn(words); ok {
 			return client.Refuse(message.Sprintf("an agent cannot %s by itself, and %s cannot ask its person about a command. "+
 				"Only the person can decide this. They can run it in a terminal outside %[2]s: %[3]s",
 				one.Rule.What, h.agent.Title, inTerminal(h.call.Cwd, one.person)))
@@ -97,16 +97,16 @@ type Invocation struct {
 	hidden bool   // some of its words are known to the shell only: they are left out
 }
 
-// Reader returns what this program would run with the arguments, and how many of them are behind the name of the command. ok is
-// false if nothing would be run, or only a command that takes nothing away and that fsmtx does not have.
+// Reader returns what this program would run with the arguments, and how many of them follow the name of the command. ok is
+// false if nothing would be run, or only a command that fsmtx does not have and that loosens nothing.
 type Reader func(args []string) (call Invocation, behind int, ok bool)
 
 // PlanFlag is the flag of begin with which the other program has to run it.
 const PlanFlag = "plan"
 
-// heldByState returns the call of "fsmtx begin" or "fsmtx continue" in the words if a person has to agree to it: that depends on what
+// restrictedByState returns the call of "fsmtx begin" or "fsmtx continue" in the words if a person has to agree to it: that depends on what
 // is on record. dir is where it runs.
-func (h *hook) heldByState(ctx context.Context, words []shell.Word, dir string) (one held, ok bool) {
+func (h *hook) restrictedByState(ctx context.Context, words []shell.Word, dir string) (one restrictedCall, ok bool) {
 	call, ok := h.invoked(words)
 	deciding := map[string]func(context.Context, Invocation, string) string{"begin": h.begins, "continue": h.continues}[call.Rule.Command]
 	if !ok || deciding == nil || call.Fails && !call.hidden {
@@ -118,7 +118,7 @@ func (h *hook) heldByState(ctx context.Context, words []shell.Word, dir string) 
 	if call.Rule.What = deciding(ctx, call, dir); call.Rule.What == "" {
 		return one, false
 	}
-	one = held{Invocation: call, token: IsSet(call.Flags, GrantFlag)}
+	one = restrictedCall{Invocation: call, token: IsSet(call.Flags, GrantFlag)}
 	one.person = h.outside(call)
 	return one, true
 }
@@ -224,24 +224,24 @@ func (h *hook) invoked(words []shell.Word) (call Invocation, ok bool) {
 	return call, ok
 }
 
-// held is a call of a command that an agent may not run by itself.
-type held struct {
+// restrictedCall is a call of a command that an agent may not run by itself.
+type restrictedCall struct {
 	Invocation
-	person string      // the command as a person runs it in another terminal
-	past   *gates.Past // what it decides about a step; nil for another command
-	token  bool        // it has a token already
+	person   string      // the command as a person runs it in another terminal
+	override *gates.Past // what it decides about a step; nil for another command
+	token    bool        // it has a token already
 }
 
-// findHeld returns the call of a command that takes something away, if the words are one.
-func (h *hook) findHeld(words []shell.Word) (one held, ok bool) {
+// restrictedIn returns the call of a command that takes something away, if the words are one.
+func (h *hook) restrictedIn(words []shell.Word) (one restrictedCall, ok bool) {
 	call, ok := h.invoked(words)
 	if !ok || !call.Rule.Takes(call.Flags) || call.Fails && !call.hidden {
 		return one, false
 	}
-	one = held{Invocation: call, token: IsSet(call.Flags, GrantFlag)}
+	one = restrictedCall{Invocation: call, token: IsSet(call.Flags, GrantFlag)}
 	one.person = h.outside(call)
 	if !one.hidden {
-		one.past = pastOf(call)
+		one.override = overrideOf(call)
 	}
 	return one, true
 }
@@ -262,8 +262,8 @@ func runsNothing(program shell.Word) bool {
 		"printf", "rg", "rm", "tail", "tar", "test", "touch", "true", "wc", "which"}, filepath.Base(text))
 }
 
-// pastOf returns what a command decides about a step, nil if it is another one.
-func pastOf(call Invocation) *gates.Past {
+// overrideOf returns what a command decides about a step, nil if it is another one.
+func overrideOf(call Invocation) *gates.Past {
 	because := call.Flags.Lookup("because")
 	if because == nil || len(call.Args) != 1 {
 		return nil
@@ -281,7 +281,7 @@ func pastOf(call Invocation) *gates.Past {
 }
 
 // askPerson returns the question about the calls, and the tool's input with a token in each of them.
-func (h *hook) askPerson(ctx context.Context, line string, found []held) (gates.Verdict, jsontext.Value) {
+func (h *hook) askPerson(ctx context.Context, line string, found []restrictedCall) (gates.Verdict, jsontext.Value) {
 	refuse := func(reason string) (gates.Verdict, jsontext.Value) {
 		return gates.Verdict{Decision: state.Deny, Why: takesAway, Reason: reason}, nil
 	}
@@ -289,7 +289,7 @@ func (h *hook) askPerson(ctx context.Context, line string, found []held) (gates.
 		return refuse(why)
 	}
 	if len(found) == 1 { // of several, one may make the next one possible
-		why, err := h.futile(ctx, found[0])
+		why, err := h.wouldFail(ctx, found[0])
 		if err != nil {
 			return unasked(found[0].line, err), nil
 		}
@@ -338,7 +338,7 @@ func (h *hook) askPerson(ctx context.Context, line string, found []held) (gates.
 const takesAway = "takes something away"
 
 // unaskable returns why the person cannot be asked about a call, empty if they can.
-func (h *hook) unaskable(ctx context.Context, one held) string {
+func (h *hook) unaskable(ctx context.Context, one restrictedCall) string {
 	switch who := h.streams.Who(); {
 	case !who.FromClient():
 		return "this event does not come from the client, so nobody is asked: " + who.Why
@@ -365,23 +365,23 @@ func (h *hook) granted(ctx context.Context, line string, call Invocation) (strin
 
 // question returns the question to the person about one call. ok is false if the command would
 // fail anyway.
-func (h *hook) question(ctx context.Context, one held) (question string, ok bool, err error) {
-	if one.past == nil {
+func (h *hook) question(ctx context.Context, one restrictedCall) (question string, ok bool, err error) {
+	if one.override == nil {
 		return fmt.Sprintf("The agent wants to %s: %s", one.Rule.What, one.line), true, nil
 	}
 	s, err := h.stateFor(ctx, one)
 	if err != nil {
 		return "", false, err
 	}
-	c := s.Step(one.past.Step)
+	c := s.Step(one.override.Step)
 	if c == nil {
 		return "", false, nil
 	}
-	return fmt.Sprintf("The agent wants to %s. Its reason: %s", one.deed(s, c), message.Words(one.past.Because)), true, nil
+	return fmt.Sprintf("The agent wants to %s. Its reason: %s", one.deed(s, c), message.Words(one.override.Because)), true, nil
 }
 
 // stateFor returns the state of the list that a command decides about.
-func (h *hook) stateFor(ctx context.Context, one held) (_ *state.State, err error) {
+func (h *hook) stateFor(ctx context.Context, one restrictedCall) (_ *state.State, err error) {
 	dir := h.List.Dir
 	if session := one.Flags.Lookup("session"); session != nil && session.Value.String() != "" && session.Value.String() != h.Session {
 		if dir, err = h.listNamed(ctx, session.Value.String()); err != nil {
@@ -397,30 +397,30 @@ func (h *hook) listNamed(ctx context.Context, name string) (dir string, err erro
 	return found.Dir, err
 }
 
-// futile returns why a command would fail whatever the person says: they are not asked then, and the agent reads why.
-func (h *hook) futile(ctx context.Context, one held) (why, err error) {
-	if one.past == nil {
+// wouldFail returns why a command would fail whatever the person says: they are not asked then, and the agent reads why.
+func (h *hook) wouldFail(ctx context.Context, one restrictedCall) (why, err error) {
+	if one.override == nil {
 		return nil, nil
 	}
 	s, err := h.stateFor(ctx, one)
 	if err != nil || len(s.Steps) == 0 { // without a workflow the hook says nothing, and the command itself refuses
 		return nil, err
 	}
-	switch step := one.past.Step; one.Rule.Command {
+	switch step := one.override.Step; one.Rule.Command {
 	case "step skip", "step done":
-		return gates.MayPass(s, *one.past), nil
+		return gates.MayPass(s, *one.override), nil
 	case "step reopen":
 		return gates.MayReopen(s, step), nil
 	default:
 		if s.Step(step) == nil {
-			return gates.MayPass(s, *one.past), nil
+			return gates.MayPass(s, *one.override), nil
 		}
 		return nil, nil
 	}
 }
 
 // deed says what a command of "fsmtx step" does to a step, behind "to": all of it, because the person agrees to all of it.
-func (one held) deed(s *state.State, c *state.Current) string {
+func (one restrictedCall) deed(s *state.State, c *state.Current) string {
 	step := fmt.Sprintf("the step %s of the workflow %s", c.Name(), message.Words(c.Workflow.Command))
 	switch one.Rule.Command {
 	case "step end":
@@ -437,7 +437,7 @@ func (one held) deed(s *state.State, c *state.Current) string {
 		return "open " + step + " again, and the steps that come after it"
 	}
 	what, found := "skip ", "its gates"
-	if p := one.past; p.Done {
+	if p := one.override; p.Done {
 		what = "count as done "
 		if p.Outcome != "" {
 			step += ", as " + message.Words(p.Outcome)
@@ -446,7 +446,7 @@ func (one held) deed(s *state.State, c *state.Current) string {
 			step += message.Sprintf(", with %s %q", name, p.Values[name])
 		}
 	}
-	if one.past.WithBlockers {
+	if one.override.WithBlockers {
 		step, found = step+", and to skip the open steps before it", "their gates"
 	}
 	return what + step + ", past " + found

@@ -30,10 +30,9 @@ type Beginning struct {
 	Plan    *Plan  // the workflow, in place of a skill; usually nil
 	List    tasklist.Found
 	Typed   bool // a person asks for it
-	// Dir is the directory of the session's project, as on record; empty if that does not matter, because the agent has not chosen
-	// Here and the environment.
+	// Dir is the directory of the session's project, as recorded. It is empty unless the agent chose Here and the environment.
 	Dir    string
-	Chosen bool // it has, and the directory is not on record
+	Chosen bool // the agent chose Here and the environment, and no directory is recorded
 	Way    progress.Way
 
 	// Absolute refuses a relative directory: the agent does not know where the server was started,
@@ -194,8 +193,7 @@ func IsPath(text string) bool {
 	return strings.ContainsRune(text, filepath.Separator) && !isScoped || text == "." || text == ".."
 }
 
-// Finder finds the skills of one agent. What the methods return is said at those of
-// [locator.Locator], which is Claude Code's.
+// Finder finds the skills of one agent. See [locator.Locator], which is Claude Code's, for what its methods return.
 type Finder interface {
 	Locate(command, cwd string) (locator.Result, error)
 	Workflows(cwd string) (all []locator.Workflow, complete bool)

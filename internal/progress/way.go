@@ -16,7 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/state"
 )
 
-// Way is by what an agent works on steps: the client's task tools, the tools of the MCP
+// Way is how an agent works on steps: by the client's task tools, the tools of the MCP
 // server, or the commands of this program.
 type Way struct {
 	Kind    Kind
