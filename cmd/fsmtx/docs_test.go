@@ -138,3 +138,17 @@ func tablesIn(text string) (tables [][][]string) {
 	}
 	return tables
 }
+
+// TestFactsThatTheCodeCitesExist: a comment says "fact 15" or "facts 48, 50 and 59 to 61", and docs/internals/client-facts.md has each.
+func TestFactsThatTheCodeCitesExist(t *testing.T) {
+	root := os.DirFS("../..")
+	facts, err := fs.ReadFile(root, "docs/internals/client-facts.md")
+	require.NoError(t, err)
+	cited := matches(t, root, ".go", `(?i)\bfacts? (\d+(?:(?:,| and|, and| or| to) \d+)*)`)
+	require.Greater(t, len(cited), 200)
+	for _, numbers := range cited {
+		for _, n := range regexp.MustCompile(`\d+`).FindAllString(numbers, -1) {
+			assert.Regexp(t, `(?m)^`+n+`\. `, string(facts), "no fact has the number %s", n)
+		}
+	}
+}
