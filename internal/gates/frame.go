@@ -370,9 +370,6 @@ func (c *call) roundUnlocked(ctx context.Context, cause error) (decision, Verdic
 	if err != nil {
 		return decision{}, c.trouble(errors.Join(cause, err))
 	}
-	if s.Moving.IsOpen() {
-		return decision{}, wentOn(c.update.Task, s.Moving.Words()+", or is being continued there: try again")
-	}
 	d := c.decideUnlessAnswered(s)
 	if !d.decided() {
 		return d, Verdict{}
@@ -384,7 +381,11 @@ func (c *call) roundUnlocked(ctx context.Context, cause error) (decision, Verdic
 	if len(s.UnfinishedExpansions()) > 0 && v.Allowed() {
 		return d, listLocked(s.Step(c.target.ID))
 	}
-	if err := c.WriteLate(d.lines); err != nil {
+	err = c.WriteLate(d.lines)
+	if e, ok := errors.AsType[*state.ElsewhereError](err); ok {
+		return d, wentOn(c.update.Task, e.Words)
+	}
+	if err != nil {
 		v = c.decisionUnrecorded(v, errors.Join(cause, err))
 	} else {
 		c.LogDecisions(s, d.lines)

@@ -146,6 +146,9 @@ func (w Way) NoWorkflow() string {
 // message says in two sentences how far the workflow is and what to do next.
 func (w Way) message(s *state.State) string {
 	if len(s.Steps) == 0 {
+		if s.WentOn != "" {
+			return "There is no workflow in this task list: " + s.WentOn + "."
+		}
 		return w.NoWorkflow()
 	}
 	text := fmt.Sprintf("%d of %d steps are done.", s.DoneCount(), len(s.Steps))

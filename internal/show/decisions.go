@@ -31,8 +31,14 @@ func decided(s extent) (all []decisions.Record, troubles []error, err error) {
 		return nil, nil, err
 	}
 	troubles = append(troubles, damaged...)
-	for _, h := range hydrations {
-		all = append(all, h.decision(s.List))
+	lists, damaged := before(hydrations, map[string]bool{s.List: true}) // their evidence is here
+	troubles = append(troubles, damaged...)
+	for _, l := range append(lists, loggedList{List: s.List, Hydrations: hydrations}) {
+		for _, h := range l.Hydrations {
+			if left := h.To != "" && len(h.Created) == 0; !left || l.List == s.List { // the next list says it, too
+				all = append(all, h.decision(l.List))
+			}
+		}
 	}
 	decided, missing, err := state.Decided(s.List)
 	if err != nil {
@@ -100,6 +106,10 @@ func (h Hydration) decision(list string) decisions.Record {
 	case h.Undoes != 0 || h.State == undoing:
 		r.Decision, r.Why = "undone", "hydration "+strconv.FormatInt(h.Undoes, 10)+" was undone"
 		r.Restored, r.Created, r.Who, r.How = r.Created, nil, "", ""
+	case h.To != "" && len(h.Created) == 0:
+		r.Decision, r.Why = "continued", "it goes on in the task list "+h.To
+	case h.From != nil:
+		r.Decision, r.Why = "continued", "it was in the task list "+h.From.List
 	case h.Step != 0:
 		r.Why, r.Who, r.How = "the tasks for the lines of #"+strconv.FormatInt(h.Step, 10), string(state.Fsmtx), ""
 	case h.typed:

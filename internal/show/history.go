@@ -43,7 +43,7 @@ type Hydration struct {
 	Lost []string `json:"lost,omitempty"` // the unfinished workflows that it replaced, with how much of them was done
 
 	From *workflow.From `json:"from,omitempty"` // where its workflow was before; nil if it began with the hydration
-	To   string         `json:"to,omitzero"`    // the list in which the workflow goes on that it took out of this one
+	To   string         `json:"to,omitzero"`    // the list in which its workflow goes on
 
 	typed   bool   // a person typed the skill
 	project string // directory of the project; empty if unknown
@@ -190,6 +190,11 @@ func (r *reader) hydration(i int) Hydration {
 		h.Deleted = append(h.Deleted, t)
 	}
 	h.State, h.By = r.state(i, h)
+	if i := slices.IndexFunc(r.entries, func(e txn.Entry) bool { return h.State == replaced && e.Number == h.By }); i >= 0 {
+		if l, ok := tasks.Continuation(r.entries[i].Label); ok && l.Undo == "" {
+			h.State, h.By, h.To = moved, 0, l.To
+		}
+	}
 	if label.Undo != "" {
 		h.Undoes = r.number(label.Undo)
 	}

@@ -120,6 +120,8 @@ func NewLog(s terminal.Streams) *cobra.Command {
 type loggedList struct {
 	List       string      `json:"list"`
 	Hydrations []Hydration `json:"hydrations"` // newest first
+
+	skill string // of the workflow that went on elsewhere
 }
 
 // logOfAll prints the hydrations of each list that has a history.
@@ -140,7 +142,7 @@ func logOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 		}
 		reportUnread(s, unread)
 		if slices.Reverse(all); len(all) > 0 {
-			lists = append(lists, loggedList{dir, all})
+			lists = append(lists, loggedList{List: dir, Hydrations: all})
 		}
 	}
 	if asJSON {
@@ -190,31 +192,33 @@ func runLog(ctx context.Context, s terminal.Streams, session, number string, asJ
 	if err := printHydrations(s, chosen, all); err != nil {
 		return err
 	}
-	return printBefore(s, all, map[string]bool{list.Dir: true})
-}
-
-// printBefore prints the hydrations of the lists in which the workflows were before, and so on.
-func printBefore(s terminal.Streams, all []Hydration, printed map[string]bool) error {
-	for _, h := range all {
-		if h.From == nil || h.State == undone || printed[h.From.List] {
-			continue
-		}
-		printed[h.From.List] = true
-		before, unread, err := readHistories(h.From.List)
-		reportUnread(s, unread)
-		if err != nil {
-			s.Errorf("%v", err)
-			continue
-		}
-		slices.Reverse(before)
-		if err := printHydrations(s, message.Sprintf("%s was before in the task list %s", h.Skill, h.From.List), before); err != nil {
-			return err
-		}
-		if err := printBefore(s, before, printed); err != nil {
+	before, unread := before(all, map[string]bool{list.Dir: true})
+	reportUnread(s, unread)
+	for _, l := range before {
+		if err := printHydrations(s, message.Sprintf("%s was before in the task list %s", l.skill, l.List), l.Hydrations); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// before returns the lists in which the workflows of these hydrations were before, and before that; seen are those that are known.
+func before(all []Hydration, seen map[string]bool) (lists []loggedList, unread []error) {
+	for _, h := range all {
+		if h.From == nil || h.State == undone || seen[h.From.List] {
+			continue
+		}
+		seen[h.From.List] = true
+		there, troubles, err := readHistories(h.From.List)
+		if unread = append(unread, troubles...); err != nil {
+			unread = append(unread, err)
+			continue
+		}
+		slices.Reverse(there)
+		more, troubles := before(there, seen)
+		lists, unread = append(append(lists, loggedList{h.From.List, there, h.Skill}), more...), append(unread, troubles...)
+	}
+	return lists, unread
 }
 
 // printHydrations prints a line for each hydration of a list.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -24,7 +25,8 @@ type shownList struct {
 	Next    string    `json:"next"`
 	Time    time.Time `json:"time"`
 
-	gone    int // steps that are gone without having been done, if no other one is open
+	gone    int    // steps that are gone without having been done
+	to      string // the list in which the workflow goes on that it had last
 	open    bool
 	project string
 }
@@ -48,7 +50,43 @@ func byProject(lists []shownList) (all []shownProject) {
 	return all
 }
 
-// statusOfAll prints one line for each list with a history, by project.
+// workflowsOf returns the workflows of a list with a history, or what the list had last.
+func workflowsOf(dir string, all []Hydration, now *state.State) (lists []shownList) {
+	last := all[len(all)-1]
+	for _, w := range now.Workflows() {
+		if now.Parent(w) != nil || w.Part {
+			continue
+		}
+		l := shownList{List: dir, Session: w.Session, Skill: w.Command, Time: last.Time, project: w.Dir}
+		ready := now.Ready()
+		for _, c := range now.Steps {
+			if now.Outermost(c) != w {
+				continue
+			}
+			l.Total++
+			l.open = l.open || !c.Done()
+			switch {
+			case now.IsMissing(c):
+				l.gone++
+			case c.Done():
+				l.Done++
+			case l.Next == "" && slices.Contains(ready, c):
+				l.Next = c.Subject
+			}
+		}
+		lists = append(lists, l)
+	}
+	if len(lists) == 0 {
+		l := shownList{List: dir, Session: last.Session, Skill: last.Skill, Time: last.Time, to: last.To}
+		for _, h := range all {
+			l.project = cmp.Or(h.project, l.project)
+		}
+		lists = append(lists, l)
+	}
+	return lists
+}
+
+// statusOfAll prints one line for each workflow of the lists with a history, by project.
 func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 	dirs, err := tasklist.WithHistory(s.Getenv)
 	if err != nil {
@@ -68,18 +106,7 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 			s.Errorf("%s: %v", dir, err)
 			continue
 		}
-		last := all[len(all)-1]
-		l := shownList{List: dir, Session: last.Session, Skill: last.Skill, Done: now.DoneCount(), Total: len(now.Steps), Time: last.Time}
-		if ready := now.Ready(); len(ready) > 0 {
-			l.Next = ready[0].Subject
-		}
-		if l.open = now.HasOpen(); !l.open {
-			l.gone = len(now.Missing())
-		}
-		for _, h := range all {
-			l.project = cmp.Or(h.project, l.project)
-		}
-		lists = append(lists, l)
+		lists = append(lists, workflowsOf(dir, all, now)...)
 	}
 	slices.SortFunc(lists, func(a, b shownList) int {
 		if a.open != b.open {
@@ -111,11 +138,13 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 func (l shownList) line() string {
 	next := "no workflow"
 	switch {
+	case l.to != "":
+		next = "goes on in " + filepath.Base(l.to)
 	case l.Next != "":
 		next = "next: " + l.Next
 	case l.Total > 0 && l.Done == l.Total:
 		next = "done"
-	case l.gone > 0:
+	case l.gone > 0 && !l.open:
 		next = fmt.Sprintf("%d gone", l.gone)
 	case l.Total > 0:
 		next = "nothing is ready"

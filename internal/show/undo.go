@@ -1,7 +1,6 @@
 package show
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,12 +132,15 @@ func (u undoneHydration) refused(err error) error {
 	case errors.Is(err, tasks.ErrUndone):
 		return message.WithHint(fmt.Errorf("hydration %s of %s is already undone", nameOf(h), quoted(h.Skill)),
 			fmt.Sprintf("fsmtx undo %d restores it", h.By))
+	case h.State == moved && (errors.Is(err, tasks.ErrReplaced) || errors.Is(err, tasks.ErrContinued)):
+		return message.WithHint(fmt.Errorf("the workflow of hydration %s of %s goes on in the task list %s", nameOf(h), quoted(h.Skill), h.To),
+			"fsmtx undo there gives it back as long as nothing was decided about it")
 	case errors.Is(err, tasks.ErrReplaced):
 		return message.WithHint(fmt.Errorf("hydration %s of %s was replaced by %d", nameOf(h), quoted(h.Skill), h.By),
 			fmt.Sprintf("fsmtx undo %d undoes that; --force undoes what is left of %s", h.By, nameOf(h)))
 	case errors.Is(err, tasks.ErrContinued):
-		return message.WithHint(fmt.Errorf("%s is half of a continuation: %s", nameOf(h), cmp.Or(h.To, "the workflow was given back")),
-			"fsmtx continue makes the workflow go on in another list; fsmtx undo there gives it back")
+		return message.WithHint(fmt.Errorf("hydration %s of %s gave a workflow back", nameOf(h), quoted(h.Skill)),
+			"fsmtx continue makes it go on in another list")
 	case errors.Is(err, state.ErrWorkedOn):
 		return message.WithHint(fmt.Errorf("%s of %s is not given back: %w", nameOf(h), quoted(h.Skill), err),
 			"fsmtx continue takes it to another list")

@@ -81,7 +81,7 @@ func loadOnce(ctx context.Context, dir string, whole bool, opts ...txn.Option) (
 		return nil, false, err
 	}
 	if len(r.Steps) == 0 {
-		return &State{Troubles: r.Troubles(), Changed: r.changed}, false, nil
+		return &State{Troubles: r.Troubles(), Changed: r.changed, WentOn: r.wentOn()}, false, nil
 	}
 	s, err = r.Steps.State(ctx, dir, src.Source(), whole)
 	if err != nil {
@@ -91,6 +91,9 @@ func loadOnce(ctx context.Context, dir string, whole bool, opts ...txn.Option) (
 	if m := s.Moving; m.IsOpen() && m.IsElsewhere() {
 		s.Steps = slices.DeleteFunc(s.Steps, func(c *Current) bool { return slices.Contains(m.Steps, c.ID) })
 		s.Fold()
+		if len(s.Steps) == 0 {
+			s.WentOn = m.Words()
+		}
 	}
 	if len(s.Missing()) > 0 {
 		stale = src.Reader != nil && !recorded.same(readRecord(src).Steps)

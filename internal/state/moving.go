@@ -211,11 +211,44 @@ func (r *OnRecord) WentOn(task string) string {
 	return wentOn(l.Command, l.To)
 }
 
+// wentOn says where the workflow goes on that was the last one in the list; empty if there was none that goes on elsewhere.
+func (r *OnRecord) wentOn() string {
+	last := int64(0)
+	for _, l := range r.continued {
+		last = max(last, slices.Max(l.Steps))
+	}
+	return r.WentOn(message.Itoa(last))
+}
+
 // Elsewhere is OnRecord.WentOn of a step of the list in dir, read without the lock.
 func Elsewhere(dir string, step int64) string {
 	src, r := OpenRecord(dir)
 	src.Close()
 	return r.WentOn(message.Itoa(step))
+}
+
+// ElsewhereError is returned for evidence of a workflow that goes on in another list, or is just being continued there.
+type ElsewhereError struct{ Words string }
+
+func (e *ElsewhereError) Error() string { return e.Words }
+
+// isHere returns an *ElsewhereError if one of the lines is about a workflow that is not in the list any more, or may not be.
+func isHere(src Source, lines []Evidence) error {
+	m, err := readMoving(src)
+	if err != nil {
+		return err
+	}
+	r := readRecord(src)
+	for _, e := range lines {
+		words := r.WentOn(message.Itoa(e.Step))
+		if words == "" && m.IsOpen() && slices.Contains(m.Steps, e.Step) {
+			words = m.Words() + ", or is being continued there: try again"
+		}
+		if words != "" {
+			return &ElsewhereError{words}
+		}
+	}
+	return nil
 }
 
 // WentOnIn is OnRecord.WentOn of a list that is locked.
@@ -263,18 +296,19 @@ func (st *Store) Continue(ctx context.Context, x Continuing) (*workflow.Workflow
 	if _, err := dir.Lock(waiting, moved.files()...); err != nil { // the client changes nothing while it is copied
 		return nil, err
 	}
-	if s, err = stateNow(ctx, dir, true); err == nil {
-		moved, err = s.take(x.Root, readRecord(dir))
-	}
-	if err != nil {
-		return nil, err
-	}
 	root := moved.records[0]
 	m := &Moving{ID: NewCallID(), To: st.List.Dir, Command: root.Command, Spec: root.Spec, Session: root.Session, Steps: moved.numbers()}
 	if err := WriteMemo(dir, MovingFile, m); err != nil {
 		return nil, err
 	}
-	w, err := st.receive(ctx, moved, m, x)
+	// What was written without the lock before the note is read now; who comes later finds the note.
+	var w *workflow.Workflow
+	if s, err = stateNow(ctx, dir, true); err == nil {
+		moved, err = s.take(x.Root, readRecord(dir))
+	}
+	if err == nil {
+		w, err = st.receive(ctx, moved, m, x)
+	}
 	if elsewhere, unresolved := x.From.resolve(ctx, dir, m); elsewhere {
 		return w, nil
 	} else if err == nil {

@@ -36,6 +36,7 @@ type State struct {
 
 	Changed []changed
 	Moving  *Moving // the workflow that goes on in another list, or may; nil if there is none
+	WentOn  string  // where the last workflow goes on, if there are no steps
 
 	noPending bool            // there is no file with updates that are being decided
 	marks     map[string]mark // what metadata says, by its text

@@ -1,7 +1,9 @@
 package state
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -122,6 +124,8 @@ func (st *Store) Write(dir *txn.Dir, s *State, lines []Evidence) error {
 
 // WriteLate records lines without the lock, in a file of their own. The next call that has
 // the lock adds them to the evidence and removes the file, so none is written to it later.
+//
+// Errors: *ElsewhereError, and that they cannot be written.
 func (st *Store) WriteLate(lines []Evidence) error {
 	if len(lines) == 0 {
 		return nil
@@ -135,17 +139,23 @@ func (st *Store) WriteLate(lines []Evidence) error {
 		return err
 	}
 	defer r.Close()
-	return r.WriteUnlocked(lateName(NewCallID()), text)
+	if err := r.WriteUnlocked(lateName(NewCallID()), text); err != nil {
+		return err
+	}
+	return isHere(r, lines) // a continuation reads after it has written its note: it has read the lines, or the note is here by now
 }
 
 // Note adds one line to the evidence, if need be without the lock.
+//
+// Errors: *ElsewhereError, and that it cannot be written.
 func (st *Store) Note(ctx context.Context, s *State, e Evidence) error {
-	err := st.Locked(ctx, func(dir *txn.Dir) error { return appendEvidence(dir, e) })
-	if err != nil {
-		err = st.WriteLate([]Evidence{e})
+	lines := []Evidence{e}
+	err := st.Locked(ctx, func(dir *txn.Dir) error { return cmp.Or(isHere(dir, lines), appendEvidence(dir, e)) })
+	if _, elsewhere := errors.AsType[*ElsewhereError](err); err != nil && !elsewhere {
+		err = st.WriteLate(lines)
 	}
 	if err == nil {
-		st.LogDecisions(s, []Evidence{e})
+		st.LogDecisions(s, lines)
 	}
 	return err
 }

@@ -85,11 +85,11 @@ func (q Query) newest(ctx context.Context) (found Found, err error) {
 		if err != nil {
 			continue // a list that cannot be read is not offered
 		}
-		w := lastOf(history, q.Dir)
-		if w == nil || !history[len(history)-1].Time.After(newest) {
+		w, last := lastOf(history, q.Dir), hydrated(history)
+		if w == nil || !last.After(newest) {
 			continue
 		}
-		found, newest = Found{Dir: dir, Session: w.Session, Newest: true}, history[len(history)-1].Time
+		found, newest = Found{Dir: dir, Session: w.Session, Newest: true}, last
 		if filepath.Dir(dir) == own {
 			found.Project = w.Dir
 		}
@@ -98,6 +98,16 @@ func (q Query) newest(ctx context.Context) (found Found, err error) {
 		return Found{}, ErrNoList
 	}
 	return found, nil
+}
+
+// hydrated returns when a history last had a change, other than one by which a workflow has left the list.
+func hydrated(history []txn.Entry) time.Time {
+	for _, e := range slices.Backward(history) {
+		if l, ok := tasks.Continuation(e.Label); !ok || l.Adds() {
+			return e.Time
+		}
+	}
+	return time.Time{}
 }
 
 // lastOf returns the last workflow of a history that belongs to the project of dir, or nil.

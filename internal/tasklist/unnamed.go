@@ -66,7 +66,7 @@ func projectOf(dir string) (project string, last time.Time) {
 			project = w.Dir
 		}
 	}
-	return project, history[len(history)-1].Time
+	return project, hydrated(history)
 }
 
 // changed returns the other lists whose state directory has changed lately: every change of a list's
@@ -95,5 +95,5 @@ func rival(ctx context.Context, dir, project string, since time.Time) (later, op
 		return false, false
 	}
 	s, err := state.LoadNow(ctx, dir)
-	return history[len(history)-1].Time.After(since), err != nil || s.HasOpen()
+	return hydrated(history).After(since), err != nil || s.HasOpen()
 }

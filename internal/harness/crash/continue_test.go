@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -219,6 +220,40 @@ func (w *flow) oneTruth(t require.TestingT, o *flow, want, about string) (elsewh
 		require.Empty(t, w.shown(t), about)
 	}
 	return elsewhere
+}
+
+// TestALineThatComesDuringAContinuationIsNotLost: evidence that is written without the lock, before any step of a continuation, is in
+// the list that has the workflow, or whoever wrote it is told.
+func TestALineThatComesDuringAContinuationIsNotLost(t *testing.T) {
+	base := worlds.MemoryDir(t)
+	before := newFlow(t, base, transitions[0].spec)
+	told := map[bool]int{}
+	for n, came := 0, true; came; n += sampled(3) {
+		w := before.copy(t)
+		o := w.other(t, 40)
+		st, step := w.frame().Store, w.first()
+		came = false
+		var err error
+		steps := 0
+		_, failed := w.continues(o, &faultfs.Steps{FS: vfs.OS{}, Before: func(faultfs.Step) error {
+			if steps++; steps == n+1 {
+				came = true
+				err = st.WriteLate([]state.Evidence{{Time: time.Now(), Step: step, Verdict: state.Deny, Why: "late"}})
+			}
+			return nil
+		}})
+		require.NoError(t, failed)
+		_, s, failed := o.stateOf()
+		require.NoError(t, failed)
+		there := slices.ContainsFunc(s.Evidence, func(e state.Evidence) bool { return e.Why == "late" })
+		if came {
+			_, elsewhere := errors.AsType[*state.ElsewhereError](err)
+			require.True(t, there || elsewhere, "step %d: the line is lost, and the error is %v", n, err)
+			told[elsewhere]++
+		}
+		w.remove(t)
+	}
+	require.Len(t, told, 2)
 }
 
 // TestPowerCutWhileAWorkflowIsContinued cuts the power at each step of a continuation, and of giving back: what was not synced by then
