@@ -41,6 +41,12 @@ type Run struct {
 // not pinned for this platform, and ends it if the agent cannot be installed.
 func (a *Agent) New(t testing.TB) *World {
 	t.Helper()
+	return a.In(t, realclient.NewPlace(t))
+}
+
+// In is New in a place that another agent has, too.
+func (a *Agent) In(t testing.TB, place realclient.Place) *World {
+	t.Helper()
 	if here := runtime.GOOS + "/" + runtime.GOARCH; a.platform != "" && a.platform != here {
 		t.Skipf("skipped: %v is pinned for %s, and this is %s", a, a.platform, here)
 	}
@@ -53,7 +59,7 @@ func (a *Agent) New(t testing.TB) *World {
 		t.Skipf("skipped: %v", err)
 	}
 	w := &World{
-		Agent: a, Place: realclient.NewPlace(t), Env: map[string]string{},
+		Agent: a, Place: place, Env: map[string]string{},
 		t: t, bin: filepath.Join(dir, "node_modules", cmp.Or(a.path, ".bin/"+a.Program)),
 	}
 	if w.hooksFile != "" {
