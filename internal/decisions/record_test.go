@@ -71,9 +71,9 @@ func TestSchemaDescribesEveryField(t *testing.T) {
 	assert.Error(t, schema.Validate(line))
 }
 
-// TestTheFleetPageNamesFields: the configuration in docs/internals/fleet.md reads fields that lines have.
-func TestTheFleetPageNamesFields(t *testing.T) {
-	page, err := os.ReadFile("../../docs/internals/fleet.md")
+// TestTheCollectorReadsFields: the configuration in docs/ci.md reads fields that lines have.
+func TestTheCollectorReadsFields(t *testing.T) {
+	page, err := os.ReadFile("../../docs/ci.md")
 	require.NoError(t, err)
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
 	require.NoError(t, err)

@@ -30,9 +30,9 @@ func TestChangelog(t *testing.T) {
 	}
 }
 
-// docs/internals/compatibility.md names the client that the tests run.
+// docs/compatibility.md names the client that the tests run.
 func TestCompatibilityNamesTheClient(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join(root, "docs/internals/compatibility.md"))
+	page, err := os.ReadFile(filepath.Join(root, "docs/compatibility.md"))
 	require.NoError(t, err)
 	require.Contains(t, string(page), "The tests run Claude Code "+client.Tested+", ")
 }
