@@ -1,0 +1,89 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+)
+
+// TestAnEndedSessionsWorkflowGoesOn: the session that begins next is told of it, its agent takes it without a question, by name, too, and
+// the task tools have it. The old session, if it is resumed, hears where it went.
+func TestAnEndedSessionsWorkflowGoesOn(t *testing.T) {
+	s := held(t, steps("Release"))
+	onPath(s)
+	s.Prompt(Script{Main: append(begun(), Do(TaskUpdate("first", "1", "completed")), Say("done"))}, "go")
+	old := s.Session
+
+	s.Session = realclient.NewSession()
+	r := s.Prompt(Script{Main: []Turn{
+		Do(Bash("continue", "fsmtx continue --session "+old)), load,
+		Do(TaskUpdate("early", "3", "in_progress")), Do(TaskUpdate("second", "2", "completed")), Do(TaskList("list")), Say("done"),
+	}}, "go on")
+	const told = "this project has an unfinished workflow of another session (release: 1 of 3 done"
+	assert.True(t, r.Exchanges(Main)[0].Request.Says("Note: "+told))
+	assert.Contains(t, r.Ran("SessionStart")[0].Stdout, `"systemMessage": "fsmtx: `+told)
+	allowed(t, r, "continue", "second")
+	assert.Contains(t, r.Text("continue"), "release goes on here (1 of 3 done)")
+	assert.Contains(t, denied(t, r, "early"), "must be done first")
+	assert.Equal(t, []string{"#1 [completed] Release: collect", "#2 [completed] Release: write", "#3 [pending] Release: publish"},
+		taskLines(t, r, "list"))
+
+	there := s.Session
+	s.Session = old
+	r = s.Prompt(Script{Main: []Turn{load, Do(TaskList("list")), Say("done")}}, "and here?")
+	assert.True(t, r.Exchanges(Main)[0].Request.Says("the workflow of release goes on in the task list "+s.Path("home/.claude/tasks/"+there)))
+}
+
+// TestTheWorkflowOfASessionAtWorkIsAskedFor in the client's own dialog: a no leaves it, a yes takes it, and without a person it is refused.
+func TestTheWorkflowOfASessionAtWorkIsAskedFor(t *testing.T) {
+	s := held(t, steps("Release"))
+	onPath(s)
+	atWork := s.Attend(Script{Main: append(begun(), Say("the-turn-is-over"), Say("the-second-turn-is-over"))}, "--permission-mode", "default",
+		"--allowedTools", "Skill")
+	atWork.See(0, "❯")
+	atWork.Enter("go")
+	atWork.See(0, "the-turn-is-over")
+	old := s.Session
+	line := "fsmtx continue --session " + old
+	const question = "The agent wants to take the workflow of release from a session that is at work on it"
+
+	s.Session = realclient.NewSession()
+	r := s.Prompt(Script{Main: []Turn{Do(Bash("alone", "fsmtx continue")), Do(Bash("named", line)), Say("done")}}, "go on")
+	assert.Contains(t, r.Text("alone"), "which is at work on it")
+	assert.Contains(t, denied(t, r, "named"), question+": "+line)
+	assert.Contains(t, r.Text("named"), "cd "+s.Project+" && "+line+" --to="+s.Session)
+
+	s.Session = realclient.NewSession()
+	m := s.Attend(Script{Main: []Turn{Do(Bash("no", line)), Do(Bash("yes", line)), Say("it-goes-on-here")}}, "--permission-mode", "default")
+	m.See(0, "❯")
+	m.Enter("go")
+	m.See(0, question)
+	m.See(0, "Do you want to proceed")
+	m.Answer(0, "\x1b", "Interrupted")
+	m.Clear()
+	require.NotEmpty(t, stateOf(t, sessionOf(s, old)).Steps)
+	from := m.Here()
+	m.Enter("continue")
+	m.See(from, question)
+	m.See(from, "Do you want to proceed")
+	m.Answer(from, "\r", "it-goes-on-here")
+	require.Empty(t, stateOf(t, sessionOf(s, old)).Steps)
+	require.Len(t, stateOf(t, s).Steps, 3)
+
+	from = atWork.Here()
+	atWork.Enter("and here?")
+	atWork.See(from, "the workflow of release goes on in the task list")
+}
+
+// sessionOf returns the sandbox with another session.
+func sessionOf(s *realclient.Sandbox, session string) *realclient.Sandbox {
+	other := *s
+	other.Session = session
+	return &other
+}
