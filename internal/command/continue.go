@@ -77,7 +77,8 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 		return err
 	}
 	dir, chosen := l.directory(ctx)
-	q := continuation.Query{Lookup: s.Getenv, Here: cmp.Or(dir, here), List: l.List.Dir, Chosen: chosen}
+	q := continuation.Query{Lookup: s.Getenv, Here: cmp.Or(dir, here), List: l.List.Dir, Chosen: chosen,
+		Client: cmp.Or(s.Env("AI_AGENT"), s.Who().Program)}
 	if from != "" {
 		found, err := FindList(ctx, s, from)
 		if err == nil {
@@ -91,9 +92,6 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 	u, err := continuation.Choose(ctx, q, from, strings.Join(args, ""))
 	if err != nil {
 		return &Exit{ExitNo, err, ""}
-	}
-	if u.List == l.List.Dir {
-		return &Exit{ExitNo, errors.New("the workflow is in this list already: " + u.List), "fsmtx next shows what is ready"}
 	}
 	rule := ruleOf(c)
 	switch rule.What = q.Needs(u); {

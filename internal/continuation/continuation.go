@@ -43,6 +43,7 @@ type Query struct {
 	Here   string // the project's directory, or one below it
 	List   string // the directory of the list in which it is to go on
 	Chosen bool   // an agent has chosen Here
+	Client string // the agent that goes on; see workflow.Workflow.Client
 }
 
 // recently is how long after its last event a session counts as being at work, if its process is not known.
@@ -192,6 +193,8 @@ func Choose(ctx context.Context, q Query, named, skill string) (u Unfinished, er
 		lines = append(lines, "  "+u.String())
 	}
 	switch {
+	case named == q.List:
+		return u, errors.New(message.Words(named) + " is this list: its workflow goes on here")
 	case len(all) == 0 && named != "":
 		return u, message.Lines("nothing to continue: " + message.Words(named) + " has no unfinished workflow" + ofSkill(skill))
 	case len(all) == 0:
@@ -214,7 +217,8 @@ func ofSkill(skill string) string {
 // Errors: those of state.Store.Continue.
 func Take(ctx context.Context, q Query, to *state.Store, u Unfinished) (text string, err error) {
 	from := &state.Store{List: tasks.List{Dir: u.List, Wait: cmp.Or(to.List.Wait, tasklist.Wait)}, Unreleased: to.Unreleased}
-	w, err := to.Continue(ctx, state.Continuing{From: from, Root: u.Root, Session: to.Session, Place: q.place, Chosen: q.Chosen})
+	w, err := to.Continue(ctx, state.Continuing{From: from, Root: u.Root, Session: to.Session, Client: q.Client, Place: q.place,
+		Chosen: q.Chosen})
 	if err != nil {
 		return "", err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 )
 
@@ -28,6 +29,17 @@ type begun struct {
 	progress.Status
 }
 
+// directory returns the directory of the session whose agent has started the server itself; chosen reports that the agent chooses it,
+// because no hook has told it. Otherwise the server's is taken.
+func (t *tools) directory(ctx context.Context, found tasklist.Found) (dir string, chosen bool) {
+	if t.who.FromClient() || found.Project != "" {
+		return "", false
+	}
+	frame := gates.Frame{Store: state.Store{List: tasks.List{Dir: found.Dir}, Session: found.Session}}
+	dir = frame.Directory(ctx)
+	return dir, dir == ""
+}
+
 // begin puts the workflow of a skill into the list.
 func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput) (result, *begun, error) {
 	skill := strings.TrimSpace(in.Skill)
@@ -38,16 +50,12 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 	if err != nil {
 		return nil, nil, err
 	}
-	chosen, dir := !t.who.FromClient() && found.Project == "", "" // by the agent, which has started the server itself
-	if chosen {
-		frame := gates.Frame{Store: state.Store{List: tasks.List{Dir: found.Dir}, Session: found.Session}}
-		dir = frame.Directory(ctx)
-	}
+	dir, chosen := t.directory(ctx, found)
 	q := question{list: found.Dir, to: "begin: " + skill}
 	yes, answered := t.answer(r, q)
 	done, did, err := hydrate.Begin(ctx, hydrate.Beginning{
 		Skill: skill, Program: t.who.Program, Args: in.Args, Here: project, List: found, Way: byTools, Absolute: true,
-		Dir: dir, Chosen: chosen && dir == ""},
+		Dir: dir, Chosen: chosen},
 		t.lookup, hydrate.Options{LockTimeout: t.flags.LockTimeout, Program: t.who.Program, Log: t.log(), FromClient: func() bool { return yes },
 			Answerers: t.sums})
 	if errors.Is(err, hydrate.ErrReplaces) {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"strings"
@@ -28,7 +29,10 @@ func (t *tools) goOn(ctx context.Context, r *mcp.CallToolRequest, in continueInp
 	if err != nil {
 		return nil, nil, err
 	}
-	q, from := continuation.Query{Lookup: t.lookup, Here: project, List: found.Dir}, ""
+	dir, chosen := t.directory(ctx, found)
+	ai, _ := t.lookup("AI_AGENT")
+	q, from := continuation.Query{Lookup: t.lookup, Here: cmp.Or(dir, project), List: found.Dir, Chosen: chosen,
+		Client: cmp.Or(ai, t.who.Program)}, ""
 	if in.List != "" {
 		other, err := tasklist.Find(ctx, tasklist.Query{Lookup: t.lookup, Named: in.List, Dir: project})
 		if err != nil {
@@ -41,7 +45,7 @@ func (t *tools) goOn(ctx context.Context, r *mcp.CallToolRequest, in continueInp
 		return nil, nil, err
 	}
 	if what := q.Needs(u); what != "" {
-		about := question{list: found.Dir, to: "continue: " + u.List}
+		about := question{list: found.Dir, to: "continue: " + u.Workflow.Command + " " + u.List}
 		yes, answered := t.answer(r, about)
 		switch {
 		case !answered && t.canAsk(r, found.Dir):

@@ -18,6 +18,7 @@ func TestContinue(t *testing.T) {
 		w := newWorld(t)
 		w.env["CLAUDE_PROJECT_DIR"] = w.project
 		w.hydrate("s2", workflow.Step{}, workflow.Step{BlockedBy: []int64{1}})
+		assert.Contains(t, w.connect(nil).refuses("workflow_continue", args{"list": "s1"}), "is this list")
 		var asked []string
 		c := w.connect(answering(action, &asked))
 		assert.Contains(t, c.refuses("workflow_continue", args{}), "which is at work on it")

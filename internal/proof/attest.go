@@ -80,7 +80,7 @@ func (f attestFlags) run(ctx context.Context, s terminal.Streams, skill string) 
 	if err != nil {
 		return err
 	}
-	state, run, err := f.choose(runs, skill)
+	state, run, err := f.choose(list.Dir, runs, skill)
 	if err != nil {
 		return err
 	}
@@ -101,13 +101,13 @@ func (f attestFlags) run(ctx context.Context, s terminal.Streams, skill string) 
 }
 
 // choose returns the run to attest: the last one that has ended, if it has a name the last of this name.
-func (f attestFlags) choose(runs []*state.State, skill string) (*state.State, Run, error) {
+func (f attestFlags) choose(dir string, runs []*state.State, skill string) (*state.State, Run, error) {
 	var open *state.State
 	for _, s := range slices.Backward(runs) {
 		if skill != "" && s.Run().Command != skill {
 			continue
 		}
-		run := Of(s)
+		run := Of(s, dir)
 		if !run.Ended.IsZero() || f.open {
 			return s, run, nil
 		}

@@ -25,13 +25,19 @@ import (
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
-// Of returns what is on record of a run (see state.Runs), without what depends on a repository.
-func Of(s *state.State) Run {
+// Of returns what is on record of a run (see state.Runs) that is in the list in dir, without what depends on a repository.
+func Of(s *state.State, dir string) Run {
 	w := s.Run()
 	o := recorder{state: s, rounds: map[int64]int{}, steps: map[int64]*Step{}}
 	r := Run{Skill: w.Command, Project: ".", FSM: File{SHA256: w.SHA256}, Fsmtx: programs.GetBuild().Version,
 		Agent: agentOf(w.Client), Began: s.Began(), Steps: []Step{}, Overrides: []Override{}, Unenforced: []Span{}}
-	id := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %s", w.Session, w.SHA256, w.Steps[0].ID, r.Began.Format(time.RFC3339Nano)))
+	way := append(slices.Clone(w.Before), workflow.From{List: dir, Session: w.Session, Client: w.Client, Root: w.Steps[0].ID})
+	for began, i := r.Began, 0; len(way) > 1 && i < len(way); i++ {
+		was := way[i]
+		r.Lists = append(r.Lists, Place{List: filepath.Base(was.List), Session: was.Session, Agent: agentOf(was.Client), Began: began})
+		began = was.Time
+	}
+	id := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %s", way[0].Session, w.SHA256, way[0].Root, r.Began.Format(time.RFC3339Nano)))
 	r.ID = hex.EncodeToString(id[:16])
 	for _, c := range s.Steps {
 		o.order = append(o.order, c.ID)

@@ -59,7 +59,8 @@ type Run struct {
 	Fsmtx   string    `json:"fsmtx"` // its version
 	Agent   Agent     `json:"agent"`
 	Began   time.Time `json:"began"`
-	Ended   time.Time `json:"ended,omitzero"` // zero if steps are open
+	Ended   time.Time `json:"ended,omitzero"`  // zero if steps are open
+	Lists   []Place   `json:"lists,omitempty"` // in which it was, one after the other; none if it stayed in one
 
 	Steps      []Step     `json:"steps"`      // in the order of the list, those of workflows under others too
 	Overrides  []Override `json:"overrides"`  // what a person went past, allowed or took back
@@ -77,6 +78,14 @@ type File struct {
 type Agent struct {
 	Name    string `json:"name"`             // empty if it is not on record
 	Version string `json:"version,omitzero"` // empty if it is not known
+}
+
+// Place is a list in which a run was.
+type Place struct {
+	List    string    `json:"list"` // its name
+	Session string    `json:"session"`
+	Agent   Agent     `json:"agent"` // the one by which it came there
+	Began   time.Time `json:"began"` // when it came there
 }
 
 // Step is a step, and what was decided about it.

@@ -170,7 +170,7 @@ func (r *reader) hydration(i int) Hydration {
 	h.Skill, h.Spec, h.Session, h.Step, h.To = label.Command, label.Spec, label.Session, label.Step, label.To
 	w, err := workflow.ParseWorkflow(e.Record)
 	if err == nil {
-		h.SHA256, h.Parent, h.project, h.Lost, h.From, h.record = w.SHA256, w.Parent, w.Dir, w.Lost, w.From, w
+		h.SHA256, h.Parent, h.project, h.Lost, h.From, h.record = w.SHA256, w.Parent, w.Dir, w.Lost, w.From(), w
 	}
 	h.typed = strings.HasPrefix(label.Invocation, "prompt:")
 	for _, f := range e.Created {

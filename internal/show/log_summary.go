@@ -61,7 +61,7 @@ func printSummary(ctx context.Context, s terminal.Streams, session string, every
 			return err
 		}
 		for _, s := range states {
-			r := proof.Of(s)
+			r := proof.Of(s, dir)
 			runs[r.ID] = r // it may have gone on since a statement
 		}
 	}

@@ -259,6 +259,7 @@ type Continuing struct {
 	From    *Store
 	Root    int64  // the number of its first step there
 	Session string // which goes on with it
+	Client  string // see workflow.Workflow.Client
 	// Place returns the directory in which its gates look from now on.
 	Place  func(dir string) string
 	Chosen bool // an agent has chosen it
@@ -454,14 +455,15 @@ func (t *taken) record(by int64, m *Moving, x Continuing) (*workflow.Workflow, e
 		if err != nil {
 			return nil, err
 		}
-		c.Since, c.From, c.Session, c.Agent, c.Lost, c.Changed = r.Began, nil, x.Session, "", nil, ""
+		c.Since, c.Before, c.Session, c.Agent, c.Client, c.Lost, c.Changed = r.Began, nil, x.Session, "", x.Client, nil, ""
 		if dir := x.Place(r.Dir); dir != r.Dir || c.Inode == 0 {
 			c.Dir, c.Inode, c.Chosen = dir, Inode(dir), x.Chosen
 		}
 		all = append(all, c)
 	}
 	w, root := &all[0], t.records[0]
-	w.From = &workflow.From{ID: m.ID, List: x.From.List.Dir, Session: root.Session, Dir: root.Dir, Time: time.Now().UTC()}
+	w.Before = append(slices.Clone(root.Before), workflow.From{ID: m.ID, List: x.From.List.Dir, Session: root.Session, Dir: root.Dir,
+		Time: time.Now().UTC(), Root: root.Steps[0].ID, Client: root.Client})
 	w.Parent, w.Round, w.After, w.Beside = 0, 0, nil, all[1:]
 	return w, nil
 }
@@ -551,13 +553,14 @@ func copyEvidence(dir *txn.Dir, all []Evidence) error {
 
 // GiveBack undoes the change by which a workflow was continued here: it goes on where it was before.
 func (st *Store) GiveBack(ctx context.Context, change string, w *workflow.Workflow) error {
-	from := &Store{List: tasks.List{Dir: w.From.List, Wait: st.List.Wait, FS: st.List.FS}, Unreleased: st.Unreleased}
+	was := w.From()
+	from := &Store{List: tasks.List{Dir: was.List, Wait: st.List.Wait, FS: st.List.FS}, Unreleased: st.Unreleased}
 	return from.Locked(ctx, func(dir *txn.Dir) error {
 		history, err := dir.History()
 		if err != nil {
 			return err
 		}
-		m := Moving{ID: w.From.ID, To: st.List.Dir}
+		m := Moving{ID: was.ID, To: st.List.Dir}
 		out, err := tasks.Standing(history, m.ID, true)
 		if err != nil {
 			return err

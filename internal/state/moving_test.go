@@ -36,7 +36,7 @@ func TestACopiedLineHasTheNewNumbers(t *testing.T) {
 		Evidence{Time: at, Step: 3, Verdict: Answer, Question: fsmspec.Question(3), Outcome: "fine"},
 		Evidence{Time: at, Step: 1, Verdict: Shown})
 	o, w := l.elsewhere()
-	with := w.From.ID
+	with := w.From().ID
 	got := o.state().Evidence
 	require.Len(t, got, 3)
 	assert.Equal(t, Evidence{Time: at, Step: 43, Verdict: Allow, Outcome: "again", Why: "see #1", Reopens: []int64{41, 43},

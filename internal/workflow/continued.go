@@ -17,6 +17,17 @@ type From struct {
 	Session string    `json:"session"` // as Workflow.Session was
 	Dir     string    `json:"dir"`     // as Workflow.Dir was
 	Time    time.Time `json:"time"`    // when it was continued
+
+	Root   int64  `json:"root"`            // number of its first step there
+	Client string `json:"client,omitzero"` // as Workflow.Client was
+}
+
+// From is where the workflow was before it went on in this list; nil if it began here.
+func (w *Workflow) From() *From {
+	if len(w.Before) == 0 {
+		return nil
+	}
+	return &w.Before[len(w.Before)-1]
 }
 
 // Records returns the workflow as it is recorded and those beside it, which had records of their own in another list.
@@ -26,8 +37,8 @@ func (w *Workflow) Records() []*Workflow {
 		all = append(all, &w.Beside[i])
 	}
 	for _, r := range all {
-		if w.From != nil {
-			r.With = w.From.ID
+		if from := w.From(); from != nil {
+			r.With = from.ID
 		}
 	}
 	return all

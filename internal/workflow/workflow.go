@@ -22,9 +22,6 @@ import (
 // know the gate must not treat the step as one without it.
 const Version = 6
 
-// continuedVersion is that of the record of a workflow that was in another list: an older program does not know what is in Beside.
-const continuedVersion = 6
-
 // ErrVersion is returned by [ParseWorkflow] for the record of another version of this
 // program.
 var ErrVersion = errors.New("the workflow was recorded by another version of fsmtx")
@@ -70,7 +67,7 @@ type Workflow struct {
 	// Sums of the hooks that could answer for the person when it was begun, see Answerer; nil if that is not known.
 	Answerers []string `json:"answerers,omitempty"`
 
-	From   *From      `json:"from,omitempty"`   // where it was before; nil if it began in this list
+	Before []From     `json:"before,omitempty"` // where it was before, oldest first; none if it began in this list
 	Since  time.Time  `json:"since,omitzero"`   // of one that was elsewhere: when its hydration began there
 	Beside []Workflow `json:"beside,omitempty"` // of one that was elsewhere: what came under its steps later
 
@@ -78,7 +75,7 @@ type Workflow struct {
 	Began   time.Time        `json:"-"` // when its hydration began
 	Undone  bool             `json:"-"` // its hydration was undone
 	Part    bool             `json:"-"` // it came with another one, in Under
-	With    string           `json:"-"` // id of the continuation that brought it into the list; see From
+	With    string           `json:"-"` // id of the continuation that brought it into the list; see Before
 }
 
 // Step is one task of a workflow, and the gates that its entry declares. The gates are not
@@ -214,9 +211,7 @@ func (c Check) Environ(all []string) []string {
 // may contain, are replaced by U+FFFD. An error is returned for a workflow that
 // ParseWorkflow would refuse.
 func (w Workflow) Encode() (string, error) {
-	if w.Version = Version; w.From != nil {
-		w.Version = continuedVersion
-	}
+	w.Version = Version
 	if err := w.check(); err != nil {
 		return "", err
 	}
@@ -241,7 +236,7 @@ func ParseWorkflow(text string) (Workflow, error) {
 }
 
 func (w *Workflow) check() error {
-	if w.Version != Version && (w.Version != continuedVersion || w.From == nil) {
+	if w.Version != Version {
 		return fmt.Errorf("%w: version %d, want %d", ErrVersion, w.Version, Version)
 	}
 	all := map[int64]bool{}
