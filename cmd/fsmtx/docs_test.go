@@ -152,3 +152,19 @@ func TestFactsThatTheCodeCitesExist(t *testing.T) {
 		}
 	}
 }
+
+// TestPagesAreShort: a page that grows lets another shrink, or says it shorter. What --help says is not said again.
+func TestPagesAreShort(t *testing.T) {
+	for pattern, most := range map[string]int{"README.md": 600, "docs/README.md": 150, "docs/*.md": 15000, "docs/internals/*.md": 15000} {
+		pages, err := fs.Glob(os.DirFS("../.."), pattern)
+		require.NoError(t, err)
+		words := 0
+		for _, page := range pages {
+			text, err := os.ReadFile("../../" + page)
+			require.NoError(t, err)
+			words += len(strings.Fields(string(text)))
+		}
+		assert.NotZero(t, words, pattern)
+		assert.LessOrEqual(t, words, most, "%s: %d words", pattern, words)
+	}
+}

@@ -35,7 +35,7 @@ func TestQuestionsAreAnswered(t *testing.T) {
 		{"crash", "recover"},
 		{"why refused", "step show"},
 		{"slow", "log --summary"},
-		{"resume", "status --all"},
+		{"resume", "continue"},
 		{"retry", "graph"},
 		{"timeout", "step show"},
 		{"approve", "step done"},
