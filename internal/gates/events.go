@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/facts"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -200,7 +201,7 @@ func (f *Frame) Report(ctx context.Context, session string) (string, error) {
 // Edit decides whether an agent that works in cwd may write the file at the path. The files of a list
 // are kept from it if a step is in the list, whether or not its record can be read.
 func (f *Frame) Edit(path, cwd string) Verdict {
-	if path = safefile.Absolute(homely(path), cwd); path == "" {
+	if path = safefile.Absolute(facts.Homely(path), cwd); path == "" {
 		return Verdict{}
 	}
 	s, err := txn.StateDir(f.List.Dir)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/permission"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
@@ -140,27 +139,6 @@ func TestRulesInAMessage(t *testing.T) {
 	assert.EqualError(t, err, "Write(src/**): these calls are not refused now: the workflow is over, or the step was skipped")
 	assert.Equal(t, "", RuleFault("Bash(a)"))
 	assert.NotEqual(t, "", RuleFault("Bash("))
-}
-
-// TestPathsOfCalls: without a path, from home, and without the directory of the agent.
-func TestPathsOfCalls(t *testing.T) {
-	home := t.TempDir()
-	t.Setenv("HOME", home)
-	for _, c := range []struct {
-		pattern, path, cwd string
-		want               bool
-	}{
-		{"*", "", home, false},
-		{"~/a", "~/a", "", true},
-		{"~/a", "~a", "", false},
-		{"~/a", "~/b", "", false},
-		{"/a", "a", "", true},
-		{"/a", "b/a", "", false},
-		{"b/", "b/a", "", true},
-	} {
-		rule := permission.Rule{Tool: "Write", Content: c.pattern}
-		assert.Equal(t, c.want, ToolCall{Tool: "Write", Path: c.path, Cwd: c.cwd}.onPath(rule.Content, home), "%+v", c)
-	}
 }
 
 // TestAStepInOneSpelling: as the client's TaskUpdate finds its tasks.

@@ -184,8 +184,8 @@ func (c *call) refusal(s *state.State, p part, owners []owner) string {
 		belongs = append(belongs[:message.MaxNamed:message.MaxNamed], fmt.Sprintf("%d more", len(belongs)-message.MaxNamed))
 	}
 	text := p.subject() + " belongs to " + strings.Join(belongs, "; and to ") + "."
-	if p.doubt != nil {
-		text += " It cannot be told whether this line runs it (" + message.Clip(message.Words(p.doubt.Error()), message.MaxSubject) +
+	if p.Doubt != nil {
+		text += " It cannot be told whether this line runs it (" + message.Clip(message.Words(p.Doubt.Error()), message.MaxSubject) +
 			"). Write the line plainly: each command by itself and literally, and a text that has its words in a file."
 	}
 	if ready := slices.DeleteFunc(s.Ready(), func(r *state.Current) bool { return r.Workflow != owners[0].Workflow }); len(ready) > 0 {
