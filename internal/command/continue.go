@@ -13,6 +13,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/continuation"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -91,7 +92,7 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 	}
 	u, err := continuation.Choose(ctx, q, from, strings.Join(args, ""))
 	if err != nil {
-		return &Exit{ExitNo, err, ""}
+		return &Exit{ExitNo, err, message.Hint(err)}
 	}
 	rule := ruleOf(c)
 	switch rule.What = q.Needs(u); {

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -98,8 +99,13 @@ func touched(dir string) (last time.Time) {
 
 // in returns the unfinished workflows of one list.
 //
-// Errors: those of state.LoadNow.
+// Errors: those of state.LoadNow, and that the list is another user's.
 func in(ctx context.Context, q Query, dir string) (all []Unfinished, err error) {
+	if r, err := txn.OpenReader(dir); err == nil {
+		r.Close()
+	} else if errors.Is(err, txn.ErrUntrustedDir) {
+		return nil, fmt.Errorf("only this user's workflows can be continued: %w", err)
+	}
 	s, err := state.LoadNow(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -198,7 +204,8 @@ func Choose(ctx context.Context, q Query, named, skill string) (u Unfinished, er
 	case len(all) == 0 && named != "":
 		return u, message.Lines("nothing to continue: " + message.Words(named) + " has no unfinished workflow" + ofSkill(skill))
 	case len(all) == 0:
-		return u, message.Lines("nothing to continue: no other list has an unfinished workflow of this project" + ofSkill(skill))
+		return u, message.WithHint(message.Lines("nothing to continue: no other list has an unfinished workflow of this project"+ofSkill(skill)),
+			"fsmtx status --all shows those of other directories, also of a work tree that is gone; --session and --list name them")
 	case len(all) > 1, named == "" && all[0].AtWork:
 		return u, message.Lines("name one, with SKILL, --session ID or --list NAME:\n" + strings.Join(lines, "\n"))
 	}

@@ -51,7 +51,7 @@ func (w Way) On(ctx context.Context, f *gates.Frame, step int64) (*Work, error) 
 	case elsewhere != "":
 		return nil, refusal(fmt.Sprintf("#%d is not decided about in this list: %s", step, elsewhere))
 	case len(s.Steps) == 0:
-		return nil, refusal(w.NoWorkflow())
+		return nil, refusal(w.message(s))
 	case c == nil:
 		return nil, refusal(fmt.Sprintf("#%d is not a step of the workflow; its steps are %s", step, state.Names(s.Steps)))
 	case c.Gone():

@@ -39,8 +39,8 @@ Steps that are not needed for one reason are one line, if they stand below each 
 
 SESSION is a session's id or a list's name. Without it it is the session in
 CLAUDE_CODE_SESSION_ID; below another agent it is the list of the project; else it is the
-list of this project that was hydrated last. --all prints one line for each list that has
-ever had a workflow, by project, what is unfinished first. --full also prints the description of each step. "fsmtx step show" prints
+list of this project that was hydrated last. --all prints one line for each workflow
+of every list, by project, what is unfinished first. --full also prints the description of each step. "fsmtx step show" prints
 the same.
 
 --watch shows the status on the whole terminal and redraws it when the list changes, until q
@@ -82,7 +82,7 @@ func NewStatus(s terminal.Streams) *cobra.Command {
 			return f.run(ctx, s, session)
 		},
 	}
-	c.Flags().BoolVar(&f.all, "all", false, "print one line for each list that has ever had a workflow")
+	c.Flags().BoolVar(&f.all, "all", false, "print one line for each workflow of every list")
 	c.Flags().BoolVar(&f.watch, "watch", false, "redraw when the list changes, until q is pressed")
 	c.Flags().BoolVar(&f.notify, "notify", false, "with --watch: ring the bell when the work waits for you")
 	c.Flags().BoolVar(&f.full, "full", false, "also print the description of each step")
@@ -185,7 +185,7 @@ func readStatus(ctx context.Context, list tasks.List) (*status, error) {
 	}
 	if h, ok := lastToUndo(all); ok {
 		st.target = &h
-		st.undo, st.undoErr = list.PlanUndo(h.ID, false)
+		st.undo, st.undoErr = h.planUndo(ctx, list, false)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, pendingLimit, fmt.Errorf("gave up waiting after %v", pendingLimit))
 	defer cancel()

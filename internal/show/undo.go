@@ -165,26 +165,36 @@ func (u undoneHydration) decision(list tasks.List, by state.By) decisions.Record
 
 func (f undoFlags) undo(ctx context.Context, list tasks.List, u undoneHydration) (tasks.Undoing, error) {
 	id := u.Hydration.ID
-	if h := u.Hydration; h.From != nil && h.State != undone && !f.dryRun {
-		given := tasks.Undoing{Removed: files(h.Created)}
-		return given, (&state.Store{List: list}).GiveBack(ctx, id, &h.record)
-	}
 	switch {
+	case u.isContinued() && !f.dryRun:
+		return u.given(), (&state.Store{List: list}).GiveBack(ctx, id, &u.record)
 	case f.dryRun && u.inner:
 		return list.PlanUndoBare(id, f.force)
 	case f.dryRun:
-		return list.PlanUndo(id, f.force)
+		return u.planUndo(ctx, list, f.force)
 	case u.inner:
 		return list.UndoBare(ctx, id, f.force)
 	}
 	return list.Undo(ctx, id, f.force)
 }
 
-func files(all []ChangedTask) (names []string) {
-	for _, t := range all {
-		names = append(names, tasks.Form.Name(t.ID))
+// isContinued reports whether its workflow came from another list: undoing it gives the workflow back.
+func (h Hydration) isContinued() bool { return h.From != nil && h.State != undone }
+
+// given is what giving the workflow back takes out of the list.
+func (h Hydration) given() (u tasks.Undoing) {
+	for _, t := range h.Created {
+		u.Removed = append(u.Removed, tasks.Form.Name(t.ID))
 	}
-	return names
+	return u
+}
+
+// planUndo returns what undoing would do.
+func (h Hydration) planUndo(ctx context.Context, list tasks.List, force bool) (tasks.Undoing, error) {
+	if h.isContinued() {
+		return h.given(), state.MayGiveBack(ctx, list.Dir, &h.record)
+	}
+	return list.PlanUndo(h.ID, force)
 }
 
 // print prints what was undone: with whole all of it, otherwise what was undone before an
@@ -339,6 +349,8 @@ func hintUndone(s terminal.Streams, all []undoneHydration, session string) {
 	}
 	switch {
 	case last.dryRun || last.Empty() && len(last.Kept) == 0:
+	case last.From != nil:
+		s.Hintf("the workflow goes on in the task list %s, as before; fsmtx continue takes it again", last.From.List)
 	case len(changed) > 0:
 		s.Hintf("%s also removes what was changed", strings.Join(changed, " && "))
 	default:

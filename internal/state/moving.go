@@ -125,8 +125,11 @@ func (st *Store) resolve(ctx context.Context, dir *txn.Dir, m *Moving) (elsewher
 	case !elsewhere && out != "":
 		err = st.List.UndoIn(ctx, dir, out)
 	}
-	if err != nil || !elsewhere {
-		return elsewhere, cmp.Or(err, dir.RemoveState(MovingFile))
+	switch {
+	case err != nil: // the note stays, and the next one tries again
+		return elsewhere, err
+	case !elsewhere:
+		return false, dir.RemoveState(MovingFile)
 	}
 	m.Done = true
 	return true, WriteMemo(dir, MovingFile, m)
@@ -155,13 +158,16 @@ func (st *Store) Resolve(ctx context.Context) (told string, err error) {
 	return told, err
 }
 
-// resolved is the state s of a list that is locked, once it is decided where its workflow is.
+// resolved is the state s of a list that is locked, once it is decided where its workflow is. If steps are missing, a change may have
+// taken them out since their record was read.
 func (st *Store) resolved(ctx context.Context, dir *txn.Dir, s *State, whole bool) (*State, error) {
-	if !s.Moving.IsOpen() {
+	switch {
+	case s.Moving.IsOpen():
+		if _, err := st.resolve(ctx, dir, s.Moving); err != nil {
+			return nil, err
+		}
+	case len(s.Missing()) == 0:
 		return s, nil
-	}
-	if _, err := st.resolve(ctx, dir, s.Moving); err != nil {
-		return nil, err
 	}
 	return stateNow(ctx, dir, whole)
 }
@@ -329,7 +335,7 @@ type taken struct {
 func (s *State) take(root int64, r *OnRecord) (*taken, error) {
 	first := s.Step(root)
 	if first == nil {
-		return nil, fmt.Errorf("#%d %w", root, errNothingOpen)
+		return nil, errors.New(cmp.Or(r.WentOn(message.Itoa(root)), fmt.Sprintf("#%d is not in the list any more", root)))
 	}
 	top := s.Outermost(first)
 	name := "the workflow of " + message.Clip(message.Words(top.Command), message.MaxSubject)
@@ -521,7 +527,7 @@ func (t *taken) lines(by int64, with string, w *workflow.Workflow) (all []Eviden
 				e.Question = fsmspec.Question(e.Step + by)
 			}
 			e.Step += by
-		case e.Verdict == Shown: // that is about all workflows
+		case e.Verdict == Shown && (e.With == "" || e.With == t.records[0].With): // that is about all workflows of the list
 			e.Step = t.steps[0].ID + by
 		default:
 			continue
@@ -549,6 +555,16 @@ func copyEvidence(dir *txn.Dir, all []Evidence) error {
 		}
 	}
 	return nil
+}
+
+// MayGiveBack returns ErrWorkedOn if something was decided about a workflow since it was continued in the list in dir. It takes no
+// lock.
+func MayGiveBack(ctx context.Context, dir string, w *workflow.Workflow) error {
+	s, err := loadState(ctx, dir, true)
+	if err == nil && s.isWorkedOn(w.From().ID) {
+		err = ErrWorkedOn
+	}
+	return err
 }
 
 // GiveBack undoes the change by which a workflow was continued here: it goes on where it was before.

@@ -61,6 +61,63 @@ func TestAGoneTaskStaysGone(t *testing.T) {
 	assert.Empty(t, l.state().Steps)
 }
 
+// TestWhatTheOldListShowsIsAboutItsWorkflows: that it shows which steps are open again says nothing of the workflows of another list,
+// into which the line was copied.
+func TestWhatTheOldListShowsIsAboutItsWorkflows(t *testing.T) {
+	l := hydrated(t, workflow.Step{}, workflow.Step{BlockedBy: []int64{1},
+		Outcomes: []workflow.Outcome{{Name: "again", Back: 1, Max: 2}, {Name: "fine"}}})
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	l.put(1, `{"id":"1","subject":"Step 1","description":"","status":"completed","blocks":[],"blockedBy":[],"metadata":{"fsm":"release"}}`)
+	l.writes(Evidence{Time: at, Step: 1, Verdict: Allow, To: workflow.Completed, Outcome: "done"},
+		Evidence{Time: at, Step: 2, Verdict: Allow, To: workflow.Completed, Outcome: "again", Reopens: []int64{1, 2}})
+	s := l.state()
+	isOpen := func(with string) bool {
+		s.Evidence = append(s.Evidence[:2:2], Evidence{Time: at, Step: 41, Verdict: Shown, With: with})
+		s.Fold()
+		return s.Unshown
+	}
+	require.True(t, isOpen("another"))
+	require.False(t, isOpen(""), "the line means nothing")
+
+	w := s.Steps[0].Workflow
+	moved, err := s.take(1, &OnRecord{known: map[string]RecordedStep{"1": {Workflow: w}, "2": {Workflow: w}},
+		records: map[*workflow.Workflow]*workflow.Workflow{w: w}})
+	require.NoError(t, err)
+	moved.read = []Evidence{{Step: 7, Verdict: Shown, With: "another"}, {Step: 7, Verdict: Shown}}
+	assert.Len(t, moved.lines(0, "new", w), 1)
+}
+
+// TestWhoWaitedForTheLockFindsOutWhereTheWorkflowWent: the steps that were in the list before are not taken for gone.
+func TestWhoWaitedForTheLockFindsOutWhereTheWorkflowWent(t *testing.T) {
+	l := hydrated(t, workflow.Step{}, workflow.Step{})
+	src, before := OpenRecord(l.List.Dir)
+	src.Close()
+	root := l.state().Steps[0].ID
+	o, _ := l.elsewhere()
+	dir, s, err := l.Open(t.Context(), before.Steps)
+	require.NoError(t, err)
+	defer l.Release(dir)
+	assert.Empty(t, s.Steps)
+	assert.Contains(t, WentOnIn(dir, "1"), o.List.Dir)
+	_, err = s.take(root, readRecord(dir))
+	assert.ErrorContains(t, err, "goes on in the task list "+o.List.Dir)
+}
+
+// TestNothingIsAddedToWhatWentOn: an answer that comes in the old list is not recorded there, where nobody would look for it.
+func TestNothingIsAddedToWhatWentOn(t *testing.T) {
+	l := hydrated(t, workflow.Step{}, workflow.Step{})
+	s := l.state()
+	o, _ := l.elsewhere()
+	file := filepath.Join(StateDir(l.List.Dir), EvidenceFile)
+	before, _ := os.ReadFile(file)
+	err := l.Note(t.Context(), s, Evidence{Time: time.Now(), Step: 1, Verdict: Answer})
+	var elsewhere *ElsewhereError
+	require.ErrorAs(t, err, &elsewhere)
+	assert.Contains(t, elsewhere.Words, o.List.Dir)
+	after, _ := os.ReadFile(file)
+	assert.Equal(t, string(before), string(after))
+}
+
 // TestLinesOfAContinuationThatDiedDoNotCount, nor do they hide those that count, in the file or in a snapshot.
 func TestLinesOfAContinuationThatDiedDoNotCount(t *testing.T) {
 	l := hydrated(t, workflow.Step{}, workflow.Step{})

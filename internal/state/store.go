@@ -1,7 +1,6 @@
 package state
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,7 +149,12 @@ func (st *Store) WriteLate(lines []Evidence) error {
 // Errors: *ElsewhereError, and that it cannot be written.
 func (st *Store) Note(ctx context.Context, s *State, e Evidence) error {
 	lines := []Evidence{e}
-	err := st.Locked(ctx, func(dir *txn.Dir) error { return cmp.Or(isHere(dir, lines), appendEvidence(dir, e)) })
+	err := st.Locked(ctx, func(dir *txn.Dir) error {
+		if err := isHere(dir, lines); err != nil {
+			return err
+		}
+		return appendEvidence(dir, e)
+	})
 	if _, elsewhere := errors.AsType[*ElsewhereError](err); err != nil && !elsewhere {
 		err = st.WriteLate(lines)
 	}

@@ -92,7 +92,6 @@ type undoRequest struct {
 	replaced   bool   // allow a change whose tasks a later change has deleted
 	bare       bool   // restore nothing
 	half       bool   // allow a half of a continuation
-	plan       bool   // nothing is undone: whoever undoes a continuation undoes both halves
 }
 
 func (l List) undo(ctx context.Context, what undoRequest) (u Undoing, err error) {
@@ -165,7 +164,6 @@ func (l List) PlanUndoBare(id string, force bool) (Undoing, error) {
 }
 
 func (l List) planUndo(what undoRequest) (Undoing, error) {
-	what.plan = true
 	history, err := txn.ReadHistory(l.Dir, txn.WithFS(l.Files()))
 	if err != nil {
 		return Undoing{}, err
@@ -188,7 +186,7 @@ func planUndo(files vfs.FS, dir string, history []txn.Entry, what undoRequest) (
 		return u, ErrUndone
 	}
 	_ = json.Unmarshal([]byte(e.Label), &u.label, jsonx.Tolerant) // a label is only for display
-	if u.label.With != "" && !what.half && !(what.plan && u.label.To == "" && u.label.Undo == "") {
+	if u.label.With != "" && !what.half {
 		return u, ErrContinued
 	}
 	u.label.Undo, u.label.Invocation = what.id, what.invocation

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -220,6 +221,50 @@ func (w *flow) oneTruth(t require.TestingT, o *flow, want, about string) (elsewh
 		require.Empty(t, w.shown(t), about)
 	}
 	return elsewhere
+}
+
+// TestAFullDiskWhileAWorkflowIsContinued: a call fails, or all do from there on. The workflow is in one of the lists, and in the new one
+// only if that was said; or the next event completes it.
+func TestAFullDiskWhileAWorkflowIsContinued(t *testing.T) {
+	base := worlds.MemoryDir(t)
+	before := newFlow(t, base, transitions[0].spec)
+	want, _, err := before.stateOf()
+	require.NoError(t, err)
+	for _, lasts := range []bool{false, true} {
+		for _, back := range []bool{false, true} {
+			ends := map[bool]int{}
+			for n, failed := 0, true; failed; n += sampled(5) {
+				w := before.copy(t)
+				o := w.other(t, 40)
+				if back {
+					_, err := w.continues(o, nil)
+					require.NoError(t, err)
+				}
+				failed = false
+				steps := 0
+				files := &faultfs.Steps{FS: vfs.OS{}, Before: func(faultfs.Step) error {
+					if steps++; steps == n+1 || steps > n && lasts {
+						failed = true
+						return syscall.ENOSPC
+					}
+					return nil
+				}}
+				if back {
+					err = o.givesBack(files)
+				} else {
+					_, err = w.continues(o, files)
+				}
+				about := fmt.Sprintf("lasts %t, back %t, step %d: %v", lasts, back, n, err)
+				elsewhere := w.oneTruth(t, o, want, about)
+				if err == nil {
+					require.Equal(t, !back, elsewhere, about)
+				}
+				ends[elsewhere]++
+				w.remove(t)
+			}
+			require.Len(t, ends, 2, "the workflow has always been in the same list")
+		}
+	}
 }
 
 // TestALineThatComesDuringAContinuationIsNotLost: evidence that is written without the lock, before any step of a continuation, is in
