@@ -26,8 +26,7 @@ func TestHookScript(t *testing.T) {
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("HOME", env.WorkDir+"/home")
-			env.Setenv("GORACE", os.Getenv("GORACE"))
+			sessions.Start(t, env)
 			examples, err := filepath.Abs("../../testdata/hooks/examples")
 			if err != nil {
 				return err

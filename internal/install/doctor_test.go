@@ -140,6 +140,10 @@ func TestAnOldCopyOfAPlugin(t *testing.T) {
 				write(dir+"/hooks/hooks.json", text)
 			}
 		}
-		assert.Equal(t, c.old, len(staleCopy(client.Installation{Key: "p@m", InstallPath: copied}, source)) > 0, name)
+		var want []string
+		if c.old {
+			want = []string{filepath.Join(copied, "hooks/hooks.json")}
+		}
+		assert.Equal(t, want, files(staleCopy(client.Installation{Key: "p@m", InstallPath: copied}, source)), name)
 	}
 }

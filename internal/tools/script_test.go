@@ -12,7 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/sessions"
 )
 
-func TestMain(m *testing.M) { sessions.Main(m) }
+func TestMain(m *testing.M) { sessions.Main(sessions.OnPath{M: m}) }
 
 // raceOptions passes the options of the race detector to a program that a test starts with an
 // environment of its own. Without them each such program waits a second before it exits.

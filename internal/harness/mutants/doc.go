@@ -14,7 +14,7 @@
 // first.
 //
 // The tests of the package come first, then those of further packages that are meant
-// to notice. A mutant that no test notices in three tries has to be listed with a
+// to notice. A mutant that no test notices in three tries (in one if the time is limited) has to be listed with a
 // reason in survivors.txt; the command fails on any other, and on a listed one that
 // is noticed after all.
 //

@@ -69,14 +69,10 @@ func main() {
 	flag.IntVar(&o.sample, "sample", 0, "try only this `number` of mutants, chosen at random; 0 tries all")
 	flag.IntVar(&o.most, "most", 0, "fail only if more than this `percentage` of the mutants survive and are not listed")
 	flag.Uint64Var(&o.seed, "seed", rand.Uint64(), "the seed of the random choice")
-	flag.DurationVar(&o.limit, "for", 0, "end after this `time`, even if mutants are left; 0 is no limit")
+	flag.DurationVar(&o.limit, "for", 0, "try the mutants of a package for this `time` of the processor, beside the first run of its own "+
+		"tests, even if some are left; 0 is no limit")
 	flag.Parse()
-	ctx, cancel := context.WithCancel(context.Background())
-	if o.limit > 0 {
-		ctx, cancel = context.WithTimeout(ctx, o.limit)
-	}
-	defer cancel()
-	if err := run(ctx, o, flag.Args()); err != nil {
+	if err := run(context.Background(), o, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
@@ -121,7 +117,7 @@ func run(ctx context.Context, o options, packages []string) error {
 			return fmt.Errorf("%s: %w", t.pkg, err)
 		}
 	}
-	if o.sample > 0 || o.at != "" || ctx.Err() != nil {
+	if o.sample > 0 || o.at != "" || o.limit > 0 {
 		chosen = nil // a listed survivor may not be in the sample
 	}
 	return known.verdict(chosen, o.most)
@@ -201,7 +197,11 @@ func (t target) run(ctx context.Context, mutants []mutant, known *survivors, o o
 	counts := map[status]int{}
 	for i, m := range mutants {
 		counts[results[i]]++
-		if results[i] != notSwitched { // those for which there was no time count as noticed: a few cannot show a percentage
+		switch results[i] {
+		case notSwitched:
+		case untried:
+			known.untried++
+		default:
 			known.tried++
 		}
 		if results[i] == survives && !known.expects(m) {

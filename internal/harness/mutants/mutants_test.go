@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
 // TestSwitchedMutants: switched off, the source computes what it did; switched on, each
@@ -393,4 +395,21 @@ func TestTheListIsOfThisSource(t *testing.T) {
 		has := slices.ContainsFunc(strings.Split(string(source), "\n"), func(l string) bool { return strings.TrimSpace(l) == listed.text })
 		assert.True(t, has, "survivors.txt:%d: %s has no line %s", line, listed.file, listed.text)
 	}
+}
+
+// TestTheTimeIsThatOfTrying: it does not pass while the tests are built and run without a mutant, however loaded the machine is.
+func TestTheTimeIsThatOfTrying(t *testing.T) {
+	worlds.Long(t)
+	t.Chdir("../../..")
+	tried := target{pkg: "./internal/pattern"}
+	known, err := newConstants()
+	require.NoError(t, err)
+	mutants, err := tried.mutants(known)
+	require.NoError(t, err)
+	results, err := tried.try(t.Context(), mutants, func(mutant) bool { return true }, options{workers: 1, limit: 1})
+	require.NoError(t, err)
+	assert.Contains(t, results, noticed, "at least one is tried")
+	assert.Contains(t, results, untried)
+	none := &survivors{untried: 1}
+	require.ErrorContains(t, none.verdict(nil, 0), "none of 1 mutants was tried")
 }

@@ -152,7 +152,7 @@ func (t *tests) measure(b *build, worker int, p *part) (out []byte, err error) {
 	if p.name != "" {
 		tests = pattern(p.parent, []string{p.name})
 	}
-	out, failed := t.run(b.ctx, dir, b.switched(dir), tests, time.Hour)
+	out, failed := t.run(b, dir, tests, time.Hour)
 	if failed {
 		return nil, fmt.Errorf("the tests %q of %s fail without a mutant:\n%s", tests, t.pkg, out)
 	}
@@ -170,7 +170,7 @@ func (t *tests) fails(b *build, worker, i, tries int) (bool, error) {
 	for try := range tries {
 		every := try > 0 && t.random // with other values it may make a difference elsewhere
 		for _, batch := range t.batches(func(p part) bool { return every || p.marks[i+1] != 0 }) {
-			if _, failed := t.run(b.ctx, dir, b.switched(dir), batch.pattern, max(leastTimeout, timesSlower*batch.took)); failed {
+			if _, failed := t.run(b, dir, batch.pattern, max(leastTimeout, timesSlower*batch.took)); failed {
 				return true, nil
 			}
 		}
@@ -229,13 +229,16 @@ func pattern(parent string, names []string) string {
 }
 
 // run runs tests from the directory of their package and reports whether they fail or hang.
-func (t *tests) run(ctx context.Context, dir, buildFlags, pattern string, timeout time.Duration) (out []byte, failed bool) {
-	ctx, cancel := context.WithTimeout(ctx, timeout+time.Minute)
+func (t *tests) run(b *build, dir, pattern string, timeout time.Duration) (out []byte, failed bool) {
+	ctx, cancel := context.WithTimeout(b.ctx, timeout+time.Minute)
 	defer cancel()
 	flags := append(slices.Clone(t.flags), "-test.v", "-test.failfast", "-test.run", pattern, "-test.timeout", timeout.String())
 	c := exec.CommandContext(ctx, filepath.Join(dir, t.file), flags...)
-	c.Dir, c.Env = t.pkg, withFlags(dir, buildFlags)
+	c.Dir, c.Env = t.pkg, withFlags(dir, b.switched(dir))
 	c.WaitDelay = time.Second
 	out, err := c.CombinedOutput()
+	if c.ProcessState != nil {
+		b.spent.Add(int64(c.ProcessState.UserTime() + c.ProcessState.SystemTime()))
+	}
 	return out, err != nil
 }

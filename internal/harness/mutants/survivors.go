@@ -12,11 +12,12 @@ import (
 type survivor struct{ file, mutation, text string }
 
 type survivors struct {
-	path   string
-	listed map[survivor]int  // the line of the list
-	seen   map[survivor]bool // those that survived
-	others int               // survivors that are not listed
-	tried  int
+	path    string
+	listed  map[survivor]int  // the line of the list
+	seen    map[survivor]bool // those that survived
+	others  int               // survivors that are not listed
+	tried   int
+	untried int
 }
 
 // readSurvivors reads the list. A line without a reason is an error.
@@ -64,7 +65,12 @@ func (s *survivors) verdict(tried []target, most int) error {
 			}
 		}
 	}
-	if 100*s.others > most*s.tried || stale > 0 {
+	fmt.Printf("%d mutants were tried, %d were not\n", s.tried, s.untried)
+	if s.tried == 0 && s.untried > 0 {
+		return fmt.Errorf("none of %d mutants was tried: give more time with -for", s.untried)
+	}
+	// those for which there was no time count as noticed: a few cannot show a percentage
+	if 100*s.others > most*(s.tried+s.untried) || stale > 0 {
 		return fmt.Errorf("%d of %d mutants survive that are not listed in %s, and %d lines of it are out of date", s.others, s.tried,
 			s.path, stale)
 	}

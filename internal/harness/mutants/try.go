@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-json-experiment/json"
 )
@@ -27,6 +28,13 @@ type build struct {
 	mutants []mutant
 	in      map[int]bool   // the indices of the mutants in it
 	as      map[int]string // the types that arguments are converted to, by number
+	limit   time.Duration  // of the processor, for trying; 0 is none
+	spent   atomic.Int64   // by the tests
+}
+
+// isOver reports whether no time is left.
+func (b *build) isOver() bool {
+	return b.limit > 0 && b.spent.Load() >= int64(b.limit) || b.ctx.Err() != nil
 }
 
 // try returns the result of each mutant. A mutant that survives is tried again, unless it
@@ -37,7 +45,7 @@ func (t target) try(ctx context.Context, mutants []mutant, listed func(mutant) b
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	b := &build{target: t, ctx: ctx, dir: dir, workers: o.workers, mutants: mutants, in: map[int]bool{}, as: map[int]string{}}
+	b := &build{target: t, ctx: ctx, dir: dir, workers: o.workers, mutants: mutants, in: map[int]bool{}, as: map[int]string{}, limit: o.limit}
 	if b.path, err = importPath(t.pkg); err != nil {
 		return nil, err
 	}
@@ -78,22 +86,27 @@ func (b *build) test(n int, s suite, results []status, listed func(mutant) bool,
 	if files, _ := filepath.Glob(filepath.Join(s.pkg, "*_test.go")); len(left) == 0 || len(files) == 0 {
 		return nil
 	}
-	ts, err := b.build(s, n, len(left) >= enoughToDivide)
-	if err != nil && b.ctx.Err() == nil {
-		return err
+	var ts *tests
+	var err error
+	if !b.isOver() {
+		if ts, err = b.build(s, n, len(left) >= enoughToDivide); err != nil {
+			return err
+		}
 	}
 	found := noticed
 	if n > 0 {
 		found = elsewhere
+	} else {
+		b.spent.Store(0)
 	}
 	return b.each(len(left), func(worker, at int) error {
 		i := left[at]
-		if b.ctx.Err() != nil {
+		if b.isOver() {
 			results[i] = untried
 			return nil
 		}
 		tries := 3 // some tests use random values
-		if listed(b.mutants[i]) {
+		if listed(b.mutants[i]) || b.limit > 0 {
 			tries = 1
 		}
 		failed, err := ts.fails(b, worker, i, tries)

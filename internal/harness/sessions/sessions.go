@@ -37,37 +37,45 @@ var rooms = map[string]string{
 	"hooks": "hooks",
 }
 
-// Main puts fsmtx and fsmtx-tools first on PATH, and makes the test program act as fsmtx-terminal. A
-// program under test that starts the test program, as if that were fsmtx, would run the tests again,
-// which would start it once more.
-func Main(m *testing.M) {
+// Main runs the tests, with this test program as fsmtx-terminal. A program under test that starts the test program, as if
+// that were fsmtx, would run the tests again, which would start it once more.
+func Main(m interface{ Run() int }) {
 	if name := filepath.Base(os.Args[0]); name != terminalProgram && len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
 		fmt.Fprintf(os.Stderr, "%s: started with %q by a program under test\n", name, os.Args[1:])
 		os.Exit(2)
 	}
 	callers.Forget()
 	settings.ManagedDir = func() string { return os.DevNull } // never the machine's own
-	testscript.Main(onPath{m}, map[string]func(){terminalProgram: func() { os.Exit(onTerminal(os.Args[1:])) }})
+	testscript.Main(removing{m}, map[string]func(){terminalProgram: func() { os.Exit(onTerminal(os.Args[1:])) }})
 }
 
+// removing is the tests, after which the programs that they have built are removed.
+type removing struct{ m interface{ Run() int } }
+
+func (r removing) Run() int { return program.Run(r.m) }
+
+// OnPath is the tests with fsmtx and fsmtx-tools first on PATH.
+type OnPath struct{ *testing.M }
+
+// Run runs them.
+func (m OnPath) Run() int { return program.OnPath(m.M) }
+
 const terminalProgram = "fsmtx-terminal"
-
-// onPath is the tests with the programs on PATH.
-type onPath struct{ *testing.M }
-
-func (m onPath) Run() int { return program.OnPath(m.M) }
 
 // Run runs the sessions in dir of the package whose test this is. With -short they are those of the twenty of
 // all that were edited last.
 func Run(t *testing.T, dir string) {
 	t.Parallel()
+	files := of(t, dir)
+	if testing.Short() && len(files) == 0 {
+		return // none of the twenty is of this package
+	}
 	testscript.Run(t, testscript.Params{
-		Files:               of(t, dir),
+		Files:               files,
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("HOME", env.WorkDir+"/home")
-			env.Setenv("GORACE", os.Getenv("GORACE"))
+			Start(t, env)
 			env.Setenv("FSMTX_TEST_MANAGED", env.WorkDir+"/etc")
 			env.Setenv("PLANNING_STATE_DIR", env.WorkDir+"/guards") // not /tmp, which --purge would empty of this user's
 			env.Setenv("NL", "\n")                                  // scripts have no escape for it
@@ -75,6 +83,13 @@ func Run(t *testing.T, dir string) {
 		},
 		Cmds: Commands,
 	})
+}
+
+// Start gives a session the programs and a home that does not exist yet.
+func Start(t *testing.T, env *testscript.Env) {
+	env.Setenv("PATH", program.Dir(t)+string(filepath.ListSeparator)+env.Getenv("PATH"))
+	env.Setenv("HOME", env.WorkDir+"/home")
+	env.Setenv("GORACE", os.Getenv("GORACE"))
 }
 
 func of(t *testing.T, dir string) []string {
