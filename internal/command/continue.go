@@ -17,6 +17,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -78,7 +79,11 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 		return err
 	}
 	dir, chosen := l.directory(ctx)
-	q := continuation.Query{Lookup: s.Getenv, Here: cmp.Or(dir, here), List: l.List.Dir, Chosen: chosen,
+	own, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Who: s.Who, Begins: true})
+	if err != nil {
+		return err
+	}
+	q := continuation.Query{Lookup: s.Getenv, Here: cmp.Or(dir, here), List: l.List.Dir, Named: f.list != "", Own: own.Dir, Chosen: chosen,
 		Client: cmp.Or(s.Env("AI_AGENT"), s.Who().Program)}
 	if from != "" {
 		found, err := FindList(ctx, s, from)

@@ -35,7 +35,8 @@ type Unfinished struct {
 	Workflow  *workflow.Workflow
 	Done, All int
 	Time      time.Time // when the list was last worked on
-	AtWork    bool      // its session is at work on it: the client's process runs, or the last event was a moment ago
+	AtWork    bool      // another session is at work on it: the client's process runs, or the last event was a moment ago
+	Same      bool      // the session is of the client that asks: it was cleared or forked, has another id now, or is the one at work
 }
 
 // Query is where a workflow is to go on.
@@ -43,6 +44,8 @@ type Query struct {
 	Lookup func(string) (string, bool)
 	Here   string // the project's directory, or one below it
 	List   string // the directory of the list in which it is to go on
+	Named  bool   // that list was named
+	Own    string // the directory of the list that the caller has if it names none
 	Chosen bool   // an agent has chosen Here
 	Client string // the agent that goes on; see workflow.Workflow.Client
 }
@@ -116,21 +119,21 @@ func in(ctx context.Context, q Query, dir string) (all []Unfinished, err error) 
 		}
 		u := Unfinished{List: dir, Session: w.Session, Root: w.Steps[0].ID, Workflow: w, Time: touched(dir)}
 		u.Done, u.All = s.Progress(w)
-		u.AtWork = q.isAtWork(u)
+		u.AtWork, u.Same = q.isAtWork(u)
 		all = append(all, u)
 	}
 	return all, nil
 }
 
-// isAtWork reports whether the session of the workflow is at work on it. One in the process that asks is not: it was cleared or
-// forked, or has another id now.
-func (q Query) isAtWork(u Unfinished) bool {
+// isAtWork reports whether another session is at work on the workflow, or whether its session is of the client that asks.
+func (q Query) isAtWork(u Unfinished) (another, same bool) {
 	c, err := state.Recall[process](&state.Store{List: tasks.List{Dir: u.List}}, clientFile)
 	if err == nil && c.PID != 0 {
 		me, _ := q.Lookup("CLAUDE_PID")
-		return state.StartOf(c.PID) == c.Start && me != strconv.Itoa(c.PID)
+		runs, same := state.StartOf(c.PID) == c.Start, me == strconv.Itoa(c.PID)
+		return runs && !same, runs && same
 	}
-	return time.Since(u.Time) < recently
+	return time.Since(u.Time) < recently, false
 }
 
 // isOurs reports whether a directory is of the project, or of another work tree of its repository.
@@ -150,14 +153,23 @@ func (q Query) isHere(dir string) bool {
 }
 
 // Needs returns what a person has to agree to before an agent takes the workflow; empty if nothing: its session has ended, and its
-// gates look in this project.
+// gates look in this project. An agent that took it out of its own list would be rid of it: which of the sessions of a client is at
+// work, the command cannot know.
 func (q Query) Needs(u Unfinished) string {
 	var from []string
-	if u.AtWork {
+	switch {
+	case u.List == q.Own:
+		from = append(from, "out of its own list")
+	case u.AtWork:
 		from = append(from, "from a session that is at work on it")
+	case u.Same:
+		from = append(from, "from another session of the same client")
 	}
 	if dir := u.Workflow.Dir; !q.isHere(dir) {
 		from = append(from, message.Sprintf("from %s to %s", dir, q.place(dir)))
+	}
+	if q.Named {
+		from = append(from, "into a list that it names")
 	}
 	if len(from) == 0 {
 		return ""

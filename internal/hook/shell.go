@@ -134,7 +134,13 @@ func (h *hook) continues(ctx context.Context, call Invocation, dir string) (what
 	if err != nil {
 		return ""
 	}
-	q := continuation.Query{Lookup: h.streams.Getenv, Here: cmp.Or(h.project(), dir), List: h.List.Dir}
+	q := continuation.Query{Lookup: h.streams.Getenv, Here: cmp.Or(h.project(), dir), List: h.List.Dir, Own: h.List.Dir}
+	if to := call.Flags.Lookup("to").Value.String(); to != "" {
+		if q.List, err = h.listNamed(ctx, to); err != nil {
+			return ""
+		}
+		q.Named = true
+	}
 	u, err := continuation.Choose(ctx, q, from, strings.Join(call.Args, ""))
 	if err != nil {
 		return ""

@@ -37,7 +37,9 @@ func (h *hook) recovered(ctx context.Context) client.Answer {
 // start tells a session that goes on what is open.
 func (h *hook) start(ctx context.Context) client.Answer {
 	text, err := "", error(nil)
-	continuation.Remember(ctx, &h.Store, h.streams.Getenv)
+	if h.agent.Session {
+		continuation.Remember(ctx, &h.Store, h.streams.Getenv)
+	}
 	switch {
 	case h.agent.Session && h.call.Resumed:
 		text, err = h.Resume(ctx, h.call.TranscriptPath)

@@ -29,9 +29,13 @@ func (t *tools) goOn(ctx context.Context, r *mcp.CallToolRequest, in continueInp
 	if err != nil {
 		return nil, nil, err
 	}
+	own, _, err := t.list(ctx, "", true)
+	if err != nil {
+		return nil, nil, err
+	}
 	dir, chosen := t.directory(ctx, found)
 	ai, _ := t.lookup("AI_AGENT")
-	q, from := continuation.Query{Lookup: t.lookup, Here: cmp.Or(dir, project), List: found.Dir, Chosen: chosen,
+	q, from := continuation.Query{Lookup: t.lookup, Here: cmp.Or(dir, project), List: found.Dir, Own: own.Dir, Chosen: chosen,
 		Client: cmp.Or(ai, t.who.Program)}, ""
 	if in.List != "" {
 		other, err := tasklist.Find(ctx, tasklist.Query{Lookup: t.lookup, Named: in.List, Dir: project})
