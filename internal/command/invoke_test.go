@@ -4,9 +4,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fsmtx/fsmtx/internal/hook"
+	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
 // Each command that takes something away is recognised in a line of the agent's shell, also those that the other program has.
@@ -47,5 +49,14 @@ func TestFlagsOfOtherCommandsAreRead(t *testing.T) {
 	for _, line := range []string{"status", "log", "install --stop", "guard list", "nonsense"} {
 		_, _, ok := readCall(strings.Fields(line))
 		assert.False(t, ok, line)
+	}
+}
+
+// TestWhatTheHooksDoUnlessTold: as hooks that are registered without flags.
+func TestWhatTheHooksDoUnlessTold(t *testing.T) {
+	s := terminal.Streams{}
+	for name, want := range map[string]string{"hook": "true", "hydrate": "false"} {
+		c := map[string]func(terminal.Streams) *cobra.Command{"hook": NewHook, "hydrate": newHydrate}[name](s)
+		assert.Equal(t, want, c.Flags().Lookup("announce").DefValue, name)
 	}
 }

@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -159,6 +160,10 @@ func TestFiles(t *testing.T) {
 	require.Equal(t, `#4 "D" cannot be started: it needs plan.md, which is missing or empty in /project`,
 		files(c, workflow.AtStart, missing("plan.md")).Reason)
 	require.Equal(t, "missing: a.txt", files(c, workflow.AtCompletion, missing("a.txt")).Why)
+	out := missing("a.txt")
+	out.Outside, out.Sight.Err = []string{"link"}, errors.New("no permission")
+	require.Equal(t, `#4 "D" cannot be completed: it needs a.txt, which is missing or empty in /project. link leads out of it, `+
+		`and does not count. It cannot all be read: no permission`, files(c, workflow.AtCompletion, out).Reason)
 	v := files(c, workflow.AtCompletion, fact{dir: "/project", Sight: facts.Sight{Limit: "the search for * met more than 5 names"}})
 	require.Equal(t, `#4 "D" cannot be completed: the search for * met more than 5 names in /project. Remove what is not needed there, `+
 		`or tell the person that the fsm.json has to name its files more precisely`, v.Reason)

@@ -1,15 +1,26 @@
 package guard
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestALogLineIsOneLineOfBoundedLength(t *testing.T) {
 	at := time.Date(2026, 2, 4, 14, 23, 15, 0, time.FixedZone("x", 3600))
 	assert.Equal(t, "[2026-02-04T13:23:15Z] H01: DENY | a [x] H02: ALLOW\n", logLine(at, "H01", "DENY", "a\n[x] H02: ALLOW"))
 	assert.Less(t, len(logLine(at, "H01", "DENY", strings.Repeat("x", 2*maxLogDetail))), maxLogDetail+100)
+}
+
+func TestAGuardWithoutALogHasDecidedNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	all, err := Decided(path)
+	require.NoError(t, err)
+	assert.Empty(t, all)
+	_, err = Decided(filepath.Dir(path))
+	require.Error(t, err)
 }

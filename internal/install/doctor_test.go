@@ -1,8 +1,10 @@
 package install
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -146,4 +149,32 @@ func TestAnOldCopyOfAPlugin(t *testing.T) {
 		}
 		assert.Equal(t, want, files(staleCopy(client.Installation{Key: "p@m", InstallPath: copied}, source)), name)
 	}
+}
+
+// The guards' configuration is looked at in the project and in the enabled plugins that have our hooks.
+func TestConfigurationsOfGuards(t *testing.T) {
+	d, write := world(t)
+	const wrong = "- a list\n"
+	for _, name := range []string{"ours", "off"} {
+		_, err := small().Write(filepath.Join(d.Env("HOME"), name), false)
+		require.NoError(t, err)
+	}
+	var want, plugins []string
+	for _, name := range []string{"ours", "off", "theirs"} {
+		dir := filepath.Join(d.Env("HOME"), name)
+		path := write(name+"/"+guard.ConfigFile, wrong)
+		plugins = append(plugins, fmt.Sprintf(`"%s@m": [{"scope": "user", "installPath": %q}]`, name, dir))
+		if name == "ours" {
+			want = append(want, path)
+		}
+	}
+	write(".claude/plugins/installed_plugins.json", `{"version": 2, "plugins": {`+strings.Join(plugins, ", ")+`}}`)
+	write(".claude/settings.json", `{"enabledPlugins": {"ours@m": true, "off@m": false, "theirs@m": true}}`)
+	found, err := d.guards(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, want, files(found))
+	path := write("project/.claude/planning-config.yaml", wrong)
+	found, err = d.guards(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, append([]string{path}, want...), files(found))
 }

@@ -50,10 +50,11 @@ func (l *list) states() (states []string) {
 func TestStates(t *testing.T) {
 	l := &list{List: tasks.List{Dir: filepath.Join(t.TempDir(), "list")}, t: t}
 	assert.Empty(t, l.read())
-	l.hydrate(`[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b", "status": "completed"}]`)
+	l.hydrate(`[{"id": 1, "subject": "a", "status": "in_progress"}, {"id": 2, "subject": "b", "status": "completed"}]`)
 	assert.Equal(t, []string{"in the list 0"}, l.states())
 	h := l.read()[0]
-	assert.Equal(t, []show.ChangedTask{{ID: "1", Subject: "a", Status: "pending"}, {ID: "2", Subject: "b", Status: "completed"}}, h.Created)
+	assert.Equal(t, []show.ChangedTask{{ID: "1", Subject: "a", Status: "in_progress"},
+		{ID: "2", Subject: "b", Status: "completed"}}, h.Created)
 	assert.Empty(t, h.Deleted)
 	assert.Equal(t, 1, h.Done())
 	assert.Equal(t, []string{"ship", "/s/fsm.json", "s"}, []string{h.Skill, h.Spec, h.Session})
@@ -61,7 +62,7 @@ func TestStates(t *testing.T) {
 	l.hydrate(`[{"id": 1, "subject": "c"}]`)
 	assert.Equal(t, []string{"replaced 2", "in the list 0"}, l.states())
 	h = l.read()[0]
-	assert.Equal(t, []show.ChangedTask{{ID: "1", Subject: "a", Status: "pending", Gone: true},
+	assert.Equal(t, []show.ChangedTask{{ID: "1", Subject: "a", Status: "in_progress", Gone: true},
 		{ID: "2", Subject: "b", Status: "completed", Gone: true}},
 		h.Created, "as they were when they were deleted")
 	assert.Equal(t, h.Created, l.read()[1].Deleted)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -45,12 +46,20 @@ func TestHighWaterReadErrorIsReturned(t *testing.T) {
 	assert.ErrorIs(t, err, syscall.EIO)
 }
 
-func TestDirectoryInPlaceOfTheHighWaterMarkIsIgnored(t *testing.T) {
-	dir := t.TempDir()
-	require.NoError(t, os.Mkdir(filepath.Join(dir, highWaterName), 0o755))
-	got, err := readHighWater(vfs.OS{}, dir)
-	require.NoError(t, err)
-	assert.Zero(t, got)
+func TestAHighWaterMarkThatIsNoneIsIgnored(t *testing.T) {
+	for what, put := range map[string]func(path string) error{
+		"a directory": func(path string) error { return os.Mkdir(path, 0o755) },
+		"too large": func(path string) error {
+			return os.WriteFile(path, []byte("7"+strings.Repeat(" ", vfs.MaxFileBytes)), 0o600)
+		},
+		"missing": func(string) error { return nil },
+	} {
+		dir := t.TempDir()
+		require.NoError(t, put(filepath.Join(dir, highWaterName)))
+		got, err := readHighWater(vfs.OS{}, dir)
+		require.NoError(t, err, what)
+		assert.Zero(t, got, what)
+	}
 }
 
 // TestHighWaterOnlyRises, as the client reads it.
