@@ -51,6 +51,12 @@ func TestQuestionsAreAnswered(t *testing.T) {
 		{"WSL", "version"},
 		{"give a colleague the skill without installing", "plugin"},
 		{"restart the workflow", "graph"},
+		{"nothing happens", "doctor"},
+		{"agent stops early", "install"},
+		{"only a part of the steps", "install"},
+		{"update", "install --check"},
+		{"convert SKILL.md", "new"},
+		{"security: trust a workflow", "plan"},
 	} {
 		answers := answersTo(string(data), q.typed)
 		require.NotEmpty(t, answers, q.typed)
