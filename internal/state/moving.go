@@ -447,9 +447,6 @@ func (st *Store) receive(ctx context.Context, t *taken, m *Moving, x Continuing)
 	if err != nil {
 		return nil, err
 	}
-	if s, err := stateNow(ctx, dir, false); err == nil {
-		_, _ = st.Apply(context.WithoutCancel(ctx), dir, s, Change{}) // the next event tries again
-	}
 	return w, nil
 }
 
@@ -488,7 +485,7 @@ func (t *taken) creations(by int64, w *workflow.Workflow) (all []fsmspec.Creatio
 		if c.Gone() {
 			continue
 		}
-		n := fsmspec.Creation{ID: c.ID + by, Subject: c.Subject, Description: cmp.Or(descriptions[c.ID+by], c.Description)}
+		n := fsmspec.Creation{ID: c.ID + by, Subject: c.ShownSubject(), Description: cmp.Or(descriptions[c.ID+by], c.Description)}
 		file := c.File
 		if file == nil {
 			file = new(tasks.Task)
@@ -500,7 +497,7 @@ func (t *taken) creations(by int64, w *workflow.Workflow) (all []fsmspec.Creatio
 		}
 		metadata, metadataErr := c.rightMetadata(file.Metadata)
 		n.Metadata = string(metadata)
-		if err := cmp.Or(metadataErr, n.Status.UnmarshalText([]byte(c.Status))); err != nil {
+		if err := cmp.Or(metadataErr, n.Status.UnmarshalText([]byte(cmp.Or(c.shownStatus(), c.Status)))); err != nil {
 			return nil, err
 		}
 		all = append(all, n)
