@@ -95,7 +95,8 @@ func (h *hook) tool(ctx context.Context) client.Answer {
 		return h.shell(ctx)
 	case h.agent.Session && settings.IsServed(h.call.ToolName):
 		return h.served()
-	case strings.HasSuffix(h.call.ToolName, "workflow_begin"): // of the MCP server; its name comes first
+	case strings.HasSuffix(h.call.ToolName, "workflow_begin"), // of the MCP server; its name comes first
+		strings.HasSuffix(h.call.ToolName, "workflow_continue"):
 		return h.failed("the session could not be recorded", h.joins(ctx, ""))
 	}
 	return client.Answer{}

@@ -76,7 +76,7 @@ func (h *hook) refused(ctx context.Context, script shell.Script) client.Answer {
 				one.Rule.What, h.agent.Title, inTerminal(h.call.Cwd, one.person)))
 		}
 		call, ok := h.invoked(words)
-		begins = begins || ok && call.Rule.Command == "begin"
+		begins = begins || ok && slices.Contains([]string{"begin", "continue"}, call.Rule.Command)
 	}
 	if !begins {
 		return client.Answer{}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -461,6 +463,7 @@ func (t *taken) record(by int64, m *Moving, x Continuing) (*workflow.Workflow, e
 		c.Since, c.Before, c.Session, c.Agent, c.Client, c.Lost, c.Changed = r.Began, nil, x.Session, "", x.Client, nil, ""
 		if dir := x.Place(r.Dir); dir != r.Dir || c.Inode == 0 {
 			c.Dir, c.Inode, c.Chosen = dir, Inode(dir), x.Chosen
+			c.Spec = planIn(dir, r)
 		}
 		all = append(all, c)
 	}
@@ -469,6 +472,18 @@ func (t *taken) record(by int64, m *Moving, x Continuing) (*workflow.Workflow, e
 		Time: time.Now().UTC(), Root: root.Steps[0].ID, Client: root.Client})
 	w.Parent, w.Round, w.After, w.Beside = 0, 0, nil, all[1:]
 	return w, nil
+}
+
+// planIn returns the file with the steps of a workflow whose directory is dir from now on: a plan that is there, too, else the same file.
+func planIn(dir string, r *workflow.Workflow) string {
+	rel, err := filepath.Rel(r.Dir, r.Spec)
+	if len(r.Plan) == 0 || err != nil || !filepath.IsLocal(rel) {
+		return r.Spec
+	}
+	if _, err := os.Stat(filepath.Join(dir, rel)); err != nil {
+		return r.Spec
+	}
+	return filepath.Join(dir, rel)
 }
 
 // creations returns the tasks of what is taken, as the list has them, with larger numbers.

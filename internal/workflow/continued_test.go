@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -28,4 +29,17 @@ func TestACopyNamesTheNewNumbers(t *testing.T) {
 	assert.Equal(t, int64(42), c.Under[0].Parent)
 	assert.Equal(t, []int64{41}, c.Under[0].After)
 	assert.Equal(t, int64(1), w.Steps[0].ID, "the original has changed")
+}
+
+// TestAPartBeganWithItsWorkflow, and came from the same list.
+func TestAPartBeganWithItsWorkflow(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	w := Workflow{Before: []From{{ID: "first"}, {ID: "second"}}, Under: []Workflow{{Parent: 1}}, Beside: []Workflow{{Under: []Workflow{{}}}}}
+	for _, r := range w.Records() {
+		r.Began = at
+		for _, u := range r.All() {
+			assert.Equal(t, at, u.Began)
+			assert.Equal(t, "second", u.With)
+		}
+	}
 }
