@@ -262,6 +262,7 @@ func (s *search) counts(path string) bool {
 		s.over = fmt.Sprintf("more than %d files match", max(s.taken, maxFiles))
 		return false
 	case s.Every && s.ctx.Err() != nil:
+		s.over = fmt.Sprintf("the search did not end within %v", searchTime)
 		return false
 	}
 	name, _ := filepath.Rel(s.dir, path)

@@ -25,6 +25,9 @@ func (f *Frame) Answered(ctx context.Context, u Update, yes bool, how state.How)
 	}
 	defer f.Release(dir)
 	target := s.Step(c.target.ID)
+	if target == nil {
+		return outOfDate(&state.Current{Step: *c.target.Step})
+	}
 	asked, _ := s.Last(target.ID)
 	d := c.finalDecision(s, target, answered(s, target, u, yes, how), nil)
 	if d.verdict.Allowed() && len(d.lines) > 0 {
@@ -38,7 +41,7 @@ func (f *Frame) Answered(ctx context.Context, u Update, yes bool, how state.How)
 // answered decides an update about which a person was asked.
 func answered(s *state.State, c *state.Current, u Update, yes bool, how state.How) Verdict {
 	if e, ok := s.Last(c.ID); !ok || e.Verdict != state.Ask || e.To != u.Status || c.Status != e.From {
-		return deny(c, "the question is out of date", c.Name()+" has changed since the person was asked. Complete it again")
+		return outOfDate(c)
 	}
 	if v := order(s, c, u); !v.Allowed() {
 		return v
@@ -47,6 +50,10 @@ func answered(s *state.State, c *state.Current, u Update, yes bool, how state.Ho
 		return deny(c, "a person said no", c.Name()+" was not approved: the person said no or did not answer. Ask them what is missing")
 	}
 	return Verdict{Why: "a person said yes", yes: how}
+}
+
+func outOfDate(c *state.Current) Verdict {
+	return deny(c, "the question is out of date", c.Name()+" has changed since the person was asked. Complete it again")
 }
 
 // mayBeAnother returns why an answer about the step does not count, or nil.

@@ -18,6 +18,7 @@ import (
 type decision struct {
 	verdict Verdict
 	lines   []state.Evidence // to be recorded, whether or not the update is decided
+	own     bool             // the last of them records the update itself
 
 	// What is missing, if the update is not decided. With it, the decision is taken again
 	// from the state of that time.
@@ -61,6 +62,9 @@ const (
 // decide decides the update of the call. It owns s, and touches nothing else.
 func (c *call) decide(s *state.State) decision {
 	target := s.Step(c.target.ID)
+	if target == nil { // a recovery has taken the step out of the list, or the client has removed a list that is done
+		return decision{}
+	}
 	waits := c.awaitsStart(s, target) // before the decision adds to the evidence what is not on record yet
 	d := c.decideAbout(s, target)
 	switch {
@@ -102,7 +106,11 @@ func (c *call) decideAbout(s *state.State, target *state.Current) decision {
 		return c.finalDecision(s, target, v, nil)
 	}
 	if e, ok := c.decidedTwin(s); ok {
-		return decision{verdict: twinVerdict(s, target, e)}
+		v := twinVerdict(s, target, e)
+		if v.Decision == state.Ask {
+			v = c.repeated(target, v, max(e.Times, 1))
+		}
+		return decision{verdict: v}
 	}
 	if hasTwin(s, c.update, c.id) {
 		return decision{wait: true}
@@ -326,7 +334,9 @@ func twinVerdict(s *state.State, c *state.Current, e state.Evidence) Verdict {
 		v.Reason = c.Name() + " is refused: " + e.Why +
 			". The answer of the other hook says more: fsmtx step is registered twice, which fsmtx doctor reports"
 	case e.Verdict == state.Ask:
-		v.Reason = approval(c).Reason
+		asked := *c
+		asked.Approval = e.Question
+		v.Reason, v.Outcome = approval(&asked).Reason, outcomeToSay(c, e.Outcome)
 	}
 	return v
 }
@@ -405,7 +415,7 @@ func (c *call) finalDecision(s *state.State, target *state.Current, v Verdict, l
 		}
 		v = c.repeated(target, v, n)
 	}
-	return decision{verdict: v, lines: append(lines, e)}
+	return decision{verdict: v, lines: append(lines, e), own: true}
 }
 
 // repeated says in the reason how often the same was refused or asked.

@@ -161,11 +161,15 @@ func (e *ending) spent(name string) {
 		e.verdict = check(e.step, *e.verdict.Check)
 		return
 	}
-	others := slices.DeleteFunc(e.step.Choices(), func(o string) bool { return o == name })
-	how := howToEnd(e.c.Via.How, others)
-	switch e.step.Decides {
-	case machine.Command.String():
+	others := e.s.Offered(e.step)
+	var how string
+	switch {
+	case len(others) == 0:
+		how = "Ask the person what to do"
+	case e.step.Decides == machine.Command.String():
 		how = "It can still end as " + message.Alternatives(others) + ", when its command says so"
+	default:
+		how = howToEnd(e.c.Via.How, others)
 	}
 	e.verdict = deny(e.step, name+" is spent", fmt.Sprintf("%s cannot end as %s any more: %s. %s", e.step.Name(), message.Quote(name),
 		strings.Replace(state.SpentText(e.step, name), name, "it", 1), how))
@@ -229,8 +233,8 @@ func (e *ending) choose() (name string, ok bool) {
 	g := workflow.Gate{Kind: workflow.CommandDecides, When: workflow.AtCompletion, Check: e.step.Chooser}
 	if e.c.NoChecks {
 		e.verdict = deny(e.step, "checks are off",
-			e.step.Name()+" ends as its command says, and commands are not run here (--checks off). A person can say how it ends: fsmtx step done "+
-				message.Itoa(e.step.ID)+" --outcome NAME")
+			e.step.Name()+" ends as its command says, and commands are not run here (--checks off). A person can say how it ends: "+
+				outcomeCommand(e.step.ID, e.c.listFlag()))
 		return "", false
 	}
 	if !e.pass(g) {

@@ -264,12 +264,12 @@ func (c *call) round(ctx context.Context) (decision, Verdict) {
 		return c.roundUnlocked(ctx, err)
 	}
 	defer c.Release(dir)
-	d := decision{} // the recovery has taken the step out of the list
-	if s.Step(c.target.ID) != nil {
-		d = c.decideUnlessAnswered(s)
-	} else if words := state.WentOnIn(dir, c.update.Task); words != "" {
-		return d, wentOn(c.update.Task, words)
+	if s.Step(c.target.ID) == nil {
+		if words := state.WentOnIn(dir, c.update.Task); words != "" {
+			return decision{}, wentOn(c.update.Task, words)
+		}
 	}
+	d := c.decideUnlessAnswered(s)
 	return d, c.carryOut(ctx, dir, s, d)
 }
 
@@ -342,11 +342,7 @@ func (c *call) withLate(v Verdict, s *state.State, d decision) Verdict {
 
 // changes reports whether the update that was decided changes the task's status.
 func (d decision) changes() bool {
-	if len(d.lines) == 0 {
-		return false
-	}
-	e := d.lines[len(d.lines)-1]
-	return e.From != e.To
+	return d.own && d.lines[len(d.lines)-1].From != d.lines[len(d.lines)-1].To
 }
 
 // publish tells other calls what this one is about to do. An error is ignored: the record
@@ -378,8 +374,8 @@ func (c *call) roundUnlocked(ctx context.Context, cause error) (decision, Verdic
 	if c.Apply && v.Decision == state.Allow && d.changes() {
 		return d, c.trouble(cmp.Or(cause, txn.ErrLocked))
 	}
-	if len(s.UnfinishedExpansions()) > 0 && v.Allowed() {
-		return d, listLocked(s.Step(c.target.ID))
+	if target := s.Step(c.target.ID); target != nil && len(s.UnfinishedExpansions()) > 0 && v.Allowed() {
+		return d, listLocked(target)
 	}
 	err = c.WriteLate(d.lines)
 	if e, ok := errors.AsType[*state.ElsewhereError](err); ok {

@@ -3,6 +3,7 @@ package gates
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -43,9 +44,10 @@ func (f *Frame) News(ctx context.Context, turnEnds bool) (text string) {
 			}
 		}
 		if turnEnds {
-			for key, line := range waitingFor(s, f) {
+			waiting := waitingFor(s, f)
+			for _, key := range slices.Sorted(maps.Keys(waiting)) {
 				if !f.ToldIn(dir, key) {
-					lines = append(lines, line)
+					lines = append(lines, waiting[key])
 				}
 			}
 		}

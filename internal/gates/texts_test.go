@@ -112,7 +112,7 @@ func modelTexts() map[string]struct {
 		"edit": {edit("/c/tasks/s1/1.json", "/c/tasks/s1"),
 			"Use your task tools, the tools of the workflow, or fsmtx start and fsmtx complete"},
 		"registered twice":       {twinVerdict(s, one, state.Evidence{Verdict: state.Deny, Why: "order: #1 not done"}), "fsmtx doctor reports"},
-		"registered twice, asks": {twinVerdict(s, two, state.Evidence{Verdict: state.Ask}), "Yes completes the step"},
+		"registered twice, asks": {twinVerdict(s, two, state.Evidence{Verdict: state.Ask, Question: "Is it good?"}), "Yes completes the step"},
 	}
 	for name, m := range flowTexts(f) {
 		all[name] = m

@@ -129,7 +129,7 @@ func (c *call) decideCall(s *state.State, parts []part) (v Verdict, lines []stat
 		case len(owners) == 0:
 			if gone, ok := missingOwner(s, p); ok {
 				lines = append(lines, c.callLine(s, gone, Verdict{Decision: state.Allow, Why: "its step is gone from the task list"}))
-				v.Trouble = s.ToldMissing(gone.Current)
+				v.Trouble = message.Join(v.Trouble, s.ToldMissing(gone.Current))
 			}
 		case i >= 0:
 			lines = append(lines, c.callLine(s, owners[i], Verdict{Decision: state.Allow, Why: "its step is in progress"}))
@@ -193,7 +193,7 @@ func (c *call) refusal(s *state.State, p part, owners []owner) string {
 	}
 	return message.Clip(text, state.MaxReason) +
 		"\nA person can let one such call through, in a terminal outside the client: fsmtx step allow " +
-		shell.Quote(p.listed[0].text) +
+		shell.Quote(owners[0].text) +
 		` --because "..." ` + c.listFlag()
 }
 
