@@ -3,6 +3,7 @@ package gates
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,4 +90,21 @@ func TestAnAnswerAboutAStepThatIsGone(t *testing.T) {
 	l.nest(workflow.Workflow{Command: "other", Steps: []workflow.Step{{ID: 11}}})
 	v := l.Answered(t.Context(), Update{Task: "1", Status: workflow.Completed}, true, state.ByQuestion)
 	assert.Equal(t, state.Deny, v.Decision)
+}
+
+// TestAnOverrideOfSeveralStepsKeepsWhatIsOnRecord: every denial, and what is on record of another workflow.
+func TestAnOverrideOfSeveralStepsKeepsWhatIsOnRecord(t *testing.T) {
+	l := hydrated(t, workflow.Step{}, workflow.Step{BlockedBy: []int64{1}}, workflow.Step{BlockedBy: []int64{2}})
+	for range 2 * state.MaxRepeats {
+		l.denies(3, workflow.InProgress)
+	}
+	lines := func() int {
+		data, err := os.ReadFile(filepath.Join(stateDirOf(l.Frame), "steps.jsonl"))
+		require.NoError(t, err)
+		return strings.Count(string(data), "\n")
+	}
+	before := lines()
+	_, err := l.GoPast(t.Context(), Past{Step: 2, WithBlockers: true, Because: "x"}, state.By{})
+	require.NoError(t, err)
+	assert.Equal(t, before+2, lines())
 }

@@ -67,11 +67,13 @@ func Explain(err error, r Result, env Env) (text, hint string) {
 	if r.Unreleased != nil {
 		text += "; " + Unreleased(r.Unreleased)
 	}
-	if r.Spec != "" {
-		text += " - the task list is as it was before; nothing needs to be cleaned up"
-		hint = remedy(err, r.List)
+	if r.Spec == "" {
+		return text, ""
 	}
-	return text, hint
+	if len(r.Created)+len(r.Deleted)+len(r.Restored) == 0 {
+		text += " - the task list is as it was before; nothing needs to be cleaned up"
+	}
+	return text, remedy(err, r.List)
 }
 
 // Notes returns what else a successful hydration has to say. The hook prints it on standard

@@ -78,7 +78,9 @@ func TestExplainReturnsTheStateOfTheList(t *testing.T) {
 		result        hydrate.Result
 		message, hint string
 	}{
-		"unchanged":         {errors.New("x"), known, "x - the task list is as it was before; nothing needs to be cleaned up", ""},
+		"unchanged": {errors.New("x"), known, "x - the task list is as it was before; nothing needs to be cleaned up", ""},
+		"changed": {errors.New("x"), hydrate.Result{List: list, Spec: "/fsm.json",
+			Outcome: tasks.Outcome{Restored: []string{"1"}}}, "x", ""},
 		"no workflow known": {errors.New("x"), hydrate.Result{List: list}, "x", ""},
 		"invalid":           {&hydrate.SpecError{Path: "/fsm.json", Err: syscall.EIO}, known, syscall.EIO.Error(), ""},
 		"rollback failed": {fmt.Errorf("x: %w", txn.ErrRecoveryRequired), known,

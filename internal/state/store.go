@@ -111,7 +111,10 @@ func (st *Store) Write(dir *txn.Dir, s *State, lines []Evidence) error {
 			return err
 		}
 		all, _ := parseEvidence(data)
-		return rewriteEvidence(dir, newest(s.thin(append(all, lines...))))
+		if all = append(all, lines...); outgrows(s.size, int64(len(text))) {
+			all = newest(s.thin(all))
+		}
+		return rewriteEvidence(dir, all)
 	}
 	for _, e := range lines {
 		if err := appendEvidence(dir, e); err != nil {

@@ -107,13 +107,13 @@ func (r Report) withTroubles(ctx context.Context) Report {
 	for _, trouble := range troubles {
 		switch {
 		case errors.Is(trouble, state.ErrUnrecorded): // as in the list of an older version
-			r.Hint = trouble.Error() + "; to have them enforced, " + state.Remedy
+			r.Hint = message.Join(r.Hint, trouble.Error()+"; to have them enforced, "+state.Remedy)
 			continue
 		case errors.Is(trouble, state.ErrMissing): // another program has deleted their tasks; the record is whole
-			r.Hint = trouble.Error() + "; to have them back, " + state.Remedy
+			r.Hint = message.Join(r.Hint, trouble.Error()+"; to have them back, "+state.Remedy)
 			continue
 		}
-		r.State, r.Reason, r.Hint = Damaged, trouble.Error(), state.Remedy
+		r.State, r.Reason, r.Hint = Damaged, trouble.Error(), message.Join(r.Hint, state.Remedy)
 		break
 	}
 	return r
