@@ -3,9 +3,11 @@ package state
 import (
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fsmtx/fsmtx/internal/machine"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
@@ -101,4 +103,32 @@ func TestNowReady(t *testing.T) {
 		assert.Equal(t, want, nowReady(s.Steps[:n], "do it"))
 	}
 	assert.Equal(t, ` Ready: #1 "A"`, nowReady(s.Steps[:1], ""))
+}
+
+// TestWhatRestarts: parts, and parts of parts, with the step that they are under; not what a round of it called.
+func TestWhatRestarts(t *testing.T) {
+	for _, c := range []struct {
+		second, third int // rounds
+		opened        int64
+		want          [3]bool
+	}{{0, 0, 10, [3]bool{false, true, true}}, {0, 0, 20, [3]bool{false, false, true}}, {0, 0, 11, [3]bool{}},
+		{1, 0, 10, [3]bool{}}, {0, 1, 10, [3]bool{false, true, false}}, {1, 0, 20, [3]bool{false, false, true}}} {
+		s := treeOf("a 0", "b 10", "c 20")
+		all := s.Workflows()
+		all[1].Round, all[2].Round = c.second, c.third
+		for i, w := range all {
+			assert.Equal(t, c.want[i], s.restarts(w, []int64{c.opened, 99}), "%d of %+v", i, c)
+		}
+	}
+}
+
+// TestMarks: what the metadata of a task says, read once.
+func TestMarks(t *testing.T) {
+	s := &State{}
+	for range 2 {
+		for text, want := range map[string]mark{`{"fsm":"ship"}`: {"ship", false}, `{"fsm":"ship","_internal":true}`: {"ship", true},
+			`{"fsm":"ship","_internal":false}`: {"ship", false}, `{}`: {}, ``: {}} {
+			assert.Equal(t, want, s.mark(&tasks.Task{Metadata: jsontext.Value(text)}), text)
+		}
+	}
 }

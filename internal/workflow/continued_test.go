@@ -12,7 +12,7 @@ import (
 func TestACopyNamesTheNewNumbers(t *testing.T) {
 	const ends = "Ends as: again (back to #1, 2 times at most), or drop (ends the workflow)."
 	w := Workflow{Dir: "/project", Steps: []Step{
-		{ID: 1, Local: 1, Status: Pending, Description: "Before #2."},
+		{ID: 1, Local: 1, Status: Pending, Description: "Before #2.", Circular: []int64{2}},
 		{ID: 2, Local: 2, Status: Pending, BlockedBy: []int64{1}, When: []Condition{{Step: 1, Outcomes: []string{"done"}}},
 			Outcomes:    []Outcome{{Name: "again", Back: 1, Max: 2}, {Name: "drop", Stop: true}},
 			Description: ends + "\n" + ends + " Complete it with metadata {}."},
@@ -24,6 +24,7 @@ func TestACopyNamesTheNewNumbers(t *testing.T) {
 	assert.Equal(t, ends+"\nEnds as: again (back to #41, 2 times at most), or drop (ends the workflow). Complete it with metadata {}.",
 		c.Steps[1].Description)
 	assert.Equal(t, []int64{41}, c.Steps[1].BlockedBy)
+	assert.Equal(t, []int64{42}, c.Steps[0].Circular)
 	assert.Equal(t, int64(41), c.Steps[1].When[0].Step)
 	assert.Equal(t, "Ends as: fine, or drop (ends the parts of #42).", c.Under[0].Steps[0].Description)
 	assert.Equal(t, int64(42), c.Under[0].Parent)
