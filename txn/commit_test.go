@@ -128,9 +128,7 @@ func TestCreatedFilesFollowTheUmask(t *testing.T) {
 
 func TestCommitCreatesTheDirectoryAndOpenDoesNot(t *testing.T) {
 	dir := filepath.Join(memoryDir(t), "tasks", "list")
-	d, err := Open(t.Context(), dir)
-	require.NoError(t, err)
-	defer d.Close()
+	d := opened(t, dir)
 	require.NoDirExists(t, dir)
 	require.NoError(t, d.Commit(t.Context(), Change{Creates: []File{{"1.json", nil, 0o644}}}))
 	require.FileExists(t, filepath.Join(dir, "1.json"))
@@ -140,9 +138,7 @@ func TestCommitUsesTheDirectoryBehindASymbolicLink(t *testing.T) {
 	dir := newList(t)
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(dir, link))
-	d, err := Open(t.Context(), link)
-	require.NoError(t, err)
-	defer d.Close()
+	d := opened(t, link)
 	want, err := filepath.EvalSymlinks(dir)
 	require.NoError(t, err)
 	assert.Equal(t, want, d.Path())
@@ -605,9 +601,7 @@ func TestCommitCreatesOnlyTheDirectoriesItNeeds(t *testing.T) {
 func TestCommitLeavesOnlyHistory(t *testing.T) {
 	dir := newList(t)
 	require.NoError(t, commit(t, dir, replacing))
-	d, err := Open(t.Context(), dir)
-	require.NoError(t, err)
-	defer d.Close()
+	d := opened(t, dir)
 	h, err := d.History()
 	require.NoError(t, err)
 	require.Len(t, h, 1)

@@ -136,11 +136,9 @@ func TestHistoryHasATransactionOnWhichTheDiskFails(t *testing.T) {
 }
 
 func TestHistoryReportsThatItCannotBeRead(t *testing.T) {
-	d, err := Open(t.Context(), newList(t))
-	require.NoError(t, err)
-	defer d.Close()
+	d := opened(t, newList(t))
 	d.files = failing(syscall.EIO, func(s faultfs.Step) bool { return s.Op == "readdir" })
-	_, err = d.History()
+	_, err := d.History()
 	require.ErrorIs(t, err, syscall.EIO)
 }
 
@@ -304,9 +302,7 @@ func TestReadHistoryTakesNoLock(t *testing.T) {
 
 	require.NoError(t, commit(t, dir, replacing))
 	want := history(t, dir)
-	d, err := Open(t.Context(), dir)
-	require.NoError(t, err)
-	defer d.Close()
+	opened(t, dir)
 	before = tree(t, filepath.Dir(dir))
 	h, err = ReadHistory(dir)
 	require.NoError(t, err)

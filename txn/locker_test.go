@@ -154,9 +154,7 @@ func TestRollbackLocksTheFilesItRemoves(t *testing.T) {
 		}
 		return nil
 	})
-	d, err := Open(t.Context(), dir, WithLocker(l), WithFS(files))
-	require.NoError(t, err)
-	defer d.Close()
+	d := opened(t, dir, WithLocker(l), WithFS(files))
 	require.Equal(t, errTest, d.Commit(ctx, replacing))
 	assert.Equal(t, []string{"check", "lock 3.json", "unlock"}, l.calls[2:])
 	requireRolledBack(t, dir, list)

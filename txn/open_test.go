@@ -20,9 +20,7 @@ func TestOpenRefreshesTheStateDirectory(t *testing.T) {
 	require.NoError(t, commit(t, dir, replacing))
 	long := time.Unix(1e9, 0)
 	require.NoError(t, os.Chtimes(stateDirOf(dir), long, long))
-	d, err := Open(t.Context(), dir)
-	require.NoError(t, err)
-	defer d.Close()
+	opened(t, dir)
 	info, err := os.Stat(stateDirOf(dir))
 	require.NoError(t, err)
 	assert.NotEqual(t, long, info.ModTime(), "cleanup tools remove directories with an old modification time")
@@ -31,9 +29,7 @@ func TestOpenRefreshesTheStateDirectory(t *testing.T) {
 func TestOpenWritesItsProcessIntoTheLockFile(t *testing.T) {
 	dir := newList(t)
 	earliest := time.Now().Truncate(time.Second)
-	d, err := Open(t.Context(), dir)
-	require.NoError(t, err)
-	defer d.Close()
+	opened(t, dir)
 	text, err := os.ReadFile(filepath.Join(stateDirOf(dir), lockName))
 	require.NoError(t, err)
 	pid, since := parseHolder(string(text))
@@ -138,13 +134,11 @@ func TestOpenLocksTheFileAtThePath(t *testing.T) {
 		}
 		return nil
 	}}
-	d, err := Open(t.Context(), dir, WithFS(files))
-	require.NoError(t, err)
-	defer d.Close()
+	opened(t, dir, WithFS(files))
 	require.True(t, replaced)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = Open(ctx, dir)
+	_, err := Open(ctx, dir)
 	require.ErrorIs(t, err, ErrLocked, "Open has locked the file that is at the path now")
 }
 

@@ -23,9 +23,7 @@ func TestStateFiles(t *testing.T) {
 	assert.Nil(t, data)
 	assert.NoDirExists(t, stateDirOf(dir), "reading creates nothing")
 
-	d, err := Open(t.Context(), dir)
-	require.NoError(t, err)
-	defer d.Close()
+	d := opened(t, dir)
 	data, err = d.ReadState("grants.json")
 	require.NoError(t, err)
 	assert.Nil(t, data)
@@ -57,9 +55,7 @@ func TestStateFiles(t *testing.T) {
 }
 
 func TestStateFileNames(t *testing.T) {
-	d, err := Open(t.Context(), newList(t))
-	require.NoError(t, err)
-	defer d.Close()
+	d := opened(t, newList(t))
 	for name, ok := range map[string]bool{
 		"steps.jsonl": true, "a": true, "z.z.": true, strings.Repeat("a", 255): true, strings.Repeat("a", 256): false,
 		"": false, ".": false, "..": false, ".a": false, "a/b": false, "A": false, "a1": false, "a-b": false, "a b": false, "é": false,
@@ -103,9 +99,7 @@ func TestWriteStateIsAtomic(t *testing.T) {
 // TestStateFilesAreSynced: first their bytes, then their names in S.
 func TestStateFilesAreSynced(t *testing.T) {
 	var steps []string
-	d, err := Open(t.Context(), newList(t), WithFS(before(func(s faultfs.Step) error { steps = append(steps, s.String()); return nil })))
-	require.NoError(t, err)
-	defer d.Close()
+	d := opened(t, newList(t), WithFS(before(func(s faultfs.Step) error { steps = append(steps, s.String()); return nil })))
 	for _, c := range []struct {
 		do   func() error
 		want []string
@@ -125,9 +119,7 @@ func TestStateFilesAreSynced(t *testing.T) {
 
 func TestAppendStateBeginsANewLineAfterATornOne(t *testing.T) {
 	dir := newList(t)
-	d, err := Open(t.Context(), dir)
-	require.NoError(t, err)
-	defer d.Close()
+	d := opened(t, dir)
 	path := filepath.Join(stateDirOf(dir), "a")
 	require.NoError(t, os.WriteFile(path, []byte("1\nto"), 0o600))
 	require.NoError(t, d.AppendState("a", []byte("2")))
@@ -144,9 +136,7 @@ func TestAppendStateBeginsANewLineAfterATornOne(t *testing.T) {
 }
 
 func TestWriteStateAcceptsTheLargestFileThatCanBeRead(t *testing.T) {
-	d, err := Open(t.Context(), newList(t))
-	require.NoError(t, err)
-	defer d.Close()
+	d := opened(t, newList(t))
 	require.NoError(t, d.WriteState("a", make([]byte, vfs.MaxFileBytes)))
 	data, err := d.ReadState("a")
 	require.NoError(t, err)
@@ -177,15 +167,13 @@ func TestErrorsOfStateFiles(t *testing.T) {
 		require.NoError(t, d.Close())
 		require.ErrorIs(t, do(d, "a"), ErrClosed, title)
 	}
-	d, err := Open(t.Context(), newList(t))
-	require.NoError(t, err)
-	defer d.Close()
+	d := opened(t, newList(t))
 	large := d.statePath("a")
 	require.NoError(t, os.WriteFile(large, nil, 0o600))
 	require.NoError(t, os.Truncate(large, vfs.MaxFileBytes))
 	require.ErrorIs(t, d.AppendState("a", nil), vfs.ErrFileTooLarge)
 	require.NoError(t, os.Truncate(large, vfs.MaxFileBytes+1))
-	_, err = d.ReadState("a")
+	_, err := d.ReadState("a")
 	require.ErrorIs(t, err, vfs.ErrFileTooLarge)
 	require.ErrorIs(t, d.WriteState("a", make([]byte, vfs.MaxFileBytes+1)), vfs.ErrFileTooLarge)
 }
@@ -255,9 +243,7 @@ func TestReader(t *testing.T) {
 	dir := newList(t)
 	_, err := OpenReader(dir)
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	d, err := Open(t.Context(), dir)
-	require.NoError(t, err)
-	defer d.Close()
+	d := opened(t, dir)
 	require.NoError(t, d.WriteState("log", []byte("one\ntwo\n")))
 	r, err := OpenReader(dir)
 	require.NoError(t, err)

@@ -159,3 +159,12 @@ func describeFile(path string, info fs.FileInfo) string {
 
 // lockFileName is the lock file, which every Open changes.
 const lockFileName = "tasks/.list.fsmtx/" + lockName
+
+// opened returns a list that is open until the test ends.
+func opened(t *testing.T, dir string, opts ...Option) *Dir {
+	t.Helper()
+	d, err := Open(t.Context(), dir, opts...)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = d.Close() })
+	return d
+}

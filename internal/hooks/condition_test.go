@@ -60,8 +60,8 @@ func TestRules(t *testing.T) {
 // TestTextOfAnOutput: what a hook puts in place of a tool's result, in the shape of any tool.
 func TestTextOfAnOutput(t *testing.T) {
 	for output, want := range map[string]string{
-		`"text"`: "text", `{"llmContent":"a","stdout":"b"}`: "a", `{"stdout":"out","stderr":"err"}`: "out\nerr", `{"stdout":"","stderr":"err"}`: "err",
-		`{"stdout":"out"}`: "out", `{"stderr":"err"}`: `{"stderr":"err"}`, `[1]`: "[1]", `{"x":1}`: `{"x":1}`,
+		`"text"`: "text", `{"llmContent":"a","stdout":"b"}`: "a", `{"stdout":"out","stderr":"err"}`: "out\nerr",
+		`{"stdout":"","stderr":"err"}`: "err", `{"stdout":"out"}`: "out", `{"stderr":"err"}`: `{"stderr":"err"}`, `[1]`: "[1]", `{"x":1}`: `{"x":1}`,
 	} {
 		assert.Equal(t, want, outputText(jsontext.Value(output)), output)
 	}
