@@ -27,7 +27,7 @@ func FuzzPlan(f *testing.F) {
 	}
 	for _, seed := range []string{
 		"", "- [ ] a\n  - [x] b\n    text\n- [ ] c\r\n", "1. \xff\n2. \u2028b\x00", "# Step 1: A\n## Step 2: B\n```\n- [ ] c\n",
-		"- [ ] <b>&\\[\n- [x]\n",
+		"- [ ] <b>&\\[\n- [x]\n", "- **Step 1:**\n  a\n- **Step 2:**\n  b\n", "- [ ] **Step 1:**\n  a\n- [ ] **Step 2:**\n  b\n",
 		"| Task | Done |\n|---|---|\n| a | [ ] |\n| b | [x] |\n", "```mermaid\ngraph TD\nA --> B{c}\nB -->|no| A\nB -->|yes| D\n```",
 	} {
 		f.Add([]byte(seed), byte(0))

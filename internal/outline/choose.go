@@ -148,13 +148,13 @@ func (d *document) steps(marks []mark) (steps []Step, why string) {
 	return steps, ""
 }
 
-// title returns the title of a mark, of which a long one goes on in the next lines, and the line behind it.
+// title returns the title of a mark, of which a long one goes on in the next lines, and the index of the line after it.
 func (d *document) title(m mark) (title string, at int) {
 	title, more, _ := strings.Cut(m.title, "\n")
-	for at = m.line + 1; more != "" && !strings.ContainsAny(title[len(title)-1:], ".:;!?"); at++ {
+	for at = m.line + 1; more != "" && !strings.ContainsAny(title[max(len(title)-1, 0):], ".:;!?"); at++ {
 		var next string
 		next, more, _ = strings.Cut(more, "\n")
-		title = strings.TrimSpace(title) + " " + strings.TrimSpace(next)
+		title = strings.TrimSpace(strings.TrimSpace(title) + " " + next)
 	}
 	return title, at
 }

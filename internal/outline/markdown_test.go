@@ -26,6 +26,14 @@ func TestDotsOfCodeEndNoSentence(t *testing.T) {
 	assert.Equal(t, "Then wait.", steps[0].Description)
 }
 
+// TestALabelAloneOnItsLine: the title is in the next line.
+func TestALabelAloneOnItsLine(t *testing.T) {
+	for _, bullet := range []string{"- ", "- [ ] "} {
+		text := bullet + "**Step 1:**\n  Do foo\n" + bullet + "**Step 2:**\n  Do bar\n"
+		assert.Equal(t, "Do foo | Do bar", subjects(outline.Markdown([]byte(text), "").Steps), text)
+	}
+}
+
 func TestAbbreviationsEndNoSentence(t *testing.T) {
 	text := "## Steps\n\n1. Pick a name, e.g. `fix-login`. Keep it short.\n2. Ask Dr. Smith\n3. Compare A vs. B. Take one.\n" +
 		"4. Tests prüfen, z. B. `make`. Danach weiter.\n5. Choose plan B. Then go.\n6. 建立檔案：\n"
