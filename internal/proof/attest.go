@@ -147,8 +147,10 @@ func (f attestFlags) subject(ctx context.Context, at *place) (Subject, error) {
 func (f attestFlags) warn(ctx context.Context, s terminal.Streams, at place, r Run) {
 	if r.FSM.Path == "" {
 		s.Errorf("the fsm.json of %s is not in the repository %s, so fsmtx verify will not accept the statement", r.Skill, at.dir)
-	} else if sum, err := at.digest(ctx, at.head, r.FSM.Path); at.head != "" && (err != nil || sum != r.FSM.SHA256) {
-		s.Errorf("%s is not in the commit as the run had it, so fsmtx verify will not accept the statement", r.FSM.Path)
+	} else if at.head != "" {
+		if sum, err := at.digest(ctx, at.head, r.FSM.Path); err != nil || sum != r.FSM.SHA256 {
+			s.Errorf("%s is not in the commit as the run had it, so fsmtx verify will not accept the statement", r.FSM.Path)
+		}
 	}
 }
 
@@ -176,11 +178,7 @@ func (f attestFlags) write(ctx context.Context, s terminal.Streams, at place, st
 		return err
 	}
 	if f.note {
-		others, err := at.notes(ctx, at.head)
-		if err != nil {
-			return err
-		}
-		if err := at.addNote(ctx, at.head, without(others, st.Predicate.ID), text); err != nil {
+		if err := at.addNote(ctx, at.head, st.Predicate.ID, text); err != nil {
 			return err
 		}
 		s.Errorf("added to the note of %s; git push origin %s", short(at.head), noteRef)
@@ -192,12 +190,4 @@ func (f attestFlags) write(ctx context.Context, s terminal.Streams, at place, st
 		_, err = s.Out.Write(text)
 	}
 	return err
-}
-
-// without returns the envelopes that are not about a run: a later statement takes the place of an earlier one.
-func without(all [][]byte, run string) [][]byte {
-	return slices.DeleteFunc(all, func(text []byte) bool {
-		st, err := Read(text)
-		return err == nil && st.Predicate.ID == run
-	})
 }

@@ -6,10 +6,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/ssh"
 )
@@ -60,6 +63,25 @@ func (r testRepository) commitAll() string {
 	r.git("add", "--all")
 	r.git("commit", "-q", "--allow-empty", "-m", "x")
 	return r.git("rev-parse", "HEAD")
+}
+
+// TestStatementsAddedAtOnceAreAllInTheNote: none is lost to another that was added meanwhile, and one of the same run replaces it.
+func TestStatementsAddedAtOnceAreAllInTheNote(t *testing.T) {
+	r := aRepository(t)
+	id := r.git("rev-parse", "HEAD")
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			run := strconv.Itoa(i % 4)
+			text, err := seal(about(id, func(s *Statement) { s.Predicate.ID = run }), nil)
+			assert.NoError(t, err)
+			assert.NoError(t, r.addNote(t.Context(), id, run, text))
+		})
+	}
+	all.Wait()
+	notes, err := r.notes(t.Context(), id)
+	require.NoError(t, err)
+	require.Len(t, notes, 4)
 }
 
 func digest(text string) string {
@@ -256,7 +278,7 @@ func TestNothingThatARepositoryNamesIsRun(t *testing.T) {
 	r.put("dist/notes.md", "other")
 	_, err := r.dirty(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, r.addNote(t.Context(), before, nil, []byte("x\n")))
+	require.NoError(t, r.addNote(t.Context(), before, "1", []byte("x\n")))
 	notes, err := r.notes(t.Context(), before)
 	require.NoError(t, err)
 	require.Equal(t, [][]byte{[]byte("x\n")}, notes)

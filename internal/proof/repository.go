@@ -9,11 +9,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/statefile"
 )
 
 // repository is a git repository. It may be hostile: no program that its configuration, its attributes or its hooks name is run,
@@ -78,7 +81,12 @@ func (r repository) names(ctx context.Context, args ...string) ([]string, error)
 
 // config returns a value of git's configuration; empty if it has none. A path that begins with ~ is expanded.
 func (r repository) config(ctx context.Context, name string) (string, error) {
-	value, err := r.line(ctx, "config", "--type=path", "--get", name)
+	return r.optional(ctx, "config", "--type=path", "--get", name)
+}
+
+// optional returns what git prints; empty if it says with exit code 1 that there is none.
+func (r repository) optional(ctx context.Context, args ...string) (string, error) {
+	value, err := r.line(ctx, args...)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
 		return "", nil
 	}
@@ -209,14 +217,11 @@ func (r repository) currentTree(ctx context.Context) (string, error) {
 
 // notes returns the envelopes that the note of a commit has, each with its line feed.
 func (r repository) notes(ctx context.Context, commit string) (all [][]byte, err error) {
-	if _, err := r.line(ctx, "rev-parse", "--verify", "--quiet", noteRef); err != nil {
-		return nil, nil
+	id, err := r.optional(ctx, "notes", "--ref", noteRef, "list", commit)
+	if err != nil || id == "" {
+		return nil, err
 	}
-	list, err := r.line(ctx, "notes", "--ref", noteRef, "list", commit)
-	if err != nil {
-		return nil, nil // it has none
-	}
-	text, err := r.content(ctx, list)
+	text, err := r.content(ctx, id)
 	for line := range bytes.Lines(text) {
 		if len(bytes.TrimSpace(line)) > 0 {
 			all = append(all, line)
@@ -225,8 +230,26 @@ func (r repository) notes(ctx context.Context, commit string) (all [][]byte, err
 	return all, err
 }
 
-// addNote adds an envelope to the note of a commit. others are those that stay beside it.
-func (r repository) addNote(ctx context.Context, commit string, others [][]byte, envelope []byte) error {
+// addNote adds the envelope of a run to the note of a commit, in place of an earlier one of this run. The lock is for others that
+// do the same: git has no command that reads a note and changes it.
+func (r repository) addNote(ctx context.Context, commit, run string, envelope []byte) error {
+	folder, err := r.line(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err != nil {
+		return err
+	}
+	release, err := statefile.Hold(filepath.Join(folder, "fsmtx-notes.lock"), 10*time.Second)
+	if err != nil {
+		return err
+	}
+	defer release()
+	others, err := r.notes(ctx, commit)
+	if err != nil {
+		return err
+	}
+	others = slices.DeleteFunc(others, func(text []byte) bool {
+		st, err := Read(text)
+		return err == nil && st.Predicate.ID == run
+	})
 	c := r.command(ctx, "notes", "--ref", noteRef, "add", "--force", "--file", "-", commit)
 	c.Stdin = bytes.NewReader(append(bytes.Join(others, nil), envelope...))
 	if out, err := c.CombinedOutput(); err != nil {

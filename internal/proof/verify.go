@@ -104,11 +104,8 @@ func (f verifyFlags) run(ctx context.Context, s terminal.Streams, files []string
 	return nil
 }
 
-// unread is the error of what cannot be read, unless it says itself with which code the program exits.
+// unread is the error of what cannot be read.
 func unread(err error) error {
-	if exit, ok := errors.AsType[*command.Exit](err); ok {
-		return exit
-	}
 	return command.Fail(exitUnread, err, message.Hint(err))
 }
 
@@ -146,7 +143,7 @@ func (f verifyFlags) judge(ctx context.Context) (j judge, err error) {
 		}
 	}
 	if allowed == "" {
-		return j, command.Fail(command.ExitNo, errors.New("nobody is known whose signature would count"),
+		return j, message.WithHint(errors.New("nobody is known whose signature would count"),
 			"name a file with --allowed-signers, or set git's gpg.ssh.allowedSignersFile; ssh-keygen(1), ALLOWED SIGNERS, describes it")
 	}
 	data, err := f.trusted(ctx, j, allowed)
