@@ -137,7 +137,7 @@ func (f newFlags) writeTemplate(s terminal.Streams, dir, path string) error {
 			err = hooks.write(s)
 		}
 		if err != nil {
-			return err
+			return errors.Join(err, os.Remove(path))
 		}
 	}
 	v := validate(s, path)

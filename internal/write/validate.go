@@ -168,10 +168,7 @@ func validate(s terminal.Streams, path string) validated {
 	if err != nil {
 		return validated{path: path, err: err}
 	}
-	v := checkSpec(path, data)
-	v.checkName()
-	v.checkMention()
-	return v
+	return checkSpec(path, data)
 }
 
 // checkName warns of a file beside a SKILL.md that is not read under its name.
@@ -222,6 +219,8 @@ func checkSpec(path string, data []byte) validated {
 	} else {
 		v.spec, v.problems = spec, inOrder(spec.Warnings(), unedited(data, spec))
 	}
+	v.checkName()
+	v.checkMention()
 	return v
 }
 

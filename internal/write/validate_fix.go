@@ -32,7 +32,6 @@ func (f validateFlags) repair(s terminal.Streams, v *validated) error {
 	}
 	message.Fprintf(out, "%s: %s\n", v.path, strings.Join(done, "; "))
 	*v = checkSpec(v.path, fixed)
-	v.checkName()
 	return nil
 }
 
