@@ -64,15 +64,10 @@ type word struct {
 
 // read returns the command of a hook. A variable that is not set is empty.
 func (f *file) read(h Hook) (c command, err error) {
-	values := map[string]string{"HOME": f.Getenv("HOME")}
-	for _, v := range h.Variables(f.Dialect, Session{Cwd: f.Project}) {
-		values[v.Name] = v.Value
-	}
+	vars := h.Variables(f.Dialect, Session{Cwd: f.Project})
 	if h.Args != nil {
 		for _, text := range append([]string{h.Command}, h.Args...) {
-			for name, value := range values {
-				text = strings.ReplaceAll(text, "${"+name+"}", value)
-			}
+			text = substitute(text, vars)
 			for _, m := range regexp.MustCompile(`\$\{([A-Za-z_]\w*)\}`).FindAllStringSubmatch(text, -1) {
 				if !h.Sets(f.Dialect, m[1]) {
 					c.unset = append(c.unset, m[1])
@@ -87,6 +82,10 @@ func (f *file) read(h Hook) (c command, err error) {
 		return c, err
 	}
 	c.calls = script.Calls()
+	values := map[string]string{"HOME": f.Getenv("HOME")}
+	for _, v := range vars {
+		values[v.Name] = v.Value
+	}
 	settings := jsonx.Member(f.text, cmp.Or(f.Dialect.Settings.Env, "\x00"))
 	for _, name := range script.Needs() {
 		if !h.Sets(f.Dialect, name) && f.Getenv(name) == "" && jsonx.Member(settings, name) == nil {

@@ -39,6 +39,8 @@ func TestMistakes(t *testing.T) {
 		"a mistake that drops the file hides no other": {claude, "settings.json", []string{"1:1: error: ", "known are", "the timeout is"},
 			[]string{strings.Replace(hook("Stop", "", `, "timeout": 1000`), `{"Stop"`, `{"PreToolUse": [{"hooks": [{"type": "comand"}]}], "Stop"`,
 				1)}},
+		"a variable that the shell would know": {claude, "settings.json", []string{"HOME"},
+			[]string{hook("Stop", "", `, "args": ["${HOME}"]`), hook("Stop", "", `, "args": ["${CLAUDE_PROJECT_DIR}"]`)}},
 		"a matcher of two hooks": {claude, "settings.json", []string{`the matcher "Bsh" matches no tool of Claude Code`},
 			[]string{strings.Replace(hook("PreToolUse", `"matcher": "Bsh", `, ""), `[{"type"`, `[{"type": "command", "command": "test"}, {"type"`,
 				1),

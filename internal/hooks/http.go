@@ -73,6 +73,11 @@ func responseOutcome(o process.Outcome) process.Outcome {
 		}
 		return o
 	}
+	if slices.Contains(o.Truncated, "stdout") { // the status, which curl prints last, is lost
+		o.Err = fmt.Errorf("of type http failed: the answer is longer than %d MiB", process.MaxStream>>20)
+		o.Stdout = ""
+		return o
+	}
 	status := o.Stdout[at+1:]
 	o.Stdout = strings.TrimRight(o.Stdout[:max(at, 0)], "\n")
 	if !strings.HasPrefix(status, "2") {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/process"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
@@ -40,6 +41,13 @@ func TestHTTPHookSendsItsHeadersUnchanged(t *testing.T) {
 			require.Equal(t, value, got)
 		})
 	}
+}
+
+// The status of an answer that is cut off is not known, and its body is not taken for it.
+func TestHTTPHookWithAnAnswerThatIsTooLong(t *testing.T) {
+	o := responseOutcome(process.Outcome{Stdout: "{}\n200 and more", Truncated: []string{"stdout"}})
+	require.EqualError(t, o.Err, "of type http failed: the answer is longer than 32 MiB")
+	require.Empty(t, o.Stdout)
 }
 
 // A header has only the variables that both the hook and the settings allow, and what a person has configured for curl

@@ -61,16 +61,19 @@ func checkRequest(o jsonx.Object) error {
 	if err := checkMembers("tool.", o.Object("tool"), tool); mode == "tool" && err != nil {
 		return err
 	}
-	for list, members := range map[string][]requestMember{
-		"extensions": {{"name", '"'}, {"isActive", 't'}, {"hooks", '*'}},
-		"plugins":    {{"name", '"'}, {"root", '"'}, {"data", '"'}, {"hooks", '*'}},
+	for _, list := range []struct {
+		name    string
+		members []requestMember
+	}{
+		{"extensions", []requestMember{{"name", '"'}, {"isActive", 't'}, {"hooks", '*'}}},
+		{"plugins", []requestMember{{"name", '"'}, {"root", '"'}, {"data", '"'}, {"hooks", '*'}}},
 	} {
-		for i, raw := range o.Array(list) {
+		for i, raw := range o.Array(list.name) {
 			one, isObject := jsonx.ParseObject(raw)
 			if !isObject {
-				return fmt.Errorf("%s.%d: %s", list, i, jsonx.Got(raw.Kind(), "an object"))
+				return fmt.Errorf("%s.%d: %s", list.name, i, jsonx.Got(raw.Kind(), "an object"))
 			}
-			if err := checkMembers(fmt.Sprintf("%s.%d.", list, i), one, members); err != nil {
+			if err := checkMembers(fmt.Sprintf("%s.%d.", list.name, i), one, list.members); err != nil {
 				return err
 			}
 		}

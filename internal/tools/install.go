@@ -302,13 +302,16 @@ func (f *installFlags) checkAgents(dash int) error {
 	if !others {
 		return nil
 	}
-	for flag, given := range map[string]bool{
-		"--local": f.local, "--task-tools": f.taskTools.given(), "--no-steps": f.steps.None, "--only": f.steps.Only,
-		"--checks": f.steps.Checks != "", "--with": len(f.parts) > 0, "--statusline": f.line.given(), "--purge": f.purge,
-		"flags of hydrate": dash >= 0,
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{
+		{"--local", f.local}, {"--task-tools", f.taskTools.given()}, {"--no-steps", f.steps.None}, {"--only", f.steps.Only},
+		{"--checks", f.steps.Checks != ""}, {"--with", len(f.parts) > 0}, {"--statusline", f.line.given()}, {"--purge", f.purge},
+		{"flags of hydrate", dash >= 0},
 	} {
-		if given {
-			return message.WithHint(fmt.Errorf("--agent cannot be combined with %s", flag),
+		if flag.given {
+			return message.WithHint(fmt.Errorf("--agent cannot be combined with %s", flag.name),
 				"these are for Claude Code alone; run fsmtx install without --agent for it")
 		}
 	}

@@ -30,7 +30,8 @@ func (c *stepChoice) validate() error {
 	if c.Only && c.None {
 		return message.NewError("--no-steps cannot be combined with --only", "without the hooks no call is judged")
 	}
-	for name, value := range map[string]string{"stop": c.Stop, "checks": c.Checks} {
+	for _, flag := range [][2]string{{"stop", c.Stop}, {"checks", c.Checks}} {
+		name, value := flag[0], flag[1]
 		if words := hydrate.Words(name); value != "" && !slices.Contains(words, value) {
 			return fmt.Errorf("--%s: got %q, want %s", name, value, strings.Join(words, ", "))
 		}
