@@ -53,17 +53,21 @@ func (g Gates) Any() bool {
 }
 
 func (g Gates) clone() Gates {
-	g.Produces, g.Ready = slices.Clone(g.Produces), slices.Clone(g.Ready)
-	if g.Check != nil {
-		check := *g.Check
-		if check.Env != nil {
-			names := slices.Clone(*check.Env)
-			check.Env = &names
-		}
-		check.Watch = slices.Clone(check.Watch)
-		g.Check = &check
-	}
+	g.Produces, g.Ready, g.Check = slices.Clone(g.Produces), slices.Clone(g.Ready), g.Check.clone()
 	return g
+}
+
+func (c *Check) clone() *Check {
+	if c == nil {
+		return nil
+	}
+	check := *c
+	if c.Env != nil {
+		names := slices.Clone(*c.Env)
+		check.Env = &names
+	}
+	check.Watch = slices.Clone(c.Watch)
+	return &check
 }
 
 // patternsType is an array of patterns for files.

@@ -209,7 +209,7 @@ func (f Flow) clone() Flow {
 	f.Set = slices.Clone(f.Set)
 	for i := range f.Set {
 		f.Set[i].OneOf = slices.Clone(f.Set[i].OneOf)
-		f.Set[i].Command = Gates{Check: f.Set[i].Command}.clone().Check
+		f.Set[i].Command = f.Set[i].Command.clone()
 	}
 	for i := range f.Outcomes {
 		f.Outcomes[i].Gates = f.Outcomes[i].Gates.clone()
@@ -217,10 +217,7 @@ func (f Flow) clone() Flow {
 	for i := range f.When {
 		f.When[i].Outcomes = slices.Clone(f.When[i].Outcomes)
 	}
-	if f.Chooser != nil {
-		chooser := *f.Chooser
-		f.Chooser = &chooser
-	}
+	f.Chooser = f.Chooser.clone()
 	return f
 }
 

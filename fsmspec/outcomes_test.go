@@ -19,7 +19,7 @@ const review = `{"fsm": 2, "steps": [
  {"id": 3, "subject": "Review the diff", "blockedBy": [2], "produces": ["REVIEW.md"],
   "outcomes": {"approved": {"check": "! grep -q '^BLOCKER' REVIEW.md", "approval": true}, "changes": {"back": 1, "max": 3, "then": "disputed"}, "disputed": {}}},
  {"id": 4, "subject": "Let the person settle it", "when": {"3": "disputed"}, "decides": "person", "outcomes": {"merge": {}, "drop": {"stop": true}}},
- {"id": 5, "subject": "Choose", "blockedBy": [3, 4], "decides": {"run": "scripts/kind", "timeout": 9}, "outcomes": ["major", "minor"]},
+ {"id": 5, "subject": "Choose", "blockedBy": [3, 4], "decides": {"run": "scripts/kind", "timeout": 9, "env": ["PATH"]}, "outcomes": ["major", "minor"]},
  {"id": 6, "subject": "Write the notes", "when": {"5": ["major", "minor"], "3": ["approved", "disputed"]}}
 ]}`
 
@@ -40,7 +40,7 @@ func TestParseOutcomes(t *testing.T) {
 			{Name: "changes", Back: 1, Max: 3, Then: "disputed"}, {Name: "disputed"}}},
 		{When: []fsmspec.Condition{{Task: 3, Outcomes: []string{"disputed"}}}, Decides: fsmspec.ByPerson,
 			Outcomes: []fsmspec.Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
-		{Decides: fsmspec.ByCommand, Chooser: &fsmspec.Check{Run: "scripts/kind", Timeout: 9 * time.Second},
+		{Decides: fsmspec.ByCommand, Chooser: &fsmspec.Check{Run: "scripts/kind", Timeout: 9 * time.Second, Env: &[]string{"PATH"}},
 			Outcomes: []fsmspec.Outcome{{Name: "major"}, {Name: "minor"}}},
 		{When: []fsmspec.Condition{{Task: 5, Outcomes: []string{"major", "minor"}}, {Task: 3, Outcomes: []string{"approved", "disputed"}}}},
 	}, flows)
@@ -108,6 +108,7 @@ func TestFlowsAreCopies(t *testing.T) {
 	tasks[2].Flow.Outcomes[0].Name = "x"
 	tasks[2].Flow.Outcomes[0].Gates.Check.Run = "x"
 	tasks[4].Flow.Chooser.Run = "x"
+	(*tasks[4].Flow.Chooser.Env)[0] = "x"
 	tasks[5].Flow.When[0].Outcomes[0] = "x"
 	assert.NotContains(t, tasks, spec.Tasks()[2])
 	assert.Equal(t, parsed(t, review).Tasks(), spec.Tasks())

@@ -162,7 +162,7 @@ func (e *Each) clone() *Each {
 		return nil
 	}
 	copied := *e
-	copied.Run = Gates{Check: e.Run}.clone().Check
+	copied.Run = e.Run.clone()
 	return &copied
 }
 
