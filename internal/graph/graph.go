@@ -93,9 +93,10 @@ func New(title string, steps []Step) *Graph {
 	g := &Graph{Title: title, Steps: slices.Clone(steps), Critical: []int64{}, Cyclic: [][2]int64{}}
 	g.connect()
 	g.layer()
-	g.reduce()
+	reach := g.reachable()
+	g.reduce(reach)
 	g.findCritical()
-	g.Width = g.antichain()
+	g.Width = antichain(reach)
 	g.setStates()
 	return g
 }
@@ -202,8 +203,7 @@ func (g *Graph) reachable() [][]bool {
 }
 
 // reduce sets reduced.
-func (g *Graph) reduce() {
-	reach := g.reachable()
+func (g *Graph) reduce(reach [][]bool) {
 	g.reduced = make([][]int, len(g.Steps))
 	for i, after := range g.after {
 		for _, j := range after {
@@ -232,9 +232,8 @@ func (g *Graph) findCritical() {
 // antichain returns the size of a largest set of steps of which none comes after another. By
 // Dilworth's theorem it is the number of steps minus the size of a maximum matching between
 // steps and steps that come after them.
-func (g *Graph) antichain() int {
-	reach := g.reachable()
-	matched := make([]int, len(g.Steps)) // by index of the later step: 1 + index of the earlier one
+func antichain(reach [][]bool) int {
+	matched := make([]int, len(reach)) // by index of the later step: 1 + index of the earlier one
 	var seen []bool
 	var augment func(i int) bool
 	augment = func(i int) bool {
@@ -250,9 +249,9 @@ func (g *Graph) antichain() int {
 		}
 		return false
 	}
-	width := len(g.Steps)
-	for i := range g.Steps {
-		seen = make([]bool, len(g.Steps))
+	width := len(reach)
+	for i := range reach {
+		seen = make([]bool, len(reach))
 		if augment(i) {
 			width--
 		}

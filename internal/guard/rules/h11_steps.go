@@ -15,9 +15,26 @@ import (
 	"github.com/fsmtx/fsmtx/internal/tasks"
 )
 
-// standing returns the steps that "fsmtx hydrate" has put into the session's task list. An
-// error is as good as no steps: the step hook itself reports it.
+// standing returns the steps that "fsmtx hydrate" has put into the session's task list. It reads them only once.
 func (c *call) standing() gates.Standing {
+	if c.steps == nil {
+		standing := c.readStanding()
+		c.steps = &standing
+	}
+	if steps := c.steps.Steps; len(steps) > 0 {
+		done := 0
+		for _, s := range steps {
+			if s.Done {
+				done++
+			}
+		}
+		c.Fact("steps", fmt.Sprintf("%d of %d done", done, len(steps)))
+	}
+	return *c.steps
+}
+
+// readStanding returns no steps on an error, which the step hook itself reports.
+func (c *call) readStanding() gates.Standing {
 	dir, err := tasklist.OfSession(func(name string) (string, bool) { return c.Env(name), c.Env(name) != "" }, c.Event.SessionID)
 	if err != nil || c.Event.SessionID == "" {
 		return gates.Standing{}
@@ -27,13 +44,6 @@ func (c *call) standing() gates.Standing {
 	if err != nil || len(standing.Steps) == 0 {
 		return gates.Standing{}
 	}
-	done := 0
-	for _, s := range standing.Steps {
-		if s.Done {
-			done++
-		}
-	}
-	c.Fact("steps", fmt.Sprintf("%d of %d done", done, len(standing.Steps)))
 	return standing
 }
 

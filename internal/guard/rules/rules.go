@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
 
@@ -42,9 +43,10 @@ type call struct {
 	config configuration
 	place  place
 
-	// Caches of readState, readLock and hasCalled; nil before the first use.
+	// Caches of readState, readLock, standing and hasCalled; nil before the first use.
 	state  *stateFile
 	lock   *lockFile
+	steps  *gates.Standing
 	called *bool
 
 	written string // the phase in the state file, once that is read
