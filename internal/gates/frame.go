@@ -170,7 +170,7 @@ func (f *Frame) begin(ctx context.Context, u Update) (*call, Verdict) {
 		return nil, f.trouble(err)
 	}
 	target := r.Steps.Find(u.Task)
-	if words := r.WentOn(u.Task); words != "" && target == nil {
+	if words := r.Departed[u.Task]; words != "" && target == nil {
 		return nil, wentOn(u.Task, words)
 	}
 	if target == nil {
@@ -265,7 +265,7 @@ func (c *call) round(ctx context.Context) (decision, Verdict) {
 	}
 	defer c.Release(dir)
 	if s.Step(c.target.ID) == nil {
-		if words := state.WentOnIn(dir, c.update.Task); words != "" {
+		if words := s.Departed[c.update.Task]; words != "" {
 			return decision{}, wentOn(c.update.Task, words)
 		}
 	}

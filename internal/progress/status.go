@@ -146,8 +146,8 @@ func (w Way) NoWorkflow() string {
 // message says in two sentences how far the workflow is and what to do next.
 func (w Way) message(s *state.State) string {
 	if len(s.Steps) == 0 {
-		if s.WentOn != "" {
-			return "There is no workflow in this task list: " + s.WentOn + "."
+		if words := s.Departed.Last(); words != "" {
+			return "There is no workflow in this task list: " + words + "."
 		}
 		return w.NoWorkflow()
 	}

@@ -43,12 +43,9 @@ func (w Way) On(ctx context.Context, f *gates.Frame, step int64) (*Work, error) 
 	if err != nil {
 		return nil, err
 	}
-	c, elsewhere := s.Step(step), ""
-	if c == nil {
-		elsewhere = state.Elsewhere(f.List.Dir, step)
-	}
+	c, elsewhere := s.Step(step), s.Departed[strconv.FormatInt(step, 10)]
 	switch {
-	case elsewhere != "":
+	case c == nil && elsewhere != "":
 		return nil, refusal(fmt.Sprintf("#%d is not decided about in this list: %s", step, elsewhere))
 	case len(s.Steps) == 0:
 		return nil, refusal(w.message(s))

@@ -81,18 +81,19 @@ func loadOnce(ctx context.Context, dir string, whole bool, opts ...txn.Option) (
 		return nil, false, err
 	}
 	if len(r.Steps) == 0 {
-		return &State{Troubles: r.Troubles(), Changed: r.changed, WentOn: r.wentOn()}, false, nil
+		return &State{Troubles: r.Troubles(), Changed: r.changed, Departed: r.Departed}, false, nil
 	}
 	s, err = r.Steps.State(ctx, dir, src.Source(), whole)
 	if err != nil {
 		return nil, false, err
 	}
-	s.Troubles, s.Changed = append(r.Troubles(), s.Troubles...), r.changed
+	s.Troubles, s.Changed, s.Departed = append(r.Troubles(), s.Troubles...), r.changed, r.Departed
 	if m := s.Moving; m.IsOpen() && m.IsElsewhere() {
 		s.Steps = slices.DeleteFunc(s.Steps, func(c *Current) bool { return slices.Contains(m.Steps, c.ID) })
 		s.Fold()
-		if len(s.Steps) == 0 {
-			s.WentOn = m.Words()
+		s.Departed = Departed{}
+		for _, id := range m.Steps {
+			s.Departed[message.Itoa(id)] = m.Words()
 		}
 	}
 	if len(s.Missing()) > 0 {
@@ -146,8 +147,8 @@ type OnRecord struct {
 
 	changed []changed
 
-	continued map[string]tasks.Label                    // of tasks that were taken out because their workflow goes on in another list
-	records   map[*workflow.Workflow]*workflow.Workflow // in which each workflow is on record
+	Departed Departed
+	records  map[*workflow.Workflow]*workflow.Workflow // in which each workflow is on record
 }
 
 // broken is a part of the record that cannot be read.

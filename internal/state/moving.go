@@ -181,7 +181,7 @@ func stateNow(ctx context.Context, dir *txn.Dir, whole bool) (*State, error) {
 	}
 	s, err := r.Steps.State(ctx, dir.Path(), dir, whole)
 	if err == nil {
-		s.Troubles = append(r.Troubles(), s.Troubles...)
+		s.Troubles, s.Departed = append(r.Troubles(), s.Troubles...), r.Departed
 	}
 	return s, err
 }
@@ -192,17 +192,17 @@ func (r *OnRecord) follow(label string, inList map[string]bool) {
 	if !ok {
 		return
 	}
-	if r.continued == nil {
-		r.continued = map[string]tasks.Label{}
+	if r.Departed == nil {
+		r.Departed = Departed{}
 	}
 	for _, id := range l.Steps {
 		task := message.Itoa(id)
-		delete(r.continued, task)
+		delete(r.Departed, task)
 		switch {
 		case l.Adds():
 			inList[task] = true
 		case l.To != "":
-			r.continued[task] = l
+			r.Departed[task] = wentOn(l.Command, l.To)
 			fallthrough
 		default:
 			delete(inList, task)
@@ -210,29 +210,17 @@ func (r *OnRecord) follow(label string, inList map[string]bool) {
 	}
 }
 
-// WentOn says where the workflow goes on that the task was a step of; empty if it was none of one that goes on elsewhere.
-func (r *OnRecord) WentOn(task string) string {
-	l, ok := r.continued[task]
-	if !ok {
-		return ""
-	}
-	return wentOn(l.Command, l.To)
-}
+// Departed says where workflows go on that were in the list, by the numbers of their steps there.
+type Departed map[string]string
 
-// wentOn says where the workflow goes on that was the last one in the list; empty if there was none that goes on elsewhere.
-func (r *OnRecord) wentOn() string {
+// Last returns where the workflow goes on whose steps came last; empty if there is none.
+func (d Departed) Last() string {
 	last := int64(0)
-	for _, l := range r.continued {
-		last = max(last, slices.Max(l.Steps))
+	for task := range d {
+		n, _ := strconv.ParseInt(task, 10, 64)
+		last = max(last, n)
 	}
-	return r.WentOn(message.Itoa(last))
-}
-
-// Elsewhere is OnRecord.WentOn of a step of the list in dir, read without the lock.
-func Elsewhere(dir string, step int64) string {
-	src, r := OpenRecord(dir)
-	src.Close()
-	return r.WentOn(message.Itoa(step))
+	return d[message.Itoa(last)]
 }
 
 // ElsewhereError is returned for evidence of a workflow that goes on in another list, or is just being continued there.
@@ -248,7 +236,7 @@ func isHere(src Source, lines []Evidence) error {
 	}
 	r := readRecord(src)
 	for _, e := range lines {
-		words := r.WentOn(message.Itoa(e.Step))
+		words := r.Departed[message.Itoa(e.Step)]
 		if words == "" && m.IsOpen() && slices.Contains(m.Steps, e.Step) {
 			words = m.Words() + ", or is being continued there: try again"
 		}
@@ -258,9 +246,6 @@ func isHere(src Source, lines []Evidence) error {
 	}
 	return nil
 }
-
-// WentOnIn is OnRecord.WentOn of a list that is locked.
-func WentOnIn(dir *txn.Dir, task string) string { return readRecord(dir).WentOn(task) }
 
 // Continuing is a workflow of another list that is to go on in this one.
 type Continuing struct {
@@ -337,21 +322,21 @@ type taken struct {
 func (s *State) take(root int64, r *OnRecord) (*taken, error) {
 	first := s.Step(root)
 	if first == nil {
-		return nil, errors.New(cmp.Or(r.WentOn(message.Itoa(root)), fmt.Sprintf("#%d is not in the list any more", root)))
+		return nil, errors.New(cmp.Or(s.Departed[message.Itoa(root)], fmt.Sprintf("#%d is not in the list any more", root)))
 	}
 	top := s.Outermost(first)
 	name := "the workflow of " + message.Clip(message.Words(top.Command), message.MaxSubject)
-	t := &taken{State: s}
-	open := false
+	recordOf := func(id int64) *workflow.Workflow { return r.records[r.known[message.Itoa(id)].Workflow] }
+	t, open := &taken{State: s, records: []*workflow.Workflow{recordOf(top.Steps[0].ID)}}, false
 	for _, c := range s.Steps {
 		if s.root(c.Workflow) != top {
 			continue
 		}
-		record := r.records[r.known[message.Itoa(c.ID)].Workflow]
+		record := recordOf(c.ID)
 		switch {
 		case c.Unread || record == nil:
 			return nil, fmt.Errorf("%s cannot go on elsewhere: the record of %s cannot be read", name, c.Name())
-		case s.BeingDecided(c):
+		case slices.ContainsFunc(s.Pending, func(p Pending) bool { return p.Step == c.ID }):
 			return nil, fmt.Errorf("%s cannot go on elsewhere now: %w", name, errChecking)
 		}
 		open = open || !c.Done()
@@ -363,21 +348,7 @@ func (s *State) take(root int64, r *OnRecord) (*taken, error) {
 	if !open {
 		return nil, fmt.Errorf("%s %w", name, errNothingOpen)
 	}
-	outer := r.records[r.known[message.Itoa(top.Steps[0].ID)].Workflow]
-	slices.SortStableFunc(t.records, func(a, b *workflow.Workflow) int { return cmp.Compare(btoi(b == outer), btoi(a == outer)) })
 	return t, nil
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// BeingDecided reports whether an update of the step is being decided.
-func (s *State) BeingDecided(c *Current) bool {
-	return slices.ContainsFunc(s.Pending, func(p Pending) bool { return p.Step == c.ID })
 }
 
 func (t *taken) numbers() (ids []int64) {

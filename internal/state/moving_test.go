@@ -98,7 +98,7 @@ func TestWhoWaitedForTheLockFindsOutWhereTheWorkflowWent(t *testing.T) {
 	require.NoError(t, err)
 	defer l.Release(dir)
 	assert.Empty(t, s.Steps)
-	assert.Contains(t, WentOnIn(dir, "1"), o.List.Dir)
+	assert.Contains(t, s.Departed["1"], o.List.Dir)
 	_, err = s.take(root, readRecord(dir))
 	assert.ErrorContains(t, err, "goes on in the task list "+o.List.Dir)
 }

@@ -34,9 +34,9 @@ type State struct {
 
 	Dead []Pending // updates whose processes have died
 
-	Changed []changed
-	Moving  *Moving // the workflow that goes on in another list, or may; nil if there is none
-	WentOn  string  // where the last workflow goes on, if there are no steps
+	Changed  []changed
+	Moving   *Moving // the workflow that goes on in another list, or may; nil if there is none
+	Departed Departed
 
 	noPending bool            // there is no file with updates that are being decided
 	marks     map[string]mark // what metadata says, by its text
