@@ -61,7 +61,8 @@ func TestRules(t *testing.T) {
 func TestTextOfAnOutput(t *testing.T) {
 	for output, want := range map[string]string{
 		`"text"`: "text", `{"llmContent":"a","stdout":"b"}`: "a", `{"stdout":"out","stderr":"err"}`: "out\nerr",
-		`{"stdout":"","stderr":"err"}`: "err", `{"stdout":"out"}`: "out", `{"stderr":"err"}`: `{"stderr":"err"}`, `[1]`: "[1]", `{"x":1}`: `{"x":1}`,
+		`{"stdout":"","stderr":"err"}`: "err",
+		`{"stdout":"out"}`:             "out", `{"stderr":"err"}`: `{"stderr":"err"}`, `[1]`: "[1]", `{"x":1}`: `{"x":1}`,
 	} {
 		assert.Equal(t, want, outputText(jsontext.Value(output)), output)
 	}
