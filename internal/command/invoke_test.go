@@ -60,3 +60,11 @@ func TestWhatTheHooksDoUnlessTold(t *testing.T) {
 		assert.Equal(t, want, c.Flags().Lookup("announce").DefValue, name)
 	}
 }
+
+// TestPlainCallsOfTheHook go past the command line's library; any other is left to it, with what it says.
+func TestPlainCallsOfTheHook(t *testing.T) {
+	for line, plain := range map[string]bool{"hook": true, "hook --agent claude": true, "hook --agent=claude --stop=hold": true, "": false,
+		"hook x": false, "hook --nonsense": false, "hook --help": false, "step": false, "hydrate": false} {
+		assert.Equal(t, plain, readHook(strings.Fields(line)) != nil, line)
+	}
+}

@@ -2,17 +2,24 @@ package show_test
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/show"
 	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
 type list struct {
@@ -89,4 +96,22 @@ func TestTaskThatCannotBeReadIsInTheList(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(l.Dir, "1.json"), []byte(`{"id": "1", "subj`), 0o644))
 	assert.Equal(t, []string{"in the list 0"}, l.states())
 	assert.Equal(t, []show.ChangedTask{{ID: "1"}}, l.read()[0].Created)
+}
+
+// TestATrialOfAnUndoIsNotLogged: --dry-run decides nothing.
+func TestATrialOfAnUndoIsNotLogged(t *testing.T) {
+	home := t.TempDir()
+	log := filepath.Join(home, "log")
+	l := &list{List: tasks.List{Dir: filepath.Join(home, ".claude/tasks/s")}, t: t}
+	l.hydrate(`[{"id": 1, "subject": "a"}]`)
+	env := map[string]string{"HOME": home, "FSMTX_LOG": log}
+	s := terminal.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Caller: callers.Script,
+		Getenv: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
+	for _, trial := range []bool{true, false} {
+		c := show.NewUndo(s)
+		c.SetArgs([]string{"s", fmt.Sprintf("--dry-run=%v", trial)})
+		require.NoError(t, c.ExecuteContext(t.Context()))
+		_, err := os.Stat(log)
+		assert.Equal(t, trial, errors.Is(err, fs.ErrNotExist), "%v", err)
+	}
 }

@@ -31,7 +31,7 @@ var rooms = map[string]string{
 	"plan": "write", "schema": "write", "spec": "write",
 	"validate": "write",
 	"hydrate":  "hydrate", "lookup": "hydrate", "nest": "hydrate", "replaced": "hydrate", "shared": "hydrate",
-	"begin": "command", "do": "command", "finish": "command", "misused": "command", "step": "command", "work": "command",
+	"begin": "command", "continue": "command", "do": "command", "finish": "command", "misused": "command", "step": "command", "work": "command",
 	"answerers": "hook", "elsewhere": "hook", "forged": "hook", "hook": "hook", "loosen": "hook", "newer": "hook", "permission": "hook",
 	"guard": "guard",
 	"hooks": "hooks",
