@@ -433,3 +433,15 @@ func anyContains(texts []string, part string) bool {
 
 // untold is for a text that nobody has been told yet.
 func untold(string) bool { return false }
+
+// TestTheNewsOfAWorkflow names its own steps only.
+func TestTheNewsOfAWorkflow(t *testing.T) {
+	s := stateOf(stepLine{id: 1, status: workflow.Completed, passed: true}, stepLine{id: 2, status: workflow.Pending})
+	other := stateOf(stepLine{id: 3, status: workflow.Completed, passed: true})
+	other.Steps[0].Workflow = &workflow.Workflow{Command: "ship"}
+	s.Steps = append(s.Steps, other.Steps...)
+	proved(s)
+	done := []*state.Current{s.Steps[0], s.Steps[2]}
+	assert.Equal(t, []string{`release: 1 of 2 done: #1 "A"`, `ship: 1 of 1 done: #3 "C"`}, progressOf(s, done))
+	assert.Equal(t, []string{`release: 1 of 2 done: #1 "A"`}, progressOf(s, done[:1]))
+}
