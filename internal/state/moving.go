@@ -555,6 +555,13 @@ func (st *Store) GiveBack(ctx context.Context, change string, w *workflow.Workfl
 	was := w.From()
 	from := &Store{List: tasks.List{Dir: was.List, Wait: st.List.Wait, FS: st.List.FS}, Unreleased: st.Unreleased}
 	return from.Locked(ctx, func(dir *txn.Dir) error {
+		before, err := stateNow(ctx, dir, false)
+		if err == nil { // another continuation may not have been completed
+			_, err = from.resolved(ctx, dir, before, false)
+		}
+		if err != nil {
+			return err
+		}
 		history, err := dir.History()
 		if err != nil {
 			return err
@@ -568,6 +575,9 @@ func (st *Store) GiveBack(ctx context.Context, change string, w *workflow.Workfl
 			if l, ok := tasks.Continuation(e.Label); ok && e.ID == out {
 				m.Command, m.Spec, m.Session, m.Steps = l.Command, l.Spec, l.Session, l.Steps
 			}
+		}
+		if out == "" {
+			return fmt.Errorf("%s has no record of it any more: it stays here", was.List)
 		}
 		err = st.Locked(ctx, func(here *txn.Dir) error {
 			s, err := stateNow(ctx, here, true)
