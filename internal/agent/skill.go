@@ -8,10 +8,11 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/fsmtx/fsmtx/internal/frontmatter"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/locator"
 )
 
 // Skill is a skill in one of an agent's places.
@@ -31,12 +32,7 @@ func (k *Skill) taken() bool { return k.Unfit == "" }
 
 // head returns the beginning of a folder's SKILL.md, nil if it cannot be read.
 func head(dir string) []byte {
-	f, err := safefile.Open(filepath.Join(dir, "SKILL.md"), os.O_RDONLY)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	document, err := frontmatter.ReadSkill(f)
+	document, err := client.ReadSkill(locator.OS{}, filepath.Join(dir, client.SkillFile))
 	if err != nil {
 		return nil
 	}

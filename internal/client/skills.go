@@ -205,7 +205,7 @@ func OwnName(fsys FS, folder string) (string, error) {
 }
 
 func nameIn(fsys FS, path string) (string, error) {
-	document, err := readSkill(fsys, path)
+	document, err := ReadSkill(fsys, path)
 	if err != nil {
 		return "", fileError(path, err)
 	}
@@ -216,7 +216,8 @@ func nameIn(fsys FS, path string) (string, error) {
 	return name, nil
 }
 
-func readSkill(fsys FS, path string) ([]byte, error) {
+// ReadSkill returns the beginning of a SKILL.md, as [frontmatter.ReadSkill] does.
+func ReadSkill(fsys FS, path string) ([]byte, error) {
 	f, err := safefile.OpenIn(fsys, path)
 	if err != nil {
 		return nil, err

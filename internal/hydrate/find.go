@@ -86,12 +86,7 @@ func findSpec(r Request, env Env, o Options, result *Result) (*fsmspec.Spec, err
 // runsApart reports whether the client runs the skill in an agent of its own, which has neither the session's task tools nor
 // what a hook tells the session. The event of a skill that a person types does not say so (fact 190, client 2.1.329).
 func runsApart(folder string) bool {
-	f, err := (locator.OS{}).Open(filepath.Join(folder, "SKILL.md"))
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	document, err := frontmatter.ReadSkill(f)
+	document, err := client.ReadSkill(locator.OS{}, filepath.Join(folder, client.SkillFile))
 	return err == nil && frontmatter.RunsApart(document)
 }
 

@@ -58,7 +58,7 @@ func (c CallableBy) Note() string {
 // CallableByOf returns who alone can call the skill with this SKILL.md or command file. It is
 // empty for a file that cannot be read.
 func CallableByOf(files locator.FS, document string) CallableBy {
-	data, err := readHead(files, document)
+	data, err := client.ReadSkill(files, document)
 	if err != nil {
 		return ""
 	}
@@ -73,15 +73,6 @@ func CallableByOf(files locator.FS, document string) CallableBy {
 		return byAgent
 	}
 	return ""
-}
-
-func readHead(files locator.FS, path string) ([]byte, error) {
-	f, err := files.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return frontmatter.ReadSkill(f)
 }
 
 // documentOf returns the SKILL.md beside a workflow, or the command's file that has its folder's name.
@@ -99,7 +90,7 @@ func ReadWorkflow(files locator.FS, w locator.Workflow) Workflow {
 	v := read(files, w)
 	document := documentOf(files, w)
 	v.Only = CallableByOf(files, document)
-	if head, err := readHead(files, document); err == nil {
+	if head, err := client.ReadSkill(files, document); err == nil {
 		v.apart = frontmatter.RunsApart(head)
 	}
 	_, err := files.Lstat(document)
