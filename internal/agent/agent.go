@@ -3,6 +3,7 @@ package agent
 import (
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
@@ -170,15 +171,7 @@ const (
 // do that (fact 40). Codex and Gemini would never end the turn.
 const maxHolds = 8
 
-// rows are the agents by their names. The file of each adds its own.
-var rows []row
-
-type row struct {
-	name string
-	make func() *Agent
-}
-
-func init() { caller.Others = marks }
+func init() { caller.Others = sync.OnceValue(marks) }
 
 // marks returns by what the processes of the agents other than Claude Code are known.
 func marks() (all []caller.Marks) {
@@ -188,23 +181,9 @@ func marks() (all []caller.Marks) {
 	return all
 }
 
-func add(name string, make func() *Agent) row {
-	rows = append(rows, row{name, make})
-	return rows[len(rows)-1]
-}
-
-func (r row) agent() *Agent {
-	a := r.make()
-	a.Name = r.name
-	return a
-}
-
-// every returns every agent. They are made when they are asked for, and not at each start of the program.
-func every() (all []*Agent) {
-	for _, r := range rows {
-		all = append(all, r.agent())
-	}
-	return all
+// every returns every agent, by name. They are made when they are asked for, and not at each start of the program.
+func every() []*Agent {
+	return []*Agent{Claude(), Codex(), Copilot(), Gemini(), OpenCode(), Qwen()}
 }
 
 // Others returns the agents other than Claude Code.
@@ -214,10 +193,9 @@ func Others() []*Agent {
 
 // Named returns the agent with the name, nil if there is none.
 func Named(name string) *Agent {
-	for _, r := range rows {
-		if r.name == name {
-			return r.agent()
-		}
+	all := every()
+	if i := slices.IndexFunc(all, func(a *Agent) bool { return a.Name == name }); i >= 0 {
+		return all[i]
 	}
 	return nil
 }
@@ -232,8 +210,8 @@ func Other(name string) *Agent {
 
 // Names returns the names of all agents.
 func Names() (names []string) {
-	for _, r := range rows {
-		names = append(names, r.name)
+	for _, a := range every() {
+		names = append(names, a.Name)
 	}
 	return names
 }
@@ -250,7 +228,7 @@ func Of(e *client.Event) *Agent {
 
 // Sent reports whether the event has this agent's marks. It may have those of Claude Code too.
 func (a *Agent) Sent(e *client.Event) bool {
-	return a.moment(e.Name) != "" && a.ownsEvent != nil && a.ownsEvent(e)
+	return a.moment(e.Name) != "" && a.ownsEvent(e)
 }
 
 // moment returns what an event is about, empty for an event that needs no hook.

@@ -3,10 +3,9 @@ package agent
 import (
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
 )
-
-var _ = add("claude", Claude)
 
 // Claude is Claude Code.
 //
@@ -15,7 +14,7 @@ var _ = add("claude", Claude)
 // skills is in package locator, and what fsmtx install writes into its settings is in package settings.
 func Claude() *Agent {
 	return &Agent{
-		Title:  "Claude Code",
+		Name: caller.Claude, Title: "Claude Code",
 		Native: true, Session: true, Asks: true, Updates: "TaskUpdate", Questions: client.QuestionTool,
 		Looks: []string{"TaskCreate", "TaskGet", "TaskList"},
 		Registrations: []Registration{

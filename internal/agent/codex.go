@@ -8,8 +8,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 )
 
-var _ = add("codex", Codex)
-
 // Codex is OpenAI's Codex CLI, measured with 0.169.0.
 //
 // It has no tool for skills: its model reads SKILL.md in the shell, or the person writes
@@ -18,6 +16,7 @@ var _ = add("codex", Codex)
 // tool runs. An unknown key in an answer discards all of it.
 func Codex() *Agent {
 	return &Agent{
+		Name:  "codex",
 		Title: "Codex", packages: []string{"@openai/codex"}, variables: []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_CI"},
 		Registrations: []Registration{
 			{"SessionStart", "", Start},

@@ -7,8 +7,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 )
 
-var _ = add("copilot", Copilot)
-
 // Copilot is the GitHub Copilot CLI, measured with 1.0.102.
 //
 // Its hooks are registered under Claude Code's names of the events; the tools keep some of
@@ -17,6 +15,7 @@ var _ = add("copilot", Copilot)
 // JSON at exit 0, and a text for the model only at the top level.
 func Copilot() *Agent {
 	return &Agent{
+		Name:  "copilot",
 		Title: "Copilot CLI", packages: []string{"@github/copilot"}, variables: []string{"COPILOT_CLI", "COPILOT_AGENT_SESSION_ID"},
 		Registrations: []Registration{
 			{"SessionStart", "", Start},

@@ -7,8 +7,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 )
 
-var _ = add("gemini", Gemini)
-
 // Gemini is the Gemini CLI, measured with 0.61.0.
 //
 // It has names of its own for events and tools, counts time limits in milliseconds, reads a
@@ -16,7 +14,7 @@ var _ = add("gemini", Gemini)
 // refuses $(…) and backticks, so no text may ask the model to type them.
 func Gemini() *Agent {
 	return &Agent{
-		Title: "Gemini CLI", packages: []string{"@google/gemini-cli"}, variables: []string{"GEMINI_CLI"},
+		Name: "gemini", Title: "Gemini CLI", packages: []string{"@google/gemini-cli"}, variables: []string{"GEMINI_CLI"},
 		Registrations: []Registration{
 			{"SessionStart", "", Start},
 			{"BeforeAgent", "", Prompt},

@@ -1,12 +1,10 @@
 package agent
 
-var _ = add("opencode", OpenCode)
-
 // OpenCode is opencode, measured with 1.18.33. It runs no commands as hooks, only plugins in JavaScript, so it gets
 // the MCP server alone.
 func OpenCode() *Agent {
 	return &Agent{
-		Title:  "opencode",
+		Name: "opencode", Title: "opencode",
 		Server: Files{User: ".config/opencode/opencode.json", Project: "opencode.json", Comments: true}, ServerPath: []string{"mcp"},
 		ServerList: true, ServerFields: map[string]any{"type": "local", "enabled": true},
 		Home: Home{".config", "XDG_CONFIG_HOME"},

@@ -7,8 +7,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 )
 
-var _ = add("qwen", Qwen)
-
 // Qwen is Qwen Code, measured with 0.24.4.
 //
 // It comes from the Gemini CLI, has Claude Code's names of events and its answers, and counts
@@ -17,7 +15,7 @@ var _ = add("qwen", Qwen)
 // nothing (0.24.4).
 func Qwen() *Agent {
 	return &Agent{
-		Title: "Qwen Code", packages: []string{"@qwen-code/qwen-code"}, variables: []string{"QWEN_CODE"},
+		Name: "qwen", Title: "Qwen Code", packages: []string{"@qwen-code/qwen-code"}, variables: []string{"QWEN_CODE"},
 		Registrations: []Registration{
 			{"SessionStart", "", Start},
 			{"UserPromptSubmit", "", Prompt},

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -56,7 +57,7 @@ func hookFlags() *hook.Flags { return &hook.Flags{Flags: hydrate.DefaultFlags(),
 // partOfHook returns those of a command that does a part of Claude Code's hook.
 func partOfHook(only hook.Part) *hook.Flags {
 	f := hookFlags()
-	f.Agent, f.Only = agent.Claude().Name, only
+	f.Agent, f.Only = caller.Claude, only
 	return f
 }
 
