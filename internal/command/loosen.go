@@ -104,11 +104,11 @@ func isYounger(c *cobra.Command, s terminal.Streams, who caller.Caller) bool {
 	if session == nil {
 		return false
 	}
-	dir, err := tasklist.OfSession(s.Getenv, session.Value.String())
+	found, err := FindList(c.Context(), s, session.Value.String()) // --list has the same variable
 	if err != nil {
 		return false // the command says so
 	}
-	now, err := state.LoadNow(c.Context(), dir)
+	now, err := state.LoadNow(c.Context(), found.Dir)
 	return err == nil && !now.Began().IsZero() && !who.Since.Before(now.Began())
 }
 
