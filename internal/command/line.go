@@ -12,7 +12,11 @@ import (
 // readCall is a hook.Reader. Of a command that fsmtx itself does not have it knows what the rule about it needs.
 func readCall(args []string) (call hook.Invocation, behind int, ok bool) {
 	_, words := leadingDirectory(args)
-	if own := (Program{Commands: Subcommands()}); own.has(args) {
+	own := Program{Commands: Subcommands()}
+	for i := range own.Commands {
+		own.Commands[i].other = "" // the rules about a command hold where the other program runs it
+	}
+	if own.has(args) {
 		none := terminal.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard,
 			Getenv: func(string) (string, bool) { return "", false }}
 		_, _, rest := findSubcommand(own.Commands, words)

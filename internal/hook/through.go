@@ -84,6 +84,9 @@ func (h *hook) isWork(call Invocation) bool {
 	case "next", "start", "complete":
 		return true
 	case "begin":
+		if len(args) == 0 { // --plan
+			return false
+		}
 		info, err := os.Stat(filepath.Join(h.call.Cwd, args[0]))
 		named := !filepath.IsAbs(args[0]) && (err != nil || !info.IsDir())
 		return named && hydrate.IsSkill(h.streams.Getenv, args[0], h.call.Cwd)
