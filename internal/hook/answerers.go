@@ -7,16 +7,15 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/state"
-	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-// answerers returns the hooks of the settings and of plugins that may answer for the person when the client asks about one of the
+// Answerers returns the hooks of the settings and of plugins that may answer for the person when the client asks about one of the
 // tools, in a session of the project in dir.
-func answerers(s terminal.Streams, dir string, tools ...string) (all []state.Answerer) {
-	here, roots := settings.Here(s.Getenv, dir), pluginRoots(s, dir)
-	if client, err := client.ReadDirs(s.Getenv, dir); err == nil {
-		roots = append(roots, client.Plugins...)
+func Answerers(lookup func(string) (string, bool), dir string, tools ...string) (all []state.Answerer) {
+	here, roots := settings.Here(lookup, dir), pluginRoots(lookup, dir)
+	if named, err := client.ReadDirs(lookup, dir); err == nil {
+		roots = append(roots, named.Plugins...)
 	}
 	for _, tool := range tools {
 		for _, by := range append(here.Answerers(tool), settings.AnswerersOfPlugins(locator.OS{}, roots, tool)...) {
@@ -27,8 +26,8 @@ func answerers(s terminal.Streams, dir string, tools ...string) (all []state.Ans
 }
 
 // AllAnswerers returns the sums of those for every question, for the record of a workflow that is begun.
-func AllAnswerers(s terminal.Streams, dir string) (sums []string) {
-	for _, by := range answerers(s, dir, "TaskUpdate", "Bash", client.QuestionTool, settings.Elicitation) {
+func AllAnswerers(lookup func(string) (string, bool), dir string) (sums []string) {
+	for _, by := range Answerers(lookup, dir, "TaskUpdate", "Bash", client.QuestionTool, settings.Elicitation) {
 		sums = append(sums, by.Sum)
 	}
 	return sums
@@ -37,7 +36,7 @@ func AllAnswerers(s terminal.Streams, dir string) (sums []string) {
 // newAnswerer returns the hook that could answer for the person when the client asks about a command, and that has come since a
 // workflow in the list was begun; empty if there is none.
 func (h *hook) newAnswerer(ctx context.Context) string {
-	all := answerers(h.streams, h.directory(), "Bash")
+	all := Answerers(h.streams.Getenv, h.directory(), "Bash")
 	if len(all) == 0 {
 		return ""
 	}

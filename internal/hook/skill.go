@@ -48,7 +48,7 @@ func (h *hook) options() hydrate.Options {
 		return o
 	}
 	o.PluginDirs, o.AddDirs, o.Flat = f.PluginDirs, f.AddDirs, o.Flat && fromClient()
-	o.Answerers = func() []string { return AllAnswerers(s, h.directory()) }
+	o.Answerers = func() []string { return AllAnswerers(s.Getenv, h.directory()) }
 	o.Forged = func() bool { return s.Who().Imitates() }
 	return o
 }

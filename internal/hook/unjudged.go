@@ -36,20 +36,15 @@ func unjudged(s terminal.Streams, cwd string, steps []fsmspec.Task) string {
 // hooksFiles returns the files from which the client takes hooks in a directory, whether or not they
 // exist: its settings, and the hooks of plugins.
 func hooksFiles(s terminal.Streams, cwd string) []string {
-	var files []string
 	config, err := client.ConfigDir(s.Getenv)
 	if err != nil {
 		return nil
 	}
-	files = append(files, filepath.Join(config, client.UserSettings))
-	files = append(files, client.SettingsFiles(locator.OS{}, config, cwd)...)
-	project := s.Env("CLAUDE_PROJECT_DIR")
-	for _, dir := range []string{cwd, project} {
-		if dir != "" {
-			files = append(files, filepath.Join(dir, client.ProjectSettings), filepath.Join(dir, client.LocalSettings))
-		}
+	files := client.SettingsFiles(locator.OS{}, config, cwd)
+	if project := s.Env("CLAUDE_PROJECT_DIR"); project != "" {
+		files = append(files, filepath.Join(project, client.ProjectSettings), filepath.Join(project, client.LocalSettings))
 	}
-	for _, root := range pluginRoots(s, cwd) {
+	for _, root := range pluginRoots(s.Getenv, cwd) {
 		files = append(files, filepath.Join(root, "hooks", "hooks.json"))
 	}
 	slices.Sort(files)
@@ -58,11 +53,11 @@ func hooksFiles(s terminal.Streams, cwd string) []string {
 
 // pluginRoots returns the directories of the plugins whose hooks the client runs in a directory, as far
 // as its registry and the environment of this hook name them.
-func pluginRoots(s terminal.Streams, cwd string) (roots []string) {
-	if root := s.Env("CLAUDE_PLUGIN_ROOT"); root != "" {
+func pluginRoots(lookup func(string) (string, bool), cwd string) (roots []string) {
+	if root, _ := lookup("CLAUDE_PLUGIN_ROOT"); root != "" {
 		roots = append(roots, root)
 	}
-	config, err := client.ConfigDir(s.Getenv)
+	config, err := client.ConfigDir(lookup)
 	if err != nil {
 		return roots
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fsmtx/fsmtx/internal/gates"
+	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
@@ -57,7 +58,7 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 		Skill: skill, Program: t.who.Program, Args: in.Args, Here: project, List: found, Way: byTools, Absolute: true,
 		Dir: dir, Chosen: chosen},
 		t.lookup, hydrate.Options{LockTimeout: t.flags.LockTimeout, Program: t.who.Program, Log: t.log(), FromClient: func() bool { return yes },
-			Answerers: t.sums})
+			Answerers: func() []string { return hook.AllAnswerers(t.lookup, project) }})
 	if errors.Is(err, hydrate.ErrReplaces) {
 		lost := strings.Join(did.Lost, ", ")
 		switch {
@@ -72,6 +73,9 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 	}
 	if e, ok := errors.AsType[*hydrate.NotBegun](err); ok {
 		return nil, nil, message.Lines(strings.TrimSpace(e.Message + "\n" + e.Hint))
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	for _, note := range hydrate.Notes(did) {
 		done.Text += "Tell the person: " + note + ".\n"

@@ -15,7 +15,10 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
@@ -179,6 +182,38 @@ func TestBeginIsRefused(t *testing.T) {
 	assert.NoDirExists(t, w.list("s1"))
 }
 
+// TestBeginElsewhereIsRefused: in a server that the agent has started itself, outside of the directory of its session.
+func TestBeginElsewhereIsRefused(t *testing.T) {
+	w := newWorld(t)
+	w.skill("fsm.json", shipped)
+	w.connect(nil).begins(args{"skill": "ship"})
+	frame := gates.Frame{Store: state.Store{List: tasks.List{Dir: w.list("s1")}, Session: "s1"}}
+	require.NoError(t, frame.KeepDirectory(t.Context(), t.TempDir()))
+	w.who.Shell = true
+	assert.Contains(t, w.connect(nil).refuses("workflow_begin", args{"skill": "ship"}), "an agent cannot begin a workflow outside of the dir")
+}
+
+// TestBeginRecordsHooksOfPlugins that may answer for the person: one that comes later answers for nobody.
+func TestBeginRecordsHooksOfPlugins(t *testing.T) {
+	w := newWorld(t)
+	w.skill("fsm.json", shipped)
+	plugin := t.TempDir()
+	w.env["CLAUDE_PLUGIN_ROOT"] = plugin
+	hooks := func(event string) {
+		require.NoError(t, os.MkdirAll(filepath.Join(plugin, "hooks"), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(plugin, "hooks", "hooks.json"),
+			[]byte(`{"hooks": {"`+event+`": [{"hooks": [{"type": "command", "command": "yes"}]}]}}`), 0o644))
+	}
+	hooks("PermissionRequest")
+	w.connect(nil).begins(args{"skill": "ship"})
+	s, err := state.Load(t.Context(), w.list("s1"))
+	require.NoError(t, err)
+	assert.NotEmpty(t, s.Workflows()[0].Answerers)
+
+	hooks("Elicitation")
+	assert.Contains(t, w.connect(answering("accept", nil)).refuses("step_skip", args{"step": 1, "because": "x"}), "this client cannot ask one")
+}
+
 // TestTheCurrentSteps: the resource is listed, shows what is ready, and its subscribers hear of each
 // change that a tool or another process makes, and of no refusal.
 func TestTheCurrentSteps(t *testing.T) {
@@ -212,6 +247,7 @@ func TestTheCurrentSteps(t *testing.T) {
 	}
 	require.NoError(t, c.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "fsmtx://current"}))
 	require.Error(t, c.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "fsmtx://other"}))
+	require.NoError(t, c.Unsubscribe(t.Context(), &mcp.UnsubscribeParams{URI: "fsmtx://other"}))
 	assert.Equal(t, byTools.NoWorkflow()+"\n", read())
 	assert.NoDirExists(t, w.list("s1"), "reading creates nothing")
 

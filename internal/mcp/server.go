@@ -6,6 +6,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -28,7 +29,10 @@ func newServer(version string, f flags, lookup func(string) (string, bool), env 
 	t := &tools{chooser{lookup, f, env, who}, questions{asked: map[string]question{}, client: who.FromClient(),
 		spoken: who.Program != caller.Claude}}
 	if who.Program == caller.Claude {
-		t.answerers = func() []state.Answerer { return t.hooksFor(settings.Elicitation) }
+		t.answerers = func() []state.Answerer {
+			dir, _ := t.project() // without one it counts what is the user's
+			return hook.Answerers(lookup, dir, settings.Elicitation)
+		}
 	}
 	w := &watch{text: t.next}
 	s := mcp.NewServer(
@@ -36,7 +40,12 @@ func newServer(version string, f flags, lookup func(string) (string, bool), env 
 		&mcp.ServerOptions{Instructions: instructions,
 			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{},
 				Prompts: &mcp.PromptCapabilities{}},
-			SubscribeHandler: w.subscribe, UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { w.unsubscribe(); return nil }},
+			SubscribeHandler: w.subscribe, UnsubscribeHandler: func(_ context.Context, r *mcp.UnsubscribeRequest) error {
+				if r.Params.URI == currentURI {
+					w.unsubscribe()
+				}
+				return nil
+			}},
 	)
 	w.tell = func(ctx context.Context) {
 		_ = s.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: currentURI})

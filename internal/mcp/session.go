@@ -8,10 +8,8 @@ import (
 	"os"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
-	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/gates"
-	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -87,27 +85,4 @@ func (c chooser) project() (string, error) {
 		return dir, nil
 	}
 	return os.Getwd()
-}
-
-// hooksFor returns the hooks of the client's settings that may answer for the person when they are asked by one of the tools.
-func (c chooser) hooksFor(tools ...string) (all []state.Answerer) {
-	dir, err := c.project()
-	if err != nil {
-		return nil
-	}
-	here := settings.Here(c.lookup, dir)
-	for _, tool := range tools {
-		for _, by := range here.Answerers(tool) {
-			all = append(all, state.Answerer{Name: "the " + by.Event + " hook in " + by.Place, Sum: by.Sum})
-		}
-	}
-	return all
-}
-
-// sums returns those of the hooks for every question, for the record of a workflow that is begun.
-func (c chooser) sums() (all []string) {
-	for _, by := range c.hooksFor("TaskUpdate", "Bash", client.QuestionTool, settings.Elicitation) {
-		all = append(all, by.Sum)
-	}
-	return all
 }
