@@ -15,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -92,7 +93,7 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 			Skill: what, Plan: plan, Program: s.Who().Program, Args: f.args, Here: here, List: l.found,
 			Typed: l.Via.Who == state.ThePerson, Way: l.Way, Dir: dir, Chosen: chosen,
 		}, s.Getenv, hydrate.Options{LockTimeout: beginWait, Program: s.Who().Program, Log: l.Log, FromClient: func() bool { return agreed },
-			Answerers: func() []string { return hook.AllAnswerers(s, cmp.Or(dir, here)) }})
+			Answerers: func() []string { return hook.AllAnswerers(s.Getenv, cmp.Or(dir, here)) }})
 	}
 	begun, result, err := begin(false)
 	if errors.Is(err, hydrate.ErrReplaces) || errors.Is(err, hydrate.ErrElsewhere) { // then a person has to agree
@@ -111,7 +112,7 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 	}
 	out := shownBegin{Spec: result.Spec, Begun: begun}
 	if now, err := state.LoadNow(context.WithoutCancel(ctx), l.List.Dir); err == nil {
-		out.shownWork = shownWork{l.shown(now), nil}
+		out.shownWork = shownWork{l.shown(now), progress.Waiting(now)}
 	}
 	return l.print(out, strings.TrimSuffix(begun.Text, "\n"))
 }
