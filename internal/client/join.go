@@ -33,7 +33,7 @@ func Join(name string, first, second Answer) Answer {
 		}
 		r.Specific.AdditionalContext = context
 	}
-	return r.answer(second.Exit, first.ErrorText+second.ErrorText)
+	return r.answer(max(first.Exit, second.Exit), first.ErrorText+second.ErrorText)
 }
 
 // isSilent reports whether an answer says nothing to anybody and decides nothing.

@@ -34,6 +34,8 @@ func TestJoin(t *testing.T) {
 		"failed and told": {failed, Tell(PreToolUse, "go on", ""),
 			Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "go on"}, ` +
 				`"systemMessage": "fsmtx: no disk"}` + "\n", ErrorText: failed.ErrorText}},
+		"failed for the model and told": {Feedback("no such step"), Tell(PreToolUse, "", "fsmtx: no disk"),
+			Answer{Output: `{"systemMessage": "fsmtx: no disk"}` + "\n", ErrorText: "no such step\n", Exit: ExitBlock}},
 		"failed and refused": {failed, Refuse("not yet"),
 			Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", ` +
 				`"permissionDecisionReason": "not yet"}, "systemMessage": "fsmtx: no disk"}` +

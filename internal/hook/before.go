@@ -40,21 +40,10 @@ func (h *hook) isUpdate() bool { return h.agent.Updates != "" && h.call.ToolName
 func (h *hook) before(ctx context.Context) client.Answer {
 	v := h.called(ctx)
 	h.noted(v)
-	if v.Decision == state.Ask && !h.agent.Asks { // its text says what the person can do
-		v.Decision = state.Deny
-	}
 	if v.Decision == state.Deny {
-		return client.Refuse(v.Reason)
+		return client.RefuseTelling(v.Reason, notice(v.Trouble))
 	}
-	a := h.tool(ctx)
-	switch {
-	case v.Trouble == "":
-	case a == client.Answer{}:
-		return h.troubled(v.Trouble)
-	default:
-		h.streams.Errorf("%s", v.Trouble)
-	}
-	return a
+	return client.Join(h.call.Name, h.troubled(v.Trouble), h.tool(ctx))
 }
 
 // called decides whether the call belongs to a step that is not in progress. With its update and the tools of the server the
@@ -75,7 +64,9 @@ func (h *hook) called(ctx context.Context) (v gates.Verdict) {
 	}
 	for _, path := range c.Paths {
 		if x.Tool, x.Path = "Write", path; v.Allowed() {
+			trouble := v.Trouble
 			v = h.Call(ctx, x)
+			v.Trouble = message.Join(trouble, v.Trouble)
 		}
 	}
 	return v
@@ -127,7 +118,7 @@ func (h *hook) decided(v gates.Verdict) client.Answer {
 	case v.Decision == state.Deny:
 		return client.RefuseTelling(v.Reason, notice(v.Trouble))
 	case v.Decision == state.Ask:
-		return client.Ask(v.Reason, nil)
+		return client.Join(h.call.Name, h.troubled(v.Trouble), client.Ask(v.Reason, nil))
 	case v.Turn != nil:
 		return h.turn(v)
 	case v.Told == "":

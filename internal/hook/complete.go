@@ -120,5 +120,5 @@ func (h *hook) offer(ctx context.Context, one completion, v gates.Verdict) (gate
 		v.Trouble = unasked(one.step.Name(), err).Trouble
 		return v, h.troubled(v.Trouble)
 	}
-	return v, client.Ask(v.Reason, input)
+	return v, client.Join(h.call.Name, h.troubled(v.Trouble), client.Ask(v.Reason, input))
 }

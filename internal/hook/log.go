@@ -66,17 +66,21 @@ func (l *Log) Adder() func(decisions.Record) {
 	return l.add
 }
 
+// undecided is the decision of a record that only says what the person has to know.
+const undecided = "trouble"
+
 // verdict adds a verdict of the frame. What the person has to know belongs to the decision that
 // is there already.
 func (l *Log) verdict(v gates.Verdict, f *gates.Frame) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if n := len(l.records); n > 0 && l.records[n-1].Source == decisions.Step {
+	n := len(l.records)
+	if n > 0 && l.records[n-1].Source == decisions.Step && (v.Decision == "" || l.records[n-1].Decision != undecided) {
 		l.records[n-1].Trouble = cmp.Or(l.records[n-1].Trouble, v.Trouble)
 		return
 	}
 	r := decisions.Record{
-		Time: l.begun, Source: decisions.Step, Decision: cmp.Or(string(v.Decision), "trouble"), Why: v.Why, Trouble: v.Trouble,
+		Time: l.begun, Source: decisions.Step, Decision: cmp.Or(string(v.Decision), undecided), Why: v.Why, Trouble: v.Trouble,
 		Who: string(state.Fsmtx), How: "hook", Session: f.Session, List: f.List.Dir, Step: v.Step,
 	}
 	l.records = append(l.records, r)

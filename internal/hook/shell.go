@@ -271,7 +271,7 @@ func runsNothing(program shell.Word) bool {
 // overrideOf returns what a command decides about a step, nil if it is another one.
 func overrideOf(call Invocation) *gates.Past {
 	because := call.Flags.Lookup("because")
-	if because == nil || len(call.Args) != 1 {
+	if because == nil || len(call.Args) != 1 || call.Rule.Command == "step move" { // of which it is a directory
 		return nil
 	}
 	n, err := strconv.ParseInt(strings.TrimPrefix(call.Args[0], "#"), 10, 64)
