@@ -249,7 +249,7 @@ func agentHooks(a *agent.Agent, command string) (hooks []settings.Hook) {
 	for _, r := range a.Registrations {
 		hooks = append(hooks, settings.Hook{
 			Event: r.Event, Matcher: r.Matcher, Command: command, Args: []string{"hook", "--agent=" + a.Name}, Flags: []string{},
-			Timeout: settings.TimeLimit(tasklist.Wait) * int(time.Second/a.TimeoutUnit),
+			Timeout: settings.HookLimit(tasklist.Wait) * int(time.Second/a.TimeoutUnit),
 		})
 	}
 	return hooks

@@ -66,7 +66,7 @@ func (d *doctor) plugins(context.Context) (found []Fault, err error) {
 	versions := map[string]client.Installation{}
 	for _, in := range registry.Applying(d.cwd) {
 		if other, ok := versions[in.Key]; ok && filepath.Base(other.InstallPath) != filepath.Base(in.InstallPath) {
-			found = append(found, Fault{Kind: "plugin", Command: "claude plugin update " + shell.Join(in.Key) + " --scope " + shell.Join(in.Scope),
+			found = append(found, Fault{Kind: "plugin", Command: updateOf(in),
 				What: fmt.Sprintf("%s is installed in scope %s (%s) and in scope %s (%s)", in.Key, other.Scope, filepath.Base(other.InstallPath),
 					in.Scope, filepath.Base(in.InstallPath))})
 		}
@@ -78,6 +78,11 @@ func (d *doctor) plugins(context.Context) (found []Fault, err error) {
 	return found, nil
 }
 
+// updateOf returns the command with which the client updates an installation of a plugin.
+func updateOf(in client.Installation) string {
+	return "claude plugin update " + shell.Join(in.Key) + " --scope " + shell.Join(in.Scope)
+}
+
 // staleCopy compares the client's copy of a plugin with its source tree: the client takes
 // the skills from the source, but the hooks and programs from the copy (fact 28, client
 // 2.1.197).
@@ -87,8 +92,7 @@ func staleCopy(in client.Installation, source string) []Fault {
 		b, errB := safefile.ReadFile(filepath.Join(in.InstallPath, name), settings.MaxBytes, 0)
 		if errA == nil && (errB != nil || string(a) != string(b)) {
 			return []Fault{{Kind: "plugin", What: "the client's copy of " + in.Key + " is older than its source in " + source,
-				File:    filepath.Join(in.InstallPath, name),
-				Command: "claude plugin update " + in.Key}}
+				File: filepath.Join(in.InstallPath, name), Command: updateOf(in)}}
 		}
 	}
 	return nil

@@ -147,7 +147,11 @@ func TestAnOldCopyOfAPlugin(t *testing.T) {
 		if c.old {
 			want = []string{filepath.Join(copied, "hooks/hooks.json")}
 		}
-		assert.Equal(t, want, files(staleCopy(client.Installation{Key: "p@m", InstallPath: copied}, source)), name)
+		found := staleCopy(client.Installation{Key: "p@m", InstallPath: copied, Scope: "local"}, source)
+		assert.Equal(t, want, files(found), name)
+		for _, f := range found {
+			assert.Equal(t, "claude plugin update p@m --scope local", f.Command)
+		}
 	}
 }
 
