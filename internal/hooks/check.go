@@ -133,7 +133,9 @@ func (f *file) events() {
 	lenient := f.source
 	lenient.Lenient = true // one fatal problem must not hide the others
 	registry := NewRegistry(f.Dialect, []Source{lenient})
-	f.lost()
+	if slices.ContainsFunc(registry.Problems(), func(p Problem) bool { return p.Fatal }) {
+		f.addAt(0, Error, f.source.lost(f.Dialect, registry.Total()))
+	}
 	for _, p := range registry.Problems() {
 		f.problem(p)
 	}
@@ -182,25 +184,16 @@ func (f *file) named() {
 // namedFile adds what keeps the agent from reading a file that the manifest names (for Claude Code measured
 // with 2.1.329, facts 159 and 173).
 func (f *file) namedFile(path string) {
-	file, isClaude := filepath.Join(f.source.Root, path), f.Dialect.Settings.Plugins
-	_, err := os.Stat(file)
+	whole, isClaude := filepath.Join(f.source.Root, path), f.Dialect.Settings.Plugins
+	_, err := os.Stat(whole)
 	switch {
 	case isClaude && !(strings.HasPrefix(path, "./") && strings.HasSuffix(path, ".json")):
 		f.add("", Error, fmt.Sprintf("%s does not load the plugin: the path %q has to begin with ./ and to end with .json",
 			f.Dialect.Title, path))
 	case isClaude && !filepath.IsLocal(path):
-		f.add("", Error, fmt.Sprintf("the file %s is outside the plugin, so it is not read", file))
+		f.add("", Error, fmt.Sprintf("the file %s is outside the plugin, so it is not read", whole))
 	case errors.Is(err, fs.ErrNotExist):
-		f.add("", Error, fmt.Sprintf("the file %s does not exist", file))
-	}
-}
-
-// lost adds, at the beginning of the file, what the agent drops if a mistake drops the whole
-// file.
-func (f *file) lost() {
-	if dropsFile(f.Dialect, f.source) {
-		problems := NewRegistry(f.Dialect, []Source{f.source}).Problems()
-		f.addAt(0, Error, problems[len(problems)-1].Message)
+		f.add("", Error, fmt.Sprintf("the file %s does not exist", whole))
 	}
 }
 

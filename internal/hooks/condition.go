@@ -58,7 +58,7 @@ func (h Hook) IfNeverMatches(e dialect.Event) string {
 	switch {
 	case !ok:
 		return fmt.Sprintf("its \"if\" %q is not a permission rule, such as Bash(git *): the hook never runs", h.If)
-	case r.Content != "" && !hasContent(r.Tool):
+	case r.Content != "" && !slices.Contains(ruledTools(), r.Tool):
 		return fmt.Sprintf("its \"if\" %q never matches: only rules for %s may have something in parentheses; "+
 			"write %s and test the input in the hook",
 			h.If, dialect.InWords(ruledTools()), r.Tool)
@@ -76,8 +76,6 @@ func parseRule(text string) (r permission.Rule, ok bool) {
 func ruledTools() []string {
 	return []string{"Bash", "Monitor", "PowerShell", "Read", "Edit", "Write", "NotebookEdit", "Glob", "Grep"}
 }
-
-func hasContent(tool string) bool { return slices.Contains(ruledTools(), tool) }
 
 // matches reports whether a rule matches the input of the tool, and whether that is sure.
 func (c ruleCall) matches(r permission.Rule) (matches, sure bool) {

@@ -20,10 +20,6 @@ import (
 // KillAfter is the time between SIGTERM and SIGKILL for a process that is stopped.
 const KillAfter = process.KillAfter
 
-// errNotInitialized is returned when the configuration has not been read, because no event
-// has fired yet.
-var errNotInitialized = errors.New("the hook engine is not initialized: no event has fired yet")
-
 // Config configures an engine.
 type Config struct {
 	Dialect dialect.Dialect
@@ -81,12 +77,8 @@ func New(c Config) *Engine {
 	return &Engine{config: c, runner: runner{c.Dialect, c.Environ, c.Requests}}
 }
 
-// Init reads the configuration, unless it or an event has already done so. It returns
-// errNotInitialized on a nil Engine, or the error of Config.Load.
+// Init reads the configuration, unless it or an event has already done so. It returns the error of Config.Load.
 func (e *Engine) Init() error {
-	if e == nil {
-		return errNotInitialized
-	}
 	e.once.Do(func() {
 		e.err = errors.New("reading the hook configuration did not finish") // if Load panics
 		sources, err := e.config.Load()
@@ -100,15 +92,6 @@ func (e *Engine) Init() error {
 	return e.err
 }
 
-// loaded returns the hooks of the configuration. errNotInitialized is returned if it has
-// not been read.
-func (e *Engine) loaded() (*Registry, error) {
-	if e == nil || e.registry.Load() == nil {
-		return nil, errNotInitialized
-	}
-	return e.registry.Load(), nil
-}
-
 // Status is whether the configuration has been read, and its number of hooks.
 type Status struct {
 	Initialized bool `json:"initialized"`
@@ -117,11 +100,10 @@ type Status struct {
 
 // status returns the engine's status. It does not read the configuration.
 func (e *Engine) status() Status {
-	r, err := e.loaded()
-	if err != nil {
-		return Status{}
+	if r := e.registry.Load(); r != nil {
+		return Status{true, r.Total()}
 	}
-	return Status{true, r.Total()}
+	return Status{}
 }
 
 // Fire runs the hooks of one event. It always returns a result, which blocks only if a hook
@@ -222,8 +204,8 @@ func (e *Engine) conclude(result *Result, f firing, plan *Plan, all []HookResult
 	if !result.Aggregated.Success {
 		health = "failure"
 	}
-	result.debug(fmt.Sprintf("%s: %s, %d ms, %s", f.event.Name, terminal.Count(len(all), "hook"),
-		result.Aggregated.TotalDuration.milliseconds(), health))
+	result.Logs = append(result.Logs, LogEntry{levelDebug, fmt.Sprintf("%s: %s, %d ms, %s", f.event.Name,
+		terminal.Count(len(all), "hook"), result.Aggregated.TotalDuration.milliseconds(), health)})
 }
 
 // log adds the warnings about one hook.

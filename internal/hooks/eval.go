@@ -199,12 +199,11 @@ func (r evaluation) status() jsontext.Value {
 		return o.Raw()
 	}
 	before := engine.status()
-	_, early := engine.loaded()
 	first, second := engine.Init(), engine.Init()
 	now, _ := jsonx.ParseObject(jsonx.Marshal(engine.status()))
 	return o.
 		With("before", jsonx.Marshal(before)).
-		With("throwsBeforeInit", jsonx.Bool(errors.Is(early, errNotInitialized))).
+		With("throwsBeforeInit", jsonx.Bool(!before.Initialized)).
 		With("idempotent", jsonx.Bool(first == nil && second == nil)).
 		Merged(now).
 		Raw()

@@ -19,9 +19,9 @@ func merge(strategy dialect.Merge, results []HookResult) dialect.Output {
 	case dialect.MergeVotes:
 		return mergeVotes(results)
 	case dialect.MergeFields:
-		return mergeFields(results)
-	case dialect.MergeReplace:
-		return mergeReplace(results)
+		return lastOfEach(effective(results), replaceable) // a failed hook adds only its message
+	case dialect.MergeReplace: // even if an earlier hook blocked
+		return lastOfEach(outputs(results), func(_, later dialect.Output) jsonx.Object { return later.Object })
 	case dialect.MergeSelection:
 		return mergeSelection(results)
 	case dialect.MergeLast:
@@ -137,18 +137,6 @@ func mergeSpecific(all []dialect.Output) jsonx.Object {
 	return merged
 }
 
-// mergeFields implements [dialect.MergeFields]: the last hook's value of each field is used.
-// A later hook cannot undo a block or a stop, and a failed hook adds only its message.
-func mergeFields(results []HookResult) dialect.Output {
-	return lastOfEach(effective(results), replaceable)
-}
-
-// mergeReplace implements [dialect.MergeReplace]: the last hook's value of each field is
-// used, even if an earlier hook blocked.
-func mergeReplace(results []HookResult) dialect.Output {
-	return lastOfEach(outputs(results), func(_, later dialect.Output) jsonx.Object { return later.Object })
-}
-
 // lastOfEach returns the last value of each field, also of those in hookSpecificOutput. take returns
 // the fields of a later output that replace earlier ones.
 func lastOfEach(all []dialect.Output, take func(earlier, later dialect.Output) jsonx.Object) dialect.Output {
@@ -163,7 +151,7 @@ func lastOfEach(all []dialect.Output, take func(earlier, later dialect.Output) j
 	return merged
 }
 
-// replaceable returns the fields of a later output that may replace earlier ones.
+// replaceable returns the fields of a later output that may replace earlier ones: it cannot undo a block or a stop.
 func replaceable(earlier, later dialect.Output) jsonx.Object {
 	fields := later.Object
 	if earlier.Blocks() && !later.Blocks() {

@@ -52,7 +52,7 @@ func TestAnyBlockBlocksInAnyOrder(t *testing.T) {
 func TestLaterHookDoesNotUndoABlockOfTheModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		results := shuffled(t, someResults(t))
-		merged := mergeFields(results)
+		merged := merge(dialect.MergeFields, results)
 		if slices.ContainsFunc(effective(results), dialect.Output.Blocks) != merged.Blocks() {
 			t.Fatalf("blocks: %s", merged.Raw())
 		}

@@ -5,9 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
@@ -192,6 +189,3 @@ func (p *Policy) changeToolConfig(f firing, out dialect.Output) {
 		p.ToolConfig = config.Object("toolConfig").Merged(dialect.FromHookToolConfig(hookConfig)).Raw()
 	}
 }
-
-// Compact returns the members of the policy that are not empty, for tests and their authors.
-func (p Policy) Compact() jsontext.Value { return jsonx.Marshal(p, json.OmitZeroStructFields(true)) }

@@ -47,7 +47,7 @@ func NewRegistry(d dialect.Dialect, sources []Source) *Registry {
 		reader.read()
 		r.problems = append(r.problems, reader.problems...)
 		if reader.dropsSource() {
-			r.problems = append(r.problems, Problem{Source: s.Name, Dropped: true, Message: s.lost(d, reader.found)})
+			r.problems = append(r.problems, Problem{Source: s.Name, Dropped: true, Message: s.lost(d, len(reader.found))})
 			continue
 		}
 		for _, h := range reader.found {
@@ -114,7 +114,7 @@ func (s *sourceReader) event(name string, value jsontext.Value) {
 	case !known && (slices.Contains(s.dialect.Settings.NotEvent, name) || isComment(name, isArray)):
 		return
 	case !known:
-		s.drop(at, harmless, fmt.Sprintf("unknown event %q: its hooks never run", name))
+		s.drop(at, false, fmt.Sprintf("unknown event %q: its hooks never run", name))
 		return
 	case !isArray:
 		s.drop(at, s.fatal, jsonx.Got(value.Kind(), "an array of groups"))
@@ -150,7 +150,8 @@ func (s *sourceReader) group(e dialect.Event, at jsontext.Pointer, value jsontex
 	}
 	if sequential := group.Get("sequential"); s.dialect.Hooks.Sequential && sequential != nil && sequential.Kind() != 't' &&
 		sequential.Kind() != 'f' {
-		s.note(at.AppendToken("sequential"), "sequential: "+jsonx.Got(sequential.Kind(), "a boolean")+"; it is read as false")
+		s.problems = append(s.problems, Problem{Source: s.source.Name, Pointer: at.AppendToken("sequential"), // the hook still runs
+			Message: "sequential: " + jsonx.Got(sequential.Kind(), "a boolean") + "; it is read as false"})
 	}
 	shared := Hook{
 		Event:      e.Name,
@@ -200,7 +201,7 @@ func (s *sourceReader) hook(at jsontext.Pointer, h Hook, value jsontext.Value) {
 		return
 	}
 	if slices.Contains(s.source.Disabled, h.Name) && h.Name != "" || slices.Contains(s.source.Disabled, h.Command) && h.Command != "" {
-		s.drop(at, harmless, "the hook is disabled in the settings")
+		s.drop(at, false, "the hook is disabled in the settings")
 		return
 	}
 	if s.options(at, &h, entry) {
@@ -287,17 +288,9 @@ func (s *sourceReader) args(at jsontext.Pointer, value jsontext.Value) []string 
 	return args
 }
 
-// harmless marks a problem that is not fatal.
-const harmless = false
-
 // drop records that what at points to does not run.
 func (s *sourceReader) drop(at jsontext.Pointer, isFatal bool, message string) {
 	s.problems = append(s.problems, Problem{Source: s.source.Name, Pointer: at, Message: message, Dropped: true, Fatal: isFatal})
-}
-
-// note records a mistake after which the hook still runs.
-func (s *sourceReader) note(at jsontext.Pointer, message string) {
-	s.problems = append(s.problems, Problem{Source: s.source.Name, Pointer: at, Message: message, Fatal: harmless})
 }
 
 // mistyped records a wrong type, which matters only in an event whose mistakes are fatal.

@@ -141,7 +141,3 @@ func (r *Result) Warnings() []string {
 func (r *Result) warn(message string) {
 	r.Logs = append(r.Logs, LogEntry{levelWarn, message})
 }
-
-func (r *Result) debug(message string) {
-	r.Logs = append(r.Logs, LogEntry{levelDebug, message})
-}

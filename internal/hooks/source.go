@@ -45,13 +45,13 @@ type Problem struct {
 	Fatal   bool             `json:"fatal,omitzero"` // the agent drops the whole source
 }
 
-// lost says what the agent drops with the source; found are its valid hooks.
-func (s Source) lost(d dialect.Dialect, found []Hook) string {
+// lost says what the agent drops with the source, which has this number of valid hooks.
+func (s Source) lost(d dialect.Dialect, valid int) string {
 	if s.Skill != "" {
 		return fmt.Sprintf("%s drops all hooks of the skill because of a mistake in one of them, including the valid ones (%d)",
-			d.Title, len(found))
+			d.Title, valid)
 	}
-	text := fmt.Sprintf("%s drops this whole file because of a mistake in it: its valid hooks (%d)", d.Title, len(found))
+	text := fmt.Sprintf("%s drops this whole file because of a mistake in it: its valid hooks (%d)", d.Title, valid)
 	if s.Settings {
 		text += " and every other setting, such as permissions"
 	}

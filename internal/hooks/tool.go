@@ -57,14 +57,15 @@ func (e *Engine) ExecuteTool(ctx context.Context, name string, input jsontext.Va
 	}
 	call.execute(ctx, run)
 	fields = fields.With("tool_input", call.Input)
-	if after := around.AfterFailure; after != "" && call.Result.Error != nil {
-		call.After = e.Fire(ctx, after, Input{Fields: fields.WithText("error", call.Result.LLMContent).Raw()})
+	after := around.AfterTool
+	if around.AfterFailure != "" && call.Result.Error != nil {
+		after, fields = around.AfterFailure, fields.WithText("error", call.Result.LLMContent)
 	} else {
 		fields = fields.With("tool_response", jsonx.Marshal(call.Result))
-		call.After = e.Fire(ctx, around.AfterTool, Input{Fields: fields.Raw()})
 	}
+	call.After = e.Fire(ctx, after, Input{Fields: fields.Raw()})
 	if e != nil {
-		e.apply(&call)
+		e.apply(&call, after)
 	}
 	return call
 }
@@ -96,19 +97,15 @@ func (c *ToolRun) execute(ctx context.Context, run Tool) {
 	}
 }
 
-// apply adds the output of the hooks before and after the tool to its result: context,
+// apply adds the output of the hooks before the tool, and of those of the event after it, to its result: context,
 // then system messages. Failed hooks add nothing.
-func (e *Engine) apply(c *ToolRun) {
+func (e *Engine) apply(c *ToolRun, after string) {
 	if output := c.After.Policy.ToolOutput; output != nil {
 		c.Result.LLMContent = outputText(output)
 		c.Result.ReturnDisplay = c.Result.LLMContent
 	}
 	content := c.afterBlock(e.around())
 	content = e.annotate(content, e.around().BeforeTool, c.Before)
-	after := e.around().AfterTool
-	if c.Result.Error != nil && e.around().AfterFailure != "" {
-		after = e.around().AfterFailure
-	}
 	content = e.annotate(content, after, c.After)
 	c.Result.LLMContent = content
 	c.Result.SuppressDisplay = c.After.Policy.SuppressOutput

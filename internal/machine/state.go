@@ -25,14 +25,8 @@ type progress struct {
 
 // Errors of the changes of a state.
 var (
-	// errNoStep is returned for a step that the workflow does not have.
-	errNoStep = errors.New("the workflow has no such step")
 	// ErrNoOutcome is returned for an outcome that the step does not have.
 	ErrNoOutcome = errors.New("the step has no such outcome")
-	// errNotOpen is returned for a step that is done or not needed.
-	errNotOpen = errors.New("the step is done already")
-	// errOpen is returned by Reopen for a step that is open.
-	errOpen = errors.New("the step is open")
 	// ErrSpent is returned for an outcome that has led back as often as it may, and has no
 	// Then.
 	ErrSpent = errors.New("the outcome has led back as often as it may")
@@ -99,7 +93,7 @@ func (s *State) holds(i int) bool {
 // Conclude ends a step in an outcome of it. It does not ask whether the step is ready, nor
 // whether the outcome can be chosen.
 //
-// Errors: errNoStep, errNotOpen, ErrNoOutcome, ErrSpent. The state is then unchanged.
+// Errors: ErrNoOutcome, ErrSpent; others for a step that the workflow does not have, or that is not open. The state is then unchanged.
 func (s State) Conclude(id int64, outcome string) (State, Transition, error) {
 	i, err := s.open(id)
 	if err != nil {
@@ -127,9 +121,9 @@ func (s *State) open(id int64) (int, error) {
 	i, ok := s.machine.index[id]
 	switch {
 	case !ok:
-		return 0, fmt.Errorf("step %d: %w", id, errNoStep)
+		return 0, fmt.Errorf("step %d: the workflow has no such step", id)
 	case s.done(i):
-		return 0, fmt.Errorf("step %d: %w", id, errNotOpen)
+		return 0, fmt.Errorf("step %d: the step is done already", id)
 	}
 	return i, nil
 }
@@ -202,8 +196,6 @@ func (m *Machine) inOrder(steps []int) (ids []int64) {
 }
 
 // Skip ends a step without its being worked on, because a person said so.
-//
-// Errors: errNoStep, errNotOpen.
 func (s State) Skip(id int64) (State, Transition, error) {
 	i, err := s.open(id)
 	if err != nil {
@@ -215,15 +207,13 @@ func (s State) Skip(id int64) (State, Transition, error) {
 // Reopen opens a step again, and every step that comes after it. If the workflow was ended,
 // the steps that this ended are open again, too. The counters of the loops inside the
 // opened steps are 0 again.
-//
-// Errors: errNoStep, errOpen.
 func (s State) Reopen(id int64) (State, Transition, error) {
 	i, ok := s.machine.index[id]
 	switch {
 	case !ok:
-		return s, Transition{}, fmt.Errorf("step %d: %w", id, errNoStep)
+		return s, Transition{}, fmt.Errorf("step %d: the workflow has no such step", id)
 	case !s.done(i):
-		return s, Transition{}, fmt.Errorf("step %d: %w", id, errOpen)
+		return s, Transition{}, fmt.Errorf("step %d: the step is open", id)
 	}
 	s = s.clone()
 	again := newSet(len(s.steps))

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"crypto/sha512"
 	"fmt"
-	"slices"
 
 	"golang.org/x/crypto/ssh"
 )
@@ -18,17 +17,13 @@ const (
 	sigHash    = "sha512"
 )
 
-// algorithms are those of keys that may sign. Those that begin with sk- are of keys in a device.
-func algorithms() []string {
-	return []string{ssh.KeyAlgoED25519, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521, ssh.KeyAlgoSKED25519,
-		ssh.KeyAlgoSKECDSA256}
-}
-
+// checkAlgorithm returns an error for a key that may not sign. Names that begin with sk- are of keys in a device.
 func checkAlgorithm(name string) error {
-	if !slices.Contains(algorithms(), name) {
-		return fmt.Errorf("the key is of the type %q; want ed25519 or ecdsa", name)
+	switch name {
+	case ssh.KeyAlgoED25519, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521, ssh.KeyAlgoSKED25519, ssh.KeyAlgoSKECDSA256:
+		return nil
 	}
-	return nil
+	return fmt.Errorf("the key is of the type %q; want ed25519 or ecdsa", name)
 }
 
 // sshsig is a signature in the form that ssh-keygen -Y writes, without its armor.

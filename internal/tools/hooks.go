@@ -243,14 +243,6 @@ func projectDir(s terminal.Streams, cwd string) string {
 	return cwd
 }
 
-// cwdOr returns dir, or the working directory if it is empty.
-func cwdOr(dir string) (string, error) {
-	if dir != "" {
-		return dir, nil
-	}
-	return os.Getwd()
-}
-
 // printWarnings prints the warnings of results on standard error.
 func printWarnings(s terminal.Streams, results ...*hooks.Result) {
 	for _, r := range results {

@@ -43,9 +43,11 @@ func newHooksCheck(s terminal.Streams) *cobra.Command {
 					return err
 				}
 			} else {
-				printFindings(s, findings)
+				for _, f := range findings {
+					message.Fprintf(s.Out, "%s\n", f)
+				}
 			}
-			if len(findings) > 0 && (strict || hasErrors(findings)) {
+			if slices.ContainsFunc(findings, func(f hooks.Finding) bool { return strict || f.Severity == hooks.Error }) {
 				return &command.Exit{Code: command.ExitNo}
 			}
 			return nil
@@ -101,14 +103,4 @@ func projectOf(path, cwd string) string {
 		return filepath.Dir(dir)
 	}
 	return cwd
-}
-
-func printFindings(s terminal.Streams, findings []hooks.Finding) {
-	for _, f := range findings {
-		message.Fprintf(s.Out, "%s\n", f)
-	}
-}
-
-func hasErrors(findings []hooks.Finding) bool {
-	return slices.ContainsFunc(findings, func(f hooks.Finding) bool { return f.Severity == hooks.Error })
 }

@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -69,9 +70,11 @@ func (f *hookFlags) fire(ctx context.Context, s terminal.Streams, name string, p
 	if err != nil {
 		return nil, hookSetup{}, err
 	}
-	cwd, err := cwdOr(e.Cwd)
-	if err != nil {
-		return nil, hookSetup{}, err
+	cwd := e.Cwd
+	if cwd == "" {
+		if cwd, err = os.Getwd(); err != nil {
+			return nil, hookSetup{}, err
+		}
 	}
 	setup, err := f.find(s, cwd)
 	if err != nil {

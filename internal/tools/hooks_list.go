@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -120,17 +121,10 @@ func (e listedEvent) print(out io.Writer) {
 	message.Fprintf(out, "%s%s\n", e.Event, how)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for i, h := range e.Plan.Hooks {
-		message.Fprintf(table, "  %d\t%s\t%s\t%s\t%s\n", i+1, matcherWords(h.Matcher), commandWords(h),
+		message.Fprintf(table, "  %d\t%s\t%s\t%s\t%s\n", i+1, cmp.Or(h.Matcher, "*"), commandWords(h),
 			h.Timeout.Round(time.Millisecond), origin(h))
 	}
 	table.Flush()
-}
-
-func matcherWords(matcher string) string {
-	if matcher == "" || matcher == "*" {
-		return "*"
-	}
-	return matcher
 }
 
 func commandWords(h hooks.Hook) string {

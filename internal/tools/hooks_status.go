@@ -22,11 +22,6 @@ func newHooksStatus(s terminal.Streams) *cobra.Command {
 				return err
 			}
 			engine := setup.engine(s, hooks.Session{Cwd: setup.cwd}, new(hookProcesses))
-			if engine != nil {
-				if err := engine.Init(); err != nil {
-					return err
-				}
-			}
 			total := hooks.NewRegistry(setup.dialect, setup.found.Sources).Total() // also of an engine that is off
 			if flags.json {
 				return command.PrintJSON(s.Out, hookStatus{engine != nil, hooks.Status{Initialized: engine != nil, TotalHooks: total}})

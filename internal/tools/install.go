@@ -184,7 +184,7 @@ Exit codes of --check:
 // "--". dash is the number of arguments before it, negative without "--".
 func (f *installFlags) parse(args []string, dash int) error {
 	switch {
-	case moreThanOne(f.user, f.project, f.local):
+	case f.user && f.project || (f.user || f.project) && f.local:
 		return message.NewError("--user, --project and --local cannot be combined", "run fsmtx install once for each file")
 	case f.check && (f.print || f.remove):
 		return message.NewError("--check cannot be combined with --print or --remove", "run fsmtx install --help")
@@ -265,16 +265,6 @@ func (f *installFlags) run(ctx context.Context, s terminal.Streams) error {
 		install.Next(s, r, "")
 	}
 	return err
-}
-
-func moreThanOne(flags ...bool) bool {
-	n := 0
-	for _, set := range flags {
-		if set {
-			n++
-		}
-	}
-	return n > 1
 }
 
 // checkMCP returns an error for flags that cannot be combined with --mcp.

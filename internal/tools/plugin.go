@@ -203,7 +203,7 @@ func (f *pluginFlags) parts(dir string, old install.Existing) ([]install.Part, e
 	}
 	hooks, err := steps.Hooks(old.Hooks, install.Command, listedByPlugin(dir), nil)
 	if err != nil {
-		return nil, inPlugin(dir, err)
+		return nil, fmt.Errorf("%s:%w", filepath.Join(dir, "hooks/hooks.json"), err)
 	}
 	parts := []install.Part{install.Workflows(hooks)}
 	extras := f.extras(dir)
@@ -228,8 +228,4 @@ func listedByPlugin(dir string) settings.Only {
 		paths = append(paths, filepath.Join(dir, "skills", e.Name(), write.SpecName))
 	}
 	return install.ListedIn(paths)
-}
-
-func inPlugin(dir string, err error) error {
-	return fmt.Errorf("%s:%w", filepath.Join(dir, "hooks/hooks.json"), err)
 }

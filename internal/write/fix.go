@@ -158,7 +158,7 @@ func (f *fixer) task(task *hujson.Object) {
 
 // unquote replaces a string of digits by the number.
 func (f *fixer) unquote(v *hujson.Value) {
-	if v == nil || !isID(*v) {
+	if v == nil || v.Value.Kind() != '"' || !digits.Regexp().MatchString(v.Value.(hujson.Literal).String()) {
 		return
 	}
 	text := v.Value.(hujson.Literal).String()
@@ -167,7 +167,3 @@ func (f *fixer) unquote(v *hujson.Value) {
 }
 
 var digits = pattern.New(`^[1-9][0-9]{0,6}$`)
-
-func isID(v hujson.Value) bool {
-	return v.Value.Kind() == '"' && digits.Regexp().MatchString(v.Value.(hujson.Literal).String())
-}

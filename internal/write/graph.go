@@ -174,20 +174,17 @@ func lastOf(parts []graph.Step, parent int64) (ids []int64) {
 
 // eachWords says for what a step is done one by one, or returns "".
 func eachWords(e *fsmspec.Each) string {
-	switch {
-	case e == nil:
+	if e == nil {
 		return ""
-	case e.Run != nil:
-		return inTurn("line of: "+e.Run.Run, e.InTurn)
 	}
-	return inTurn("line of "+e.Lines, e.InTurn)
-}
-
-func inTurn(text string, yes bool) string {
-	if yes {
-		return text + ", in turn"
+	words := "line of " + e.Lines
+	if e.Run != nil {
+		words = "line of: " + e.Run.Run
 	}
-	return text
+	if e.InTurn {
+		words += ", in turn"
+	}
+	return words
 }
 
 // addFlow adds the outcomes of a step, what its need depends on, and who decides.

@@ -44,8 +44,8 @@ func readSpec(s terminal.Streams, path string) ([]byte, error) {
 	return data, nil
 }
 
-// writeSpec replaces the content of a file, or of the target of a link, as safefile.Edit
-// does. It returns safefile.ErrChanged if the content is no longer what was read.
+// writeSpec replaces the content of a file, or of the target of a link, as safefile.ReadToEdit
+// and Replace do. It returns safefile.ErrChanged if the content is no longer what was read.
 func writeSpec(path string, read, data []byte) error {
 	target, err := filepath.Abs(path)
 	if err != nil {
