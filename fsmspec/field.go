@@ -70,14 +70,6 @@ func fieldIndex(name string) int {
 	return slices.IndexFunc(fields[:], func(f field) bool { return f.name == name })
 }
 
-func fieldNames() []string {
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.name
-	}
-	return names
-}
-
 // idType is a task's own id.
 type idType struct{}
 

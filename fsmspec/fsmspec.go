@@ -161,12 +161,7 @@ type Plan struct {
 }
 
 // Deletion is a task to delete.
-type Deletion struct {
-	ID      string // as in Existing
-	Number  int64
-	Subject string
-	Status  string
-}
+type Deletion = Existing
 
 // Creation is a task to create, with values in its texts.
 type Creation struct {
@@ -264,7 +259,13 @@ func (s Scope) String() string { return map[Scope]string{ScopeAll: "all", ScopeS
 
 // Fields returns the names of the fields of a task: first those that a list shows, then the
 // gates.
-func Fields() []string { return fieldNames() }
+func Fields() []string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.name
+	}
+	return names
+}
 
 // HasPatterns reports whether a field of a task is an array of patterns for files.
 func HasPatterns(field string) bool {

@@ -1,7 +1,6 @@
 package fsmspec
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -134,36 +133,26 @@ func (g *graph) merge(blocker int, stated []edge) {
 	}
 	for _, e := range stated {
 		if n, both := known[e.to]; both {
-			g.edges[blocker][n].ref = first(g.edges[blocker][n].ref, e.ref)
+			if e.ref.at < g.edges[blocker][n].ref.at {
+				g.edges[blocker][n].ref = e.ref
+			}
 			continue
 		}
 		g.edges[blocker] = append(g.edges[blocker], e)
 	}
 }
 
-// first returns the reference that comes first in the file.
-func first(refs ...reference) reference {
-	return slices.MinFunc(refs, func(a, b reference) int { return cmp.Compare(a.at, b.at) })
-}
-
 // warnStarted warns of tasks in progress that another task blocks.
 func (g *graph) warnStarted() {
 	warned := make([]bool, len(g.entries))
 	for i, blocker := range g.entries {
-		if blocker.task.Status == Completed {
-			continue
-		}
 		for _, e := range g.edges[i] {
 			g.warnIfStarted(e.to, blocker, warned)
 		}
 	}
 	for k, e := range g.entries {
-		if e.task.Status != InProgress {
-			continue
-		}
 		for _, c := range e.task.Flow.When {
-			i := slices.IndexFunc(g.entries, func(on *entry) bool { return on.task.ID == c.Task })
-			if i >= 0 && g.entries[i].task.Status != Completed {
+			if i, ok := g.index[c.Task]; ok {
 				g.warnIfStarted(k, g.entries[i], warned)
 			}
 		}
@@ -172,7 +161,7 @@ func (g *graph) warnStarted() {
 
 func (g *graph) warnIfStarted(k int, blocker *entry, warned []bool) {
 	blocked := g.entries[k]
-	if blocked.task.Status != InProgress || warned[k] {
+	if blocked.task.Status != InProgress || blocker.task.Status == Completed || warned[k] {
 		return
 	}
 	warned[k] = true

@@ -162,14 +162,18 @@ func textOf(text jsontext.Value) string {
 	return string(decoded)
 }
 
-// eachMember returns a valid object with the values that change returns.
+// eachMember returns a valid object with the values that change returns, without the members for which that is nil.
 func eachMember(object jsontext.Value, change func(name string, value jsontext.Value) []byte) []byte {
 	text := []byte("{")
 	for p := range jsonx.Parts(object) {
+		value := change(p.Name, p.Value)
+		if value == nil {
+			continue
+		}
 		if len(text) > 1 {
 			text = append(text, ',')
 		}
-		text = append(append(appendQuoted(text, p.Name), ':'), change(p.Name, p.Value)...)
+		text = append(append(appendQuoted(text, p.Name), ':'), value...)
 	}
 	return append(text, '}')
 }
@@ -205,7 +209,7 @@ type ItemPlan struct {
 func PlanItems(what ItemPlan, list Snapshot) (*Plan, error) {
 	base, top := max(list.MaxID, list.HighWater), int64(0)
 	for _, s := range what.Copies {
-		top += s.largestID()
+		top += s.steps.numbers()
 	}
 	if top > MaxID-base {
 		return nil, fmt.Errorf("%w, and new ids follow the largest one in the task list: %s", ErrIDTooLarge, list.lower(MaxID-top))
@@ -223,7 +227,7 @@ func PlanItems(what ItemPlan, list Snapshot) (*Plan, error) {
 		if what.InTurn {
 			before = numbersOf(base, s.steps.last())
 		}
-		base += s.largestID()
+		base += s.steps.numbers()
 	}
 	return plan, nil
 }
@@ -231,9 +235,7 @@ func PlanItems(what ItemPlan, list Snapshot) (*Plan, error) {
 // PlanRemoval returns a plan that deletes these tasks of the list.
 func PlanRemoval(tasks []Existing, list Snapshot) *Plan {
 	plan := &Plan{oldHighWater: list.HighWater, highWater: list.HighWater}
-	for _, f := range tasks {
-		plan.deletions = append(plan.deletions, f.deletion())
-	}
+	plan.deletions = append(plan.deletions, tasks...)
 	plan.raiseHighWater(list.MaxID)
 	return plan
 }

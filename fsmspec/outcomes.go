@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/machine"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // Limits of outcomes.
@@ -177,7 +178,7 @@ func EndsAs(step machine.Step, level string) (text string, member []string) {
 		case i < 0:
 		case step.Outcomes[i].Back != 0:
 			o := step.Outcomes[i]
-			name += fmt.Sprintf(" (back to #%d, %s at most)", o.Back, timesText(o.Max))
+			name += fmt.Sprintf(" (back to #%d, %s at most)", o.Back, message.Times(o.Max))
 		case step.Outcomes[i].Stop:
 			name += " (ends " + cmp.Or(level, "the workflow") + ")"
 		}
@@ -196,13 +197,6 @@ func EndsAs(step machine.Step, level string) (text string, member []string) {
 // Question is what a person is asked to decide how the step with this number in the list ends. An answer to another question does not
 // count for it.
 func Question(step int64) string { return fmt.Sprintf("How does #%d end?", step) }
-
-func timesText(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
-}
 
 func (f Flow) clone() Flow {
 	f.Outcomes, f.When, f.Only = slices.Clone(f.Outcomes), slices.Clone(f.When), slices.Clone(f.Only)

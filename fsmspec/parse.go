@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -43,24 +44,16 @@ func parse(skill string, data []byte, part bool) (*Spec, error) {
 	p.file()
 	p.checkIDs(p.entries)
 	p.warnEmpty()
-	if len(p.problems.findings) > 0 {
-		return nil, &InvalidError{
-			Problems: p.problems.list(rest, skipped, false),
-			Warnings: p.warnings.list(rest, skipped, true),
+	if len(p.problems.findings) == 0 {
+		p.connect(p.entries)
+		if p.version == WithOutcomes {
+			if p.promote(); len(p.problems.findings) == 0 {
+				p.machine = p.proveAll(p.entries)
+			}
+			if len(p.problems.findings) == 0 && !part {
+				p.proveValues()
+			}
 		}
-	}
-	p.connect(p.entries)
-	spec := &Spec{version: p.version}
-	if p.version == WithOutcomes {
-		if p.promote(); len(p.problems.findings) == 0 {
-			p.proveAll(p.entries)
-		}
-	}
-	if p.version == WithOutcomes && len(p.problems.findings) == 0 {
-		if !part {
-			p.proveValues()
-		}
-		spec.vars, spec.hasValues = p.declared, p.hasValues || len(p.declared) > 0
 	}
 	if len(p.problems.findings) > 0 {
 		return nil, &InvalidError{
@@ -68,7 +61,7 @@ func parse(skill string, data []byte, part bool) (*Spec, error) {
 			Warnings: p.warnings.list(rest, skipped, true),
 		}
 	}
-	spec.steps = p.level(p.entries)
+	spec := &Spec{version: p.version, steps: p.level(p.entries), vars: p.declared, hasValues: p.hasValues || len(p.declared) > 0}
 	p.warnBound(spec)
 	spec.warnings = p.warnings.list(rest, skipped, true)
 	return spec, nil
@@ -355,11 +348,7 @@ func (p *parser) checkIDs(entries []*entry) {
 	if p.partial || p.broken {
 		return
 	}
-	ids := make([]int64, 0, len(byID))
-	for id := range byID {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
+	ids := slices.Sorted(maps.Keys(byID))
 	for _, e := range entries {
 		for _, list := range [][]reference{e.blocks, e.blockedBy, e.when} {
 			for _, r := range list {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/machine"
 )
 
@@ -94,34 +93,25 @@ func (p *parser) level(entries []*entry) level {
 	return l
 }
 
-// outermost are the members of a task that say how it belongs to the tasks beside it, and not
+// relations are the members of a task that say how it belongs to the tasks beside it, and not
 // what it is.
-var outermost = []string{"each", "blocks", "blockedBy", "when", "status"}
+var relations = []string{"each", "blocks", "blockedBy", "when", "status"}
 
 // workflow returns what is done for one line, as an fsm.json.
 func (e *entry) workflow() string {
 	steps := jsontext.Value(e.do)
 	if len(e.parts) == 0 {
-		steps = append(append(jsontext.Value("["), without(e.raw, outermost)...), ']')
+		inner := eachMember(e.raw, func(name string, value jsontext.Value) []byte {
+			if slices.Contains(relations, name) {
+				return nil
+			}
+			return value
+		})
+		steps = append(append(jsontext.Value("["), inner...), ']')
 	}
 	steps = slices.Clone(steps)
 	_ = steps.Compact() // the file is valid
 	return fmt.Sprintf(`{"fsm":%d,"steps":%s}`, WithOutcomes, steps)
-}
-
-// without returns an object without these members.
-func without(object []byte, names []string) []byte {
-	text := []byte("{")
-	for p := range jsonx.Parts(object) {
-		if slices.Contains(names, p.Name) {
-			continue
-		}
-		if len(text) > 1 {
-			text = append(text, ',')
-		}
-		text = append(append(appendQuoted(text, p.Name), ':'), p.Value...)
-	}
-	return append(text, '}')
 }
 
 func (l level) len() (n int) {
@@ -197,29 +187,25 @@ func (p *parser) connect(entries []*entry) {
 }
 
 // proveAll proves the levels, each for itself: for the level around it a task with parts is one
-// step.
-func (p *parser) proveAll(entries []*entry) {
+// step. It returns the machine of this level.
+func (p *parser) proveAll(entries []*entry) *machine.Machine {
 	steps := make([]machine.Step, len(entries))
 	for i, e := range entries {
 		steps[i] = e.declared()
 	}
 	m := p.prove(entries, steps)
-	if len(entries) == 0 || entries[0].outer == nil {
-		p.machine = m
-	} else {
-		entries[0].outer.machine = m
-	}
 	for _, e := range entries {
 		switch {
 		case len(e.parts) > 0:
 			p.checkParts(e)
-			p.proveAll(e.parts)
+			e.machine = p.proveAll(e.parts)
 		case e.task.Each != nil && p.leadsBackToItself(e):
 			s := e.task.step()
 			s.BlockedBy, s.When, s.Result = nil, nil, true
 			e.machine = p.prove([]*entry{e}, []machine.Step{s})
 		}
 	}
+	return m
 }
 
 // declared returns the task for the machine of its level. One that is itself done for each line

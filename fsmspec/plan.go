@@ -22,21 +22,16 @@ func (s *Spec) Plan(command string, list Snapshot, policy Policy) (*Plan, error)
 		return nil, &ActiveError{replaced}
 	}
 	base := max(list.MaxID, list.HighWater)
-	if top := s.largestID(); top > 0 && top > MaxID-base {
+	if top := s.steps.numbers(); top > 0 && top > MaxID-base {
 		return nil, fmt.Errorf("%w, and new ids follow the largest one in the task list: %s", ErrIDTooLarge, list.lower(MaxID-top))
 	}
 	plan := &Plan{oldHighWater: list.HighWater, highWater: list.HighWater}
 	plan.values = shown(s.Initial(policy.Args))
 	plan.create(s.steps, command, Level{Base: base}, plan.values)
-	for _, e := range replaced {
-		plan.deletions = append(plan.deletions, e.deletion())
-	}
+	plan.deletions = replaced
 	plan.raiseHighWater(list.MaxID)
 	return plan, nil
 }
-
-// largestID returns by how much the numbers of the tasks, with their parts, exceed the base.
-func (s *Spec) largestID() int64 { return s.steps.numbers() }
 
 // numbers returns how many numbers a level takes: those up to its largest local id, and then
 // those of the parts of its tasks.
@@ -130,9 +125,7 @@ func (p *Plan) create(l level, command string, at Level, values map[string]strin
 			after = slices.Clone(at.After)
 		}
 		if bases[i] = next; s.task.Each == nil {
-			for _, id := range s.parts.last() {
-				after = append(after, next+id)
-			}
+			after = append(after, numbersOf(next, s.parts.last())...)
 			next += s.parts.numbers()
 		}
 		p.creations = append(p.creations, newCreation(at.Tasks[i], at.Base, after, s.metadata(command), values))
@@ -141,10 +134,7 @@ func (p *Plan) create(l level, command string, at Level, values map[string]strin
 		if len(s.parts.steps) == 0 || s.task.Each != nil {
 			continue
 		}
-		below := Level{Parent: at.Base + s.task.ID, Base: bases[i]}
-		for _, id := range s.task.BlockedBy {
-			below.After = append(below.After, at.Base+id)
-		}
+		below := Level{Parent: at.Base + s.task.ID, Base: bases[i], After: numbersOf(at.Base, s.task.BlockedBy)}
 		if len(s.task.BlockedBy) == 0 {
 			below.After = at.After
 		}
@@ -244,8 +234,6 @@ func (s *step) metadata(command string) string {
 	b = append(appendQuoted(b, Tag), ':')
 	return string(append(appendQuoted(b, command), '}'))
 }
-
-func (e *Existing) deletion() Deletion { return Deletion{e.ID, e.Number, e.Subject, e.Status} }
 
 // numbersOf returns the actual ids of local ones.
 func numbersOf(base int64, local []int64) (ids []int64) {

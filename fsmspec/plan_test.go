@@ -136,7 +136,7 @@ func TestDeletions(t *testing.T) {
 	deleted, created := ids(plan)
 	assert.Equal(t, []string{"3", "05", "5a", "007", "12", "99999999999999999999", "a", "b"}, deleted)
 	assert.Empty(t, created)
-	assert.Equal(t, fsmspec.Deletion{ID: "3", Number: 3, Subject: "C", Status: "pending"}, plan.Deletions()[0])
+	assert.Equal(t, fsmspec.Deletion{ID: "3", Number: 3, Tag: "my-plugin:my-skill", Subject: "C", Status: "pending"}, plan.Deletions()[0])
 
 	deleted, _ = ids(planned(t, `[]`, list, fsmspec.Policy{Scope: fsmspec.ScopeSkill}))
 	assert.Equal(t, []string{"3", "a"}, deleted)

@@ -171,7 +171,7 @@ func fieldMeant(name string) string {
 	case "consumes", "input", "inputs", "precondition", "preconditions", "readyif", "readywhen", "requiredfiles", "requiresfiles", "uses":
 		return "ready"
 	default:
-		return near(name, fieldNames())
+		return near(name, Fields())
 	}
 }
 

@@ -654,18 +654,11 @@ func (v *valueProof) warn(w mention) {
 
 // wildcard keeps a pattern of produces with a wildcard for a directory, for valueProof.warn.
 func (p *parser) wildcard(field, text string, t token) {
-	dir, _, ok := cutLast(text, "/")
-	if ok && p.version == WithOutcomes && p.current != nil && strings.ContainsAny(dir, "*?[") && strings.HasSuffix(field, "produces") &&
+	dir := text[:strings.LastIndex(text, "/")+1]
+	if p.version == WithOutcomes && p.current != nil && strings.ContainsAny(dir, "*?[") && strings.HasSuffix(field, "produces") &&
 		len(p.wildcards) < maxUses {
 		p.wildcards = append(p.wildcards, mention{p.current, text, field, t.start, string(p.decoder.StackPointer()), whenCompleted, inPath})
 	}
-}
-
-func cutLast(text, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(text, sep); i >= 0 {
-		return text[:i], text[i+len(sep):], true
-	}
-	return text, "", false
 }
 
 func (p *parser) noteMention(r *report, m mention, format string, args ...any) {
