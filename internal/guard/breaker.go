@@ -16,7 +16,7 @@ func (c *Call) failures() (int, error) {
 	if !c.Session.Known() {
 		return 0, nil
 	}
-	return readCounter(c.Session.Breaker(), c.rule.Name)
+	return c.counter(c.Session.Breaker(), c.rule.Name)
 }
 
 // breakerOpen is the verdict of a rule whose breaker is open.

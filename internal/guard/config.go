@@ -63,22 +63,23 @@ func (c Config) Mistakes() (all []Mistake) {
 // ReadConfig returns the configuration of a project and of the plugin that this
 // program belongs to.
 func ReadConfig(env func(string) string, project string) Config {
-	var c Config
+	var paths []string
 	if project != "" {
-		c.read(filepath.Join(project, projectConfigFile))
+		paths = append(paths, filepath.Join(project, projectConfigFile))
 	}
 	if root := pluginRoot(env); root != "" {
-		c.read(filepath.Join(root, ConfigFile))
+		paths = append(paths, filepath.Join(root, ConfigFile))
 	}
-	return c
+	return readConfig(paths...)
 }
 
-func (c *Config) read(path string) {
-	v, err := frontmatter.ReadYAML(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return
+func readConfig(paths ...string) (c Config) {
+	for _, path := range paths {
+		if v, err := frontmatter.ReadYAML(path); !errors.Is(err, fs.ErrNotExist) {
+			c.layers = append(c.layers, layer{path, v, err})
+		}
 	}
-	c.layers = append(c.layers, layer{path, v, err})
+	return c
 }
 
 // ConfigOf makes a configuration of parsed YAML, for tests.
@@ -109,19 +110,11 @@ func rootAbove(program string) string {
 }
 
 // PluginConfig returns the configuration of the plugin in a directory.
-func PluginConfig(root string) Config {
-	var c Config
-	c.read(filepath.Join(root, ConfigFile))
-	return c
-}
+func PluginConfig(root string) Config { return readConfig(filepath.Join(root, ConfigFile)) }
 
 // ProjectConfig returns the configuration of the project in a directory, without a
 // plugin's.
-func ProjectConfig(dir string) Config {
-	var c Config
-	c.read(filepath.Join(dir, projectConfigFile))
-	return c
-}
+func ProjectConfig(dir string) Config { return readConfig(filepath.Join(dir, projectConfigFile)) }
 
 // maxManifest bounds the size of a manifest; real ones have less than a kilobyte.
 const maxManifest = 1 << 20

@@ -1,9 +1,6 @@
 package guard
 
 import (
-	"errors"
-	"io/fs"
-
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -43,18 +40,12 @@ func (c counters) with(name string, n int) ([]byte, error) {
 	return json.Marshal(c, json.Deterministic(true), jsonx.Tolerant)
 }
 
-// readCounter reads one counter without the lock. That is safe because the file is only
+// counter reads one counter without the lock. That is safe because the file is only
 // ever replaced as a whole. In a missing file every counter is 0. An error is returned for
 // anything but a regular file of this user.
-func readCounter(path, name string) (int, error) {
-	data, err := statefile.Read(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	return parseCounters(data).get(name), nil
+func (c *Call) counter(path, name string) (int, error) {
+	data, err := c.Read(path)
+	return parseCounters(data).get(name), err
 }
 
 // changeCounter replaces one counter by the result of change. A counter that

@@ -145,7 +145,7 @@ func (c *Call) withSessionDir(decide func() Verdict) Verdict {
 		return v
 	}
 	const reported = "state-dir-reported"
-	if n, err := readCounter(c.Session.Breaker(), reported); err != nil || n > 0 {
+	if n, err := c.counter(c.Session.Breaker(), reported); err != nil || n > 0 {
 		return v
 	}
 	if err := changeCounter(c.Session.Breaker(), reported, func(int) int { return 1 }); err != nil {

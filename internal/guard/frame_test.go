@@ -37,7 +37,7 @@ func (b *bench) getenv(name string) string { return b.env[name] }
 func (b *bench) session() Session { return SessionOf("s", b.getenv) }
 
 func (b *bench) count(t require.TestingT, path, name string) int {
-	n, err := readCounter(path, name)
+	n, err := new(Call).counter(path, name)
 	require.NoError(t, err)
 	return n
 }

@@ -38,13 +38,7 @@ func (c *call) active() bool {
 // holds the lock or has called the plugin. H11a and H11b do not bind the turns of other
 // sessions.
 func (c *call) inPlanningSession(thoroughly bool) bool {
-	if c.config.always {
-		return true
-	}
-	if !c.active() && !(thoroughly && c.hasCalled()) {
-		return false
-	}
-	return c.lockState() == mine || thoroughly && c.hasCalled()
+	return c.config.always || c.active() && c.lockState() == mine || thoroughly && c.hasCalled()
 }
 
 // underWayOrCompleted reports whether planning is under way, or was until the event wrote
@@ -83,7 +77,7 @@ func (config configuration) isCommand(name string) bool {
 func (c *call) completedSince(at time.Time) bool {
 	if phase := c.readState().phase; phase != "" && c.config.isLast(phase) {
 		info, err := os.Stat(c.place.path(c.config.names.state))
-		if err == nil && (at.IsZero() || info.ModTime().After(at)) {
+		if err == nil && info.ModTime().After(at) {
 			return true
 		}
 	}

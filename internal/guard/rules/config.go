@@ -18,9 +18,9 @@ type configuration struct {
 	specsDir     string // directory of the feature directories, relative to the project
 	names        fileNames
 
-	phases []string // in order; if empty, any name is a phase
-	first  string   // the phase in which spec.md may still change
-	last   string   // the phase in which the workflow is complete
+	phases     []string // in order; if empty, any name is a phase
+	firstPhase string   // the phase in which spec.md may still change
+	lastPhase  string   // the phase in which the workflow is complete
 
 	artifacts []guard.Pair // files of a complete workflow, with the phase that makes each
 	required  []string     // artifacts without which a turn does not end
@@ -38,9 +38,7 @@ type configuration struct {
 	phaseCalls   int // research calls for each phase
 	warnPercent  int // percentage of either limit from which on H03 warns
 
-	overlap  float64 // share of a decision's words from which on a question matches it, 0 < x ≤ 1
-	subset   float64 // the same for a question that has no other words
-	question float64 // share of a question's words that must be about the decision
+	thresholds
 
 	minTasks     int      // in tasks.md
 	minPhases    int      // in tasks.md
@@ -95,8 +93,8 @@ func configOf(c guard.Config) configuration {
 			constitution: c.Text(fileKeys+"constitution", "constitution.md", isName),
 		},
 		phases:       c.Texts("workflow.phases", defaultPhases),
-		first:        "SETUP",
-		last:         "COMPLETION",
+		firstPhase:   "SETUP",
+		lastPhase:    "COMPLETION",
 		artifacts:    c.Pairs("workflow.artifacts", defaultArtifacts),
 		required:     c.Texts("workflow.required_artifacts", []string{"design.md", "plan.md", "tasks.md", "test-plan.md"}),
 		failing:      c.Texts("workflow.failing_verdicts", []string{"RED"}),
@@ -112,9 +110,11 @@ func configOf(c guard.Config) configuration {
 		sessionCalls: c.Int(budgetKeys+"total_calls_per_session", 0, 25),
 		phaseCalls:   c.Int(budgetKeys+"total_calls_per_phase", 0, 10),
 		warnPercent:  c.Int(budgetKeys+"warn_at_percentage", 0, 80),
-		overlap:      c.Share(matchKeys+"keyword_overlap_threshold", 0.6),
-		subset:       c.Share(matchKeys+"subset_overlap_threshold", 0.5),
-		question:     c.Share(matchKeys+"question_overlap_threshold", 0.7),
+		thresholds: thresholds{
+			overlap:  c.Share(matchKeys+"keyword_overlap_threshold", 0.6),
+			subset:   c.Share(matchKeys+"subset_overlap_threshold", 0.5),
+			question: c.Share(matchKeys+"question_overlap_threshold", 0.7),
+		},
 		minTasks:     c.Int(agentKeys+"min_tasks", 0, 5),
 		minPhases:    c.Int(agentKeys+"min_phases", 0, 2),
 		testPercent:  c.Int(agentKeys+"tdd_min_coverage", 0, 80),
@@ -126,7 +126,7 @@ func configOf(c guard.Config) configuration {
 		judges:       c.Texts(agentKeys+"judges", []string{"*-judge"}),
 	}
 	if len(config.phases) > 0 {
-		config.first, config.last = config.phases[0], config.phases[len(config.phases)-1]
+		config.firstPhase, config.lastPhase = config.phases[0], config.phases[len(config.phases)-1]
 	}
 	return config
 }
@@ -178,7 +178,7 @@ func isBinding(s string) bool { return s == bindsPlanning || s == bindsAlways }
 func isName(s string) bool { return filepath.IsLocal(s) && filepath.Base(s) == s && s != "." }
 
 // isLast reports whether phase is the one in which the workflow is complete.
-func (config configuration) isLast(phase string) bool { return samePhase(phase, config.last) }
+func (config configuration) isLast(phase string) bool { return samePhase(phase, config.lastPhase) }
 
 // position returns the index of a phase in the order, -1 for an unknown phase.
 func (config configuration) position(phase string) int {

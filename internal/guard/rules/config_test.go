@@ -20,13 +20,13 @@ func TestDefaults(t *testing.T) {
 			state: stateName, lock: lockName, audit: auditName, spec: specName,
 			tasks: "tasks.md", testPlan: "test-plan.md", testCases: "test-cases", constitution: "constitution.md",
 		},
-		phases: defaultPhases, first: "SETUP", last: "COMPLETION",
+		phases: defaultPhases, firstPhase: "SETUP", lastPhase: "COMPLETION",
 		artifacts: defaultArtifacts, required: []string{"design.md", "plan.md", "tasks.md", "test-plan.md"},
 		failing: []string{"RED"}, agents: defaultAgents, servers: []string{"context7", "Ref", "tavily"},
 		staleMinutes: 120, keepDays: 30,
 		stop:         client.DefaultWords(),
 		sessionCalls: 25, phaseCalls: 10, warnPercent: 80,
-		overlap: 0.6, subset: 0.5, question: 0.7,
+		thresholds: thresholds{0.6, 0.5, 0.7},
 		minTasks: 5, minPhases: 2, testPercent: 80, testIDs: []string{"UT", "INT", "E2E", "UAT"},
 		minElements: 3, stepsPerUAT: 3, minWords: 100, judges: []string{"*-judge"},
 	}, defaults)
@@ -46,7 +46,7 @@ workflow: {binds: sometimes, plugin: a/b, specs_dir: ../x, files: {state: a/b, l
 // TestTheFirstAndTheLastPhase are those of the list.
 func TestTheFirstAndTheLastPhase(t *testing.T) {
 	config := configFrom(t, "workflow: {phases: [draft, review, done]}\n")
-	assert.Equal(t, [2]string{"draft", "done"}, [2]string{config.first, config.last})
+	assert.Equal(t, [2]string{"draft", "done"}, [2]string{config.firstPhase, config.lastPhase})
 	assert.True(t, config.isLast("Done"))
 	assert.False(t, config.isLast("COMPLETION"))
 	assert.NotPanics(t, func() { configFrom(t, "workflow: {phases: []}\n") })

@@ -15,12 +15,12 @@ const detached = "HEAD"
 
 // branchPlace is a work tree and the branch that is checked out in it.
 type branchPlace struct {
-	Branch string // such as "feature/x", also during its rebase; or Detached
+	Branch string // such as "feature/x", also during its rebase; or detached
 	Top    string // root of the work tree: absolute, without symbolic links
 }
 
 // findBranch returns the work tree that contains dir, an absolute path. It looks up PATH and
-// GIT_DIR with getenv. Find returns false outside a repository, without the git program,
+// GIT_DIR with getenv. findBranch returns false outside a repository, without the git program,
 // if neither git's files nor git give the branch, or if one of git's files is not a
 // regular file.
 func findBranch(dir string, getenv func(string) string) (branchPlace, bool) {
@@ -54,7 +54,7 @@ var errUnknown = errors.New("unknown form of HEAD")
 const maxBytes = 64 << 10
 
 // readBranch returns the branch of the repository whose .git, a directory or a file, is
-// dotgit. It returns fs.ErrNotExist if there is no repository; then Find tries the parent
+// dotgit. It returns fs.ErrNotExist if there is no repository; then findBranch tries the parent
 // directory, as git does.
 func readBranch(dotgit string) (string, error) {
 	dir, err := gitDir(dotgit)
@@ -76,7 +76,7 @@ func readBranch(dotgit string) (string, error) {
 	return branch, err
 }
 
-// rebasedBranch returns the branch that is being rebased, Detached if there is none. A
+// rebasedBranch returns the branch that is being rebased, detached if there is none. A
 // rebase detaches HEAD.
 func rebasedBranch(gitdir string) string {
 	for _, state := range []string{"rebase-merge", "rebase-apply"} {
@@ -115,7 +115,7 @@ func gitDir(dotgit string) (string, error) {
 // reftable is the reference in HEAD if the repository uses the reftable storage.
 const reftable = "refs/heads/.invalid"
 
-// parseHead returns the branch in the content of HEAD, Detached for a commit.
+// parseHead returns the branch in the content of HEAD, detached for a commit.
 func parseHead(head string) (string, error) {
 	head = strings.TrimSpace(head)
 	ref, symbolic := strings.CutPrefix(head, "ref:")

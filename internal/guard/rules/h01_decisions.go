@@ -62,7 +62,7 @@ func (f decisionFacts) decide(config configuration) guard.Verdict {
 	}
 	var refusals, open []string
 	for _, q := range f.questions {
-		if m, ok := bestMatch(q, f.state.decisions, config.thresholds()); ok {
+		if m, ok := bestMatch(q, f.state.decisions, config.thresholds); ok {
 			refusals = append(refusals, m.refusal())
 		} else {
 			open = append(open, "'"+q.text+"'")

@@ -59,8 +59,8 @@ func (f specFacts) decide(config configuration) guard.Verdict {
 		return guard.Pass(4, "State file unreadable, spec still editable: "+f.state.err.Error())
 	case f.state.phase == "":
 		return guard.Pass(4, "Phase unknown, spec still editable")
-	case samePhase(f.state.phase, config.first):
-		return guard.Pass(4, "Phase is "+config.first+", spec still editable")
+	case samePhase(f.state.phase, config.firstPhase):
+		return guard.Pass(4, "Phase is "+config.firstPhase+", spec still editable")
 	}
 	return guard.Deny(5, fmt.Sprintf("DENIED: spec.md is immutable after planning has started (current phase: %s). Modifying it would "+
 		"invalidate all downstream artifacts. If requirements changed, abort planning and restart.",

@@ -15,13 +15,10 @@ func h06() guard.Rule {
 		ID: "H06", Name: "H06_context_injection", Event: client.UserPromptSubmit,
 		Flag: "hooks_context_preservation", Timeout: 5,
 		Brief: "every prompt comes with the state of the workflow",
-		Rows:  injectionRows(), Decide: decideBy(runH06),
+		Rows: append([]string{"the prompt is a notification of a background agent"},
+			summaryRows("the state is given to the model with the prompt")...),
+		Decide: decideBy(runH06),
 	}
-}
-
-func injectionRows() []string {
-	return append([]string{"the prompt is a notification of a background agent"},
-		summaryRows("the state is given to the model with the prompt")...)
 }
 
 // notification begins the prompt that the client sends when a background agent has

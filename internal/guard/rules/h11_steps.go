@@ -61,7 +61,7 @@ func (c *call) followSteps(s *stateFile) {
 		return
 	}
 	s.phase, s.byStep = phase, true
-	c.config.phases, c.config.first, c.config.last = phases, phases[0], phases[len(phases)-1]
+	c.config.phases, c.config.firstPhase, c.config.lastPhase = phases, phases[0], phases[len(phases)-1]
 }
 
 // phasesOf returns the phases that the steps of the plugin's planning workflow name, in their order
@@ -72,18 +72,18 @@ func (config configuration) phasesOf(all []gates.Stood) (phases []string, curren
 	latest := ""
 	for _, s := range all {
 		phase := config.phaseOf(s.Subject)
-		if phase != "" && !slices.Contains(phases, phase) && phase != config.last {
+		if phase != "" && !slices.Contains(phases, phase) && phase != config.lastPhase {
 			phases = append(phases, phase)
 		}
 		if latest = cmp.Or(phase, latest); s.Current && current == "" {
 			current = latest
 		}
 	}
-	if len(phases) < 2 || !samePhase(phases[0], config.first) {
+	if len(phases) < 2 || !samePhase(phases[0], config.firstPhase) {
 		return nil, ""
 	}
-	if phases = append(phases, config.last); !slices.ContainsFunc(all, func(s gates.Stood) bool { return !s.Done }) {
-		current = config.last
+	if phases = append(phases, config.lastPhase); !slices.ContainsFunc(all, func(s gates.Stood) bool { return !s.Done }) {
+		current = config.lastPhase
 	}
 	return phases, current
 }

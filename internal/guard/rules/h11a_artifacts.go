@@ -3,6 +3,7 @@ package rules
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/guard"
@@ -15,16 +16,13 @@ func h11a() guard.Rule {
 	return stopRule(guard.Rule{
 		ID: "H11a", Name: "H11a_required_artifacts",
 		Brief: "a turn does not end before design, plan, tasks and test plan exist",
-		Rows:  artifactRows(), Decide: decideBy(runH11a),
+		Rows: stopRows(
+			"the phase is COMPLETION",
+			"design.md, plan.md, tasks.md or test-plan.md is missing or empty",
+			"anything else",
+		),
+		Decide: decideBy(runH11a),
 	})
-}
-
-func artifactRows() []string {
-	return stopRows(
-		"the phase is COMPLETION",
-		"design.md, plan.md, tasks.md or test-plan.md is missing or empty",
-		"anything else",
-	)
 }
 
 func runH11a(c *call) (guard.Verdict, error) {
@@ -44,13 +42,7 @@ type artifactFacts struct {
 }
 
 func (c *call) missingArtifacts() []string {
-	var missing []string
-	for _, name := range c.config.required {
-		if !safefile.HasContent(c.place.path(name)) {
-			missing = append(missing, name)
-		}
-	}
-	return missing
+	return slices.DeleteFunc(slices.Clone(c.config.required), func(name string) bool { return safefile.HasContent(c.place.path(name)) })
 }
 
 // decide picks among the rows that only H11a has. Missing files block the turn even if the state
@@ -59,7 +51,7 @@ func (f artifactFacts) decide(config configuration) guard.Verdict {
 	phase, missing := cmp.Or(f.phase, "unknown"), strings.Join(f.missing, ", ")
 	switch {
 	case config.isLast(f.phase):
-		return guard.Pass(firstOwnRow, "Phase is "+config.last)
+		return guard.Pass(firstOwnRow, "Phase is "+config.lastPhase)
 	case len(f.missing) > 0:
 		return guard.Block(firstOwnRow+1, "Missing artifacts: "+missing,
 			fmt.Sprintf("Planning incomplete (phase: %s). Missing required artifacts: %s. Continue workflow to generate "+

@@ -14,18 +14,15 @@ func h11b() guard.Rule {
 	return stopRule(guard.Rule{
 		ID: "H11b", Name: "H11b_workflow_completeness",
 		Brief: "a turn does not end while the workflow is incomplete or a gate is RED",
-		Rows:  workflowRows(), Decide: decideBy(runH11b),
+		Rows: stopRows(
+			"a gate is RED, by the first word of its verdict or status",
+			"the phase is unreadable",
+			"the workflow has no such phase: an error, reported once",
+			"the phase is not COMPLETION, and the steps do not show that the phases from it on are done",
+			"anything else",
+		),
+		Decide: decideBy(runH11b),
 	})
-}
-
-func workflowRows() []string {
-	return stopRows(
-		"a gate is RED, by the first word of its verdict or status",
-		"the phase is unreadable",
-		"the workflow has no such phase: an error, reported once",
-		"the phase is not COMPLETION, and the steps do not show that the phases from it on are done",
-		"anything else",
-	)
 }
 
 func runH11b(c *call) (guard.Verdict, error) {
@@ -59,7 +56,7 @@ func (f workflowFacts) decide(config configuration) guard.Verdict {
 	case phase == "":
 		return guard.Pass(firstOwnRow+1, "Phase unreadable")
 	case config.isLast(phase):
-		return guard.Pass(firstOwnRow+4, "Phase is "+config.last+", no gate is "+strings.Join(config.failing, ", "))
+		return guard.Pass(firstOwnRow+4, "Phase is "+config.lastPhase+", no gate is "+strings.Join(config.failing, ", "))
 	case !config.knows(phase):
 		return guard.Block(firstOwnRow+2, "Unknown phase "+phase, unknownPhase(phase, config)).Once()
 	}
@@ -67,7 +64,7 @@ func (f workflowFacts) decide(config configuration) guard.Verdict {
 	if len(left) == 0 || len(left) == 1 && config.isLast(left[0]) { // only steps have done the present phase
 		return guard.Pass(firstOwnRow+4, "The steps of the workflow are done")
 	}
-	message := "Continue the planning workflow until phase " + config.last + " before stopping."
+	message := "Continue the planning workflow until phase " + config.lastPhase + " before stopping."
 	if missing := slices.DeleteFunc(left, func(p string) bool { return samePhase(p, phase) }); len(missing) > 0 {
 		message += " Missing phases: " + strings.Join(missing, ", ") + "."
 	}

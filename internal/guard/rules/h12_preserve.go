@@ -12,12 +12,8 @@ func h12() guard.Rule {
 		ID: "H12", Name: "H12_preserve_context", Event: client.PreCompact,
 		Flag: "hooks_context_preservation", Timeout: 5,
 		Brief: "the summary of a compaction contains the state of the workflow",
-		Rows:  preservationRows(), Decide: decideBy(runH12),
+		Rows:  summaryRows("the state is appended to the instructions for the summary"), Decide: decideBy(runH12),
 	}
-}
-
-func preservationRows() []string {
-	return summaryRows("the state is appended to the instructions for the summary")
 }
 
 const preserve = "Preserve this planning state verbatim in the summary:\n"

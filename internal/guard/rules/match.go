@@ -28,13 +28,9 @@ func (m match) beats(other match) bool {
 
 // thresholds are the shares of words from which on a question matches a decision.
 type thresholds struct {
-	overlap  float64 // of the decision's words
+	overlap  float64 // of the decision's words, 0 < x ≤ 1
 	subset   float64 // the same for a question that has no other words
-	question float64 // of the question's words
-}
-
-func (config configuration) thresholds() thresholds {
-	return thresholds{config.overlap, config.subset, config.question}
+	question float64 // of the question's words, those that must be about the decision
 }
 
 // forSubset is the share of the decision's words for a question that has no other words.
@@ -114,19 +110,14 @@ type subject struct {
 
 // subject returns what the question is about.
 func (q question) subject() subject {
-	s := subject{words: stems(q.text, fillers+generic), answers: map[string]bool{}}
+	s := subject{words: stems(q.text, fillers+generic), answers: namedAnswers(q.text)}
 	if s.all = keywords(q.text); len(s.words) == 0 {
 		s.words = s.all
 	} else {
 		s.shortened = len(s.words) < len(s.all)
 	}
 	for _, option := range q.options {
-		for word := range keywords(option) {
-			s.answers[word] = true
-		}
-	}
-	for _, name := range namedAnswers(q.text) {
-		s.answers[name] = true
+		maps.Copy(s.answers, keywords(option))
 	}
 	s.aspect = aspectOf(client.WordsOf(q.text))
 	return s
@@ -161,16 +152,14 @@ func aspectOf(words []string) string {
 // namedAnswers returns the stems of the proper names that a question offers as answers:
 // "Should we use MySQL …", "Redis or Memcached …". Words without a capital letter in these
 // positions can be the subject: "Should we use replication …".
-func namedAnswers(text string) []string {
+func namedAnswers(text string) map[string]bool {
 	words := strings.FieldsFunc(text, func(r rune) bool { return !isWordRune(r) && r != '.' })
-	var names []string
+	names := map[string]bool{}
 	for i, word := range words {
 		offered := i > 0 && strings.Contains(offers, " "+strings.ToLower(words[i-1])+" ") ||
 			i+1 < len(words) && strings.EqualFold(words[i+1], "or")
 		if offered && strings.IndexFunc(word, unicode.IsUpper) >= 0 {
-			for stem := range keywords(word) {
-				names = append(names, stem)
-			}
+			maps.Copy(names, keywords(word))
 		}
 	}
 	return names

@@ -70,14 +70,14 @@ func TestTheDocumentedExamples(t *testing.T) {
 		{"Is Redis good?", "Use Redis for session caching in production", false},
 		{"Redis?", "Use Redis for session caching in production", false}, // it has no other words, but only a quarter of the decision's
 	} {
-		_, got := bestMatch(question{text: c.question}, []userDecision{{key: c.decision}}, defaults.thresholds())
+		_, got := bestMatch(question{text: c.question}, []userDecision{{key: c.decision}}, defaults.thresholds)
 		assert.Equal(t, c.want, got, c.question)
 	}
 }
 
 func TestTheBestMatchWins(t *testing.T) {
 	decisions := []userDecision{{"alpha", "1"}, {"alpha beta", "2"}, {"beta alpha", "3"}, {"alpha beta gamma delta", "4"}}
-	m, ok := bestMatch(question{text: "alpha beta?"}, decisions, defaults.thresholds())
+	m, ok := bestMatch(question{text: "alpha beta?"}, decisions, defaults.thresholds)
 	assert.True(t, ok)
 	assert.Equal(t, "2", m.decision.value, "share first, then number, then order")
 }

@@ -63,7 +63,7 @@ func TestQuestionsAndDecisions(t *testing.T) {
 		same  bool
 	}{{again, true}, {other, false}} {
 		for _, p := range c.pairs {
-			_, same := bestMatch(question{p.question, p.options}, []userDecision{{p.key, p.value}}, defaults.thresholds())
+			_, same := bestMatch(question{p.question, p.options}, []userDecision{{p.key, p.value}}, defaults.thresholds)
 			assert.Equal(t, c.same, same, "%q and %q -> %q", p.question, p.key, p.value)
 		}
 	}
@@ -95,7 +95,7 @@ func TestQuestionsInOtherLanguages(t *testing.T) {
 		{"Ska vi använda storlek XL för rubriker?", "Ska vi använda storlek för rubriker?", "XL", true},
 		{"Which OS do we need?", "OS", "Linux", true},
 	} {
-		_, same := bestMatch(question{text: p.question}, []userDecision{{p.key, p.value}}, defaults.thresholds())
+		_, same := bestMatch(question{text: p.question}, []userDecision{{p.key, p.value}}, defaults.thresholds)
 		assert.Equal(t, p.same, same, "%q and %q -> %q", p.question, p.key, p.value)
 	}
 }

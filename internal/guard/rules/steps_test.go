@@ -138,7 +138,7 @@ func TestTheStepsOfTheSessionAreFollowed(t *testing.T) {
 		assert.Equal(t, c.want != "PLAN", s.byStep, name)
 		if s.byStep {
 			assert.Equal(t, []string{"SETUP", "RESEARCH", "COMPLETION"}, call.config.phases)
-			assert.Equal(t, [2]string{"SETUP", "COMPLETION"}, [2]string{call.config.first, call.config.last})
+			assert.Equal(t, [2]string{"SETUP", "COMPLETION"}, [2]string{call.config.firstPhase, call.config.lastPhase})
 		}
 	}
 

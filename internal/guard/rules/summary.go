@@ -10,7 +10,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// maxContext bounds the length of a text for the model, as event.Length counts it: the
+// maxContext bounds the length of a text for the model, as client.Length counts it: the
 // client replaces a text of more than about 10,000 by a reference to a file (fact 22).
 const maxContext = 9900
 
@@ -48,7 +48,7 @@ const (
 )
 
 // summary describes the state of the workflow for the model, in at most max units of
-// event.Length. List items that do not fit are left out.
+// client.Length. List items that do not fit are left out.
 func (f summaryFacts) summary(max int) string {
 	tail := f.lockLines() + "</planning-state>"
 	t := &bounded{left: max - client.Length(tail)}
@@ -105,7 +105,7 @@ func contained(s string, n int) string {
 // bounded is a text of limited length.
 type bounded struct {
 	b    strings.Builder
-	left int // units of event.Length
+	left int // units of client.Length
 }
 
 // add adds a line if it fits.

@@ -35,7 +35,7 @@ func readTasks(text string, testIDs []string) taskList {
 	task := regexp.MustCompile(`^- \[[ xX]\] \[T\d{3,}\]`)
 	test := regexp.MustCompile(`\b` + testID(testIDs...))
 	phase := regexp.MustCompile(`^##\s+Phase`)
-	heading := regexp.MustCompile(`^(#{1,6})(\s|$)`)
+	heading := regexp.MustCompile(`^#{1,6}(\s|$)`)
 	var list taskList
 	section := 2      // level of the heading above the tasks; 2 (## Phase) before the first heading
 	untested := false // the line is in a task that has not named a test yet
@@ -45,7 +45,7 @@ func readTasks(text string, testIDs []string) taskList {
 		if task.MatchString(line) {
 			list.tasks++
 			untested, inTask = true, true
-		} else if level := len(first(heading.FindStringSubmatch(line))); level > 0 && !(inTask && level > section) {
+		} else if level := strings.Count(heading.FindString(line), "#"); level > 0 && !(inTask && level > section) {
 			section = level
 			untested, inTask = false, false
 		}
@@ -59,12 +59,4 @@ func readTasks(text string, testIDs []string) taskList {
 	}
 	list.critique = regexp.MustCompile(`(?i)self[-_ ]critique`).MatchString(text)
 	return list
-}
-
-// first returns the first group of a match, "" if there is no match.
-func first(match []string) string {
-	if len(match) < 2 {
-		return ""
-	}
-	return match[1]
 }

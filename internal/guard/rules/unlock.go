@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"time"
@@ -24,10 +25,7 @@ var (
 // the lock is removed only if that session holds it. Errors are errNoFeature,
 // errOtherOwner and those of the system.
 func Unlock(here, session string, env func(string) string) (done string, err error) {
-	project := env("CLAUDE_PROJECT_DIR")
-	if project == "" {
-		project = here
-	}
+	project := cmp.Or(env("CLAUDE_PROJECT_DIR"), here)
 	c := callOf(guard.NewCall(&client.Event{Cwd: here}, guard.ReadConfig(env, project), time.Now(), env))
 	if c.place.feature == "" {
 		return "", errNoFeature
