@@ -15,12 +15,7 @@ func choose(all []*candidate, form string) (best *candidate, tied []*candidate, 
 	if form != "" {
 		return asked(all, form)
 	}
-	var sure []*candidate
-	for _, c := range all {
-		if c.doubt == "" {
-			sure = append(sure, c)
-		}
-	}
+	sure := slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return c.doubt != "" })
 	slices.SortStableFunc(sure, func(a, b *candidate) int { return b.rank - a.rank })
 	if len(sure) == 0 && len(all) == 0 {
 		return nil, nil, ""
@@ -30,7 +25,7 @@ func choose(all []*candidate, form string) (best *candidate, tied []*candidate, 
 	}
 	best = sure[0]
 	for _, c := range sure[1:] {
-		if c.rank >= titled && best.within(c) && slices.ContainsFunc(c.marks, best.withinOne) {
+		if c.rank >= titled && best.within(c) && slices.ContainsFunc(c.marks, best.inStep) {
 			best = c
 		}
 	}
@@ -64,16 +59,13 @@ func asked(all []*candidate, form string) (best *candidate, tied []*candidate, w
 
 // within reports whether each step of a candidate is in the text of a step of another one.
 func (c *candidate) within(other *candidate) bool {
-	for _, m := range c.marks {
-		if !slices.ContainsFunc(other.marks, func(o mark) bool { return o.line <= m.line && m.line < o.end }) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.marks, func(m mark) bool {
+		return !slices.ContainsFunc(other.marks, func(o mark) bool { return o.line <= m.line && m.line < o.end })
+	})
 }
 
-// withinOne reports whether a candidate is in the text of one step of another.
-func (c *candidate) withinOne(m mark) bool { return m.line < c.begin() && c.end() <= m.end }
+// inStep reports whether a candidate is in the text of this step of another.
+func (c *candidate) inStep(m mark) bool { return m.line < c.begin() && c.end() <= m.end }
 
 // told returns candidates, for a person who has to choose one.
 func told(all []*candidate) (left []Left) {

@@ -32,6 +32,9 @@ const (
 	near       = 2
 )
 
+// deepest is the level of a heading that has none below it.
+const deepest = 6
+
 // mark is where a step is.
 type mark struct {
 	line, end int
@@ -61,12 +64,7 @@ func (d *document) candidates() (all []*candidate) {
 	tasks := d.tasks()
 	for _, c := range d.headings() {
 		all = append(all, c)
-		for i := 0; i < len(tasks); i++ {
-			if c.takes(tasks[i]) {
-				tasks = slices.Delete(tasks, i, i+1)
-				i--
-			}
-		}
+		tasks = slices.DeleteFunc(tasks, c.takes)
 	}
 	all = append(append(all, tasks...), d.tables()...)
 	all = append(append(all, d.lists()...), d.graphs()...)
@@ -81,10 +79,7 @@ func (d *document) candidates() (all []*candidate) {
 // doubt returns why a candidate may be an example, or "".
 func (d *document) doubt(c *candidate) string {
 	for _, m := range c.marks {
-		if placeholder.in(m.title) {
-			return fmt.Sprintf("%q has a placeholder, as in a template", shorten(m.title))
-		}
-		for _, p := range m.parts {
+		for _, p := range append([]mark{m}, m.parts...) {
 			if placeholder.in(p.title) {
 				return fmt.Sprintf("%q has a placeholder, as in a template", shorten(p.title))
 			}
@@ -166,7 +161,7 @@ func (d *document) boxesBySection() (sections [][]mark) {
 		if n := len(sections); n > 0 && len(marks) > 0 && sections[n-1][0].above == b.above {
 			extend(sections[n-1], b.line)
 			sections[n-1] = append(sections[n-1], marks...)
-			extend(sections[n-1], d.sectionOf(b))
+			extend(sections[n-1], d.sectionEnd(b.line, deepest))
 		} else if len(marks) > 0 {
 			sections = append(sections, marks)
 		}
@@ -223,7 +218,7 @@ func (d *document) tables() []*candidate {
 		}
 		marks := d.rows(b)
 		goesOn := len(marks) > 0 && len(whole.marks) > 0 && marks[0].label.follows(whole.marks[len(whole.marks)-1].label)
-		if goesOn || len(marks) > 1 && !isAside(b.titles()) {
+		if goesOn || len(marks) > 1 && !isAside(b.above.titlesFrom()) {
 			whole.marks = append(whole.marks, marks...)
 		}
 	}
@@ -276,9 +271,7 @@ func (d *document) headings() (all []*candidate) {
 		}
 		byClass[m.label.class] = append(byClass[m.label.class], m)
 	}
-	if len(classes) > 0 {
-		delete(byClass, "gate")
-	} else if len(gates) > 0 {
+	if len(classes) == 0 && len(gates) > 0 {
 		classes = []string{"gate"}
 	}
 	for _, class := range classes {
@@ -294,19 +287,12 @@ func (d *document) headings() (all []*candidate) {
 			c.doubt, c.rival = fmt.Sprintf("%q is not one of them", other), true
 		}
 		if c.marks[0].label.class == "#" && c.doubt == "" {
-			if c.rank = titled; !announces(c.marks[0].titlesAbove()) && !instructions(c.marks) {
+			if c.rank = titled; !announces(c.marks[0].above.titlesFrom()) && !instructions(c.marks) {
 				c.doubt = "its headings are not instructions"
 			}
 		}
 	}
 	return all
-}
-
-func (m mark) titlesAbove() []string {
-	if m.above == nil {
-		return nil
-	}
-	return m.above.titlesFrom()
 }
 
 // headingMarks returns the headings, lines and items that begin with a label.
@@ -316,14 +302,14 @@ func (d *document) headingMarks() (marks []mark) {
 		switch {
 		case b.level > 0:
 			if m.label, m.title = cutLabel(b.text); m.label.class != "" {
-				m.end = d.section(b)
+				m.end = d.sectionEnd(b.line, b.level)
 				marks = append(marks, m)
 			}
 		case b.node.Kind() == ast.KindParagraph:
 			for i, line := range strings.Split(b.text, "\n") {
 				m.label, m.title = cutLabel(line)
 				if m.line, m.level = b.line+i, 7; m.label.class != "" && (m.label.isWord() && m.label.ends() || strings.HasPrefix(line, "**")) {
-					m.end = d.sectionOf(b)
+					m.end = d.sectionEnd(b.line, deepest)
 					marks = append(marks, m)
 				}
 			}
@@ -349,20 +335,9 @@ func (l label) isWord() bool {
 	return l.class != "" && strings.ToLower(l.class) == l.class && l.class != "#"
 }
 
-// sectionOf returns the line behind the section that a block is in.
-func (d *document) sectionOf(b *block) int {
-	for _, other := range d.blocks {
-		if other.line > b.line && other.level > 0 {
-			return other.line
-		}
-	}
-	return len(d.starts)
-}
-
 // runsOf returns the sequences in marks of one class. One that does not begin at its beginning, or has a gap, is not whole.
 func runsOf(class string, marks []mark) (runs []*candidate) {
 	what := fmt.Sprintf("headings with the number of a %s", class)
-	rank := headings
 	if class == "#" {
 		what = "numbered headings"
 	} else if !marks[0].label.isWord() {
@@ -373,7 +348,7 @@ func runsOf(class string, marks []mark) (runs []*candidate) {
 	for _, m := range marks {
 		follows := m.label.follows(before)
 		if c == nil || !follows && m.label.from <= 1 {
-			c = &candidate{form: formHeadings, what: what, rank: rank}
+			c = &candidate{form: formHeadings, what: what, rank: headings}
 			runs = append(runs, c)
 			if m.label.from > 1 {
 				c.doubt, c.rival = fmt.Sprintf("it begins with %s", m.label.name()), true
@@ -384,7 +359,7 @@ func runsOf(class string, marks []mark) (runs []*candidate) {
 		c.marks, before = append(c.marks, m), m.label
 	}
 	for _, c := range runs {
-		if !slices.ContainsFunc(c.marks, func(m mark) bool { return !isAside(m.titlesAbove()) }) {
+		if !slices.ContainsFunc(c.marks, func(m mark) bool { return !isAside(m.above.titlesFrom()) }) {
 			c.doubt = fmt.Sprintf("it is under %q", shorten(c.marks[0].above.text))
 		}
 		c.fold()
@@ -409,15 +384,12 @@ func (c *candidate) fold() {
 }
 
 // unrepeated returns the runs without those whose titles another one repeats, in more lines.
-func unrepeated(all []*candidate) (kept []*candidate) {
-	for _, c := range all {
-		if !slices.ContainsFunc(all, func(o *candidate) bool {
+func unrepeated(all []*candidate) []*candidate {
+	return slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool {
+		return slices.ContainsFunc(all, func(o *candidate) bool {
 			return o != c && c.repeats(o) && (o.extent() > c.extent() || o.extent() == c.extent() && o.begin() > c.begin())
-		}) {
-			kept = append(kept, c)
-		}
-	}
-	return kept
+		})
+	})
 }
 
 func (c *candidate) extent() int { return c.end() - c.begin() }
@@ -432,7 +404,7 @@ func (c *candidate) repeats(other *candidate) bool {
 }
 
 // nest gives the runs that are within the steps of another one to these steps, as their parts.
-func nest(all []*candidate) (outer []*candidate) {
+func nest(all []*candidate) []*candidate {
 	inside := map[*candidate]bool{}
 	for _, c := range all {
 		if c.doubt != "" || !c.marks[0].label.isWord() {
@@ -444,12 +416,7 @@ func nest(all []*candidate) (outer []*candidate) {
 			}
 		}
 	}
-	for _, c := range all {
-		if !inside[c] {
-			outer = append(outer, c)
-		}
-	}
-	return outer
+	return slices.DeleteFunc(all, func(c *candidate) bool { return inside[c] })
 }
 
 // takes makes another candidate the parts of the steps of c, if it is within them, and reports whether it did. Tasks with
@@ -508,7 +475,7 @@ func (d *document) lists() (all []*candidate) {
 	for _, b := range d.blocks {
 		list, ok := b.node.(*ast.List)
 		goesOn := ok && list.Start > 1 && list.Start == next
-		if !ok || !list.IsOrdered() || !goesOn && isAside(b.titles()) {
+		if !ok || !list.IsOrdered() || !goesOn && isAside(b.above.titlesFrom()) {
 			continue
 		}
 		items := d.items(list, b.end)
@@ -559,7 +526,7 @@ func (d *document) newList(start int, items []item, b *block) *candidate {
 		c.doubt, c.rival = fmt.Sprintf("it begins with %d", start), true
 	case strings.HasSuffix(lead, ":") && aside.in(lead):
 		c.doubt = fmt.Sprintf("%q introduces it", shorten(lead))
-	case introduces.in(lead) || announces(b.titles()):
+	case introduces.in(lead) || announces(b.above.titlesFrom()):
 		c.rank = titled
 	case b.above != nil && !b.above.title:
 		c.rival = instructions(c.marks)

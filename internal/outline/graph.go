@@ -40,7 +40,7 @@ const retries = 3
 func (d *document) graphs() (all []*candidate) {
 	for _, b := range d.blocks {
 		code, ok := b.node.(*ast.FencedCodeBlock)
-		if !ok || isAside(b.titles()) {
+		if !ok || isAside(b.above.titlesFrom()) {
 			continue
 		}
 		f, what, unread := &flow{}, "a graph of Mermaid", ""

@@ -44,10 +44,7 @@ func cutLabel(text string) (l label, title string) {
 		}
 		return l, title
 	}
-	if l, title = cutPlain(text); l.class == "" {
-		return l, text
-	}
-	return l, title
+	return cutPlain(text)
 }
 
 func cutPlain(text string) (l label, title string) {

@@ -163,15 +163,7 @@ func (d *document) cells(row ast.Node) (all []string) {
 	return all
 }
 
-// titles returns the headings that a block is in, the nearest first. That of the whole text counts if it announces steps.
-func (b *block) titles() (all []string) {
-	if b.above == nil {
-		return nil
-	}
-	return b.above.titlesFrom()
-}
-
-// titlesFrom returns the titles from a heading upwards.
+// titlesFrom returns the titles from a heading upwards. That of the whole text counts if it announces steps.
 func (b *block) titlesFrom() (all []string) {
 	for ; b != nil; b = b.above {
 		if !b.title || announcing.in(clean(b.text)) {
@@ -181,10 +173,10 @@ func (b *block) titlesFrom() (all []string) {
 	return all
 }
 
-// section returns the line behind the section of a heading.
-func (d *document) section(b *block) int {
+// sectionEnd returns the line of the first heading of a level, or of one above it, after a line.
+func (d *document) sectionEnd(line, level int) int {
 	for _, other := range d.blocks {
-		if other.line > b.line && other.level > 0 && other.level <= b.level {
+		if other.line > line && other.level > 0 && other.level <= level {
 			return other.line
 		}
 	}

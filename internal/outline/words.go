@@ -48,30 +48,21 @@ var verbs = strings.Fields(`accept add adjust agree align analyse analyze announ
 
 // announces reports whether one of the titles above something says that it is steps.
 func announces(titles []string) bool {
-	for _, title := range titles {
-		if announcing.in(clean(title)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(titles, func(title string) bool { return announcing.in(clean(title)) })
 }
 
 // isAside reports whether one of the titles above something says that it is for reading. A numbered one does not say that.
 func isAside(titles []string) bool {
-	for _, title := range titles {
-		if l, _ := cutLabel(title); l.class == "" && aside.in(title) && !announcing.in(clean(title)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(titles, func(title string) bool {
+		l, _ := cutLabel(title)
+		return l.class == "" && aside.in(title) && !announcing.in(clean(title))
+	})
 }
 
 // instructions reports whether each of the titles begins with a verb that says what to do.
 func instructions(marks []mark) bool {
-	for _, m := range marks {
-		if word := first.find(clean(m.title)); word == nil || !slices.Contains(verbs, strings.ToLower(word[1])) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(marks, func(m mark) bool {
+		word := first.find(clean(m.title))
+		return word == nil || !slices.Contains(verbs, strings.ToLower(word[1]))
+	})
 }
