@@ -445,3 +445,13 @@ func TestTheNewsOfAWorkflow(t *testing.T) {
 	assert.Equal(t, []string{`release: 1 of 2 done: #1 "A"`, `ship: 1 of 1 done: #3 "C"`}, progressOf(s, done))
 	assert.Equal(t, []string{`release: 1 of 2 done: #1 "A"`}, progressOf(s, done[:1]))
 }
+
+// TestWrongLinesAreToldWithWhatToDo, on a line of its own behind the output of a command.
+func TestWrongLinesAreToldWithWhatToDo(t *testing.T) {
+	c := stateOf(stepLine{id: 1, status: workflow.Pending}).Steps[0]
+	c.Each = &workflow.Each{Lines: "list"}
+	for wrong, mend := range map[string]string{"line 2 is twice": ". Mend", "it failed:\nno such file": "\nMend"} {
+		assert.Equal(t, `#1 "A" cannot be started: it is done for each line of list, and `+wrong+mend+" that, then start it again",
+			noLines(c, wrong, nil).Reason)
+	}
+}

@@ -1,14 +1,19 @@
 package hook
 
 import (
+	"io"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
 // TestWhereALineGoes: where the shell is after a line that begins in /p; "" where that cannot be told.
@@ -39,5 +44,20 @@ func TestWhoseEventItIs(t *testing.T) {
 		require.NoError(t, err)
 		f := Flags{Flags: hydrate.Flags{Agent: c.agent}}
 		assert.Equal(t, c.want, f.eventAgent(e) != nil, "%s %s", c.agent, c.event)
+	}
+}
+
+// TestWhoLogs: the settings' FSMTX_LOG is a person's; a hook or a script has it in its environment, or logs nothing.
+func TestWhoLogs(t *testing.T) {
+	home := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(home, ".claude"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(home, ".claude/settings.json"), []byte(`{"env": {"FSMTX_LOG": "~/log"}}`), 0o600))
+	for _, kind := range []caller.Kind{caller.Person, caller.Script, caller.Agent, caller.Unknown} {
+		env := map[string]string{"HOME": home}
+		s := terminal.Streams{Err: io.Discard, Getenv: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
+			Caller: func() caller.Caller { return caller.Caller{Kind: kind} }}
+		assert.Equal(t, kind == caller.Person, ToLog(s) != nil, kind)
+		env["FSMTX_LOG"] = filepath.Join(home, "other")
+		assert.NotNil(t, ToLog(s), kind)
 	}
 }
