@@ -67,7 +67,7 @@ func (f *Frame) mayBeAnother(s *state.State, c *state.Current) *Verdict {
 	}
 	command := fmt.Sprintf("fsmtx step done %d --because \"...\" %s", c.ID, f.listFlag())
 	if c.Decides == machine.Person.String() {
-		command = outcomeCommand(c.ID, f.listFlag())
+		command = state.ApproveCommand(c.ID, "NAME", f.listFlag())
 	}
 	v := deny(c, whyAnother, c.Name()+": "+state.NotByPerson(hook, command))
 	v.past.none = true

@@ -8,9 +8,6 @@ import (
 
 // approval asks a person before a step is completed.
 func approval(c *state.Current) Verdict {
-	if c.Approval == "" {
-		return Verdict{}
-	}
 	return Verdict{
 		Decision: state.Ask, Step: c.ID, gate: workflow.PersonApproves, question: c.Approval,
 		Why: "approval: " + message.Clip(message.Words(c.Approval), message.MaxSubject),
@@ -33,9 +30,6 @@ func unanswered(n int, commands string) string {
 // unattended denies a step that needs approval at an event at which the client cannot ask
 // a person.
 func unattended(c *state.Current) Verdict {
-	if c.Approval == "" {
-		return Verdict{}
-	}
 	return deny(c, "nobody could be asked", c.Name()+" needs the approval of a person, who cannot be asked here: "+
 		message.Clip(c.Approval, state.MaxReason))
 }
@@ -43,9 +37,6 @@ func unattended(c *state.Current) Verdict {
 // unapproved denies a step that was completed in another way and needs approval. The
 // person cannot be asked about a completed step, so it has to be completed again.
 func unapproved(c *state.Current) Verdict {
-	if c.Approval == "" {
-		return Verdict{}
-	}
 	return deny(c, "completed without approval",
 		c.Name()+" was completed without the approval that it needs. Set it to in_progress and complete it again, so that the person is asked")
 }

@@ -162,13 +162,8 @@ func (c *call) ungated(s *state.State, target *state.Current) (v Verdict, ok boo
 func (c *call) denyIgnored(s *state.State, target *state.Current) Verdict {
 	members, _ := jsonx.Members(c.update.Values)
 	given := slices.Sorted(maps.Keys(members))
-	switch {
-	case !c.Apply || c.update.Outcome == "" && len(given) == 0:
-		return Verdict{}
-	case target.Done():
-		if (c.update.Outcome == "" || c.update.Outcome == target.Outcome) && c.repeats(target, given) {
-			return Verdict{}
-		}
+	isAnother := c.update.Outcome != "" && c.update.Outcome != target.Outcome || !c.repeats(target, given)
+	if c.Apply && target.Done() && isAnother {
 		return isDone(s, target, c.listFlag())
 	}
 	return Verdict{}
@@ -237,23 +232,15 @@ func (c *call) decideOrder(s *state.State, target *state.Current, lines []state.
 
 // decideStart evaluates the gates of the target's start. ok is false if one denies, or something is missing.
 func (c *call) decideStart(s *state.State, target *state.Current, lines []state.Evidence) (d decision, ok bool) {
+	e := &ending{c: c, s: s, step: target}
 	for _, g := range target.Gates() {
-		if g.When != workflow.AtStart {
-			continue
-		}
-		f, known := c.facts[factKey{target.ID, g.Kind}]
-		v := pathFault(s, target, g, c.listFlag())
 		switch {
-		case !v.Allowed():
-		case !known:
-			return decision{lines: lines, files: []lookup{lookupOf(s, target, g)}}, false
-		case f.away != "":
-			v = c.nowhere(target, f)
+		case g.When != workflow.AtStart || e.pass(g):
+		case !e.missing.decided():
+			e.missing.lines = lines
+			return e.missing, false
 		default:
-			v = evaluate(g, target, f)
-		}
-		if !v.Allowed() {
-			return c.finalDecision(s, target, v, lines), false
+			return c.finalDecision(s, target, e.verdict, lines), false
 		}
 	}
 	return decision{}, true

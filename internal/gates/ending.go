@@ -234,7 +234,7 @@ func (e *ending) choose() (name string, ok bool) {
 	if e.c.NoChecks {
 		e.verdict = deny(e.step, "checks are off",
 			e.step.Name()+" ends as its command says, and commands are not run here (--checks off). A person can say how it ends: "+
-				outcomeCommand(e.step.ID, e.c.listFlag()))
+				state.ApproveCommand(e.step.ID, "NAME", e.c.listFlag()))
 		return "", false
 	}
 	if !e.pass(g) {
@@ -399,7 +399,7 @@ func (e *ending) answer(word string) (string, Verdict) {
 // letThemChoose tells the agent how the person can choose: by the answer to a question, or in a
 // terminal.
 func (e *ending) letThemChoose() string {
-	command, choices, spent := outcomeCommand(e.step.ID, e.c.listFlag()), e.s.Offered(e.step), e.s.SpentChoices(e.step)
+	command, choices, spent := state.ApproveCommand(e.step.ID, "NAME", e.c.listFlag()), e.s.Offered(e.step), e.s.SpentChoices(e.step)
 	if e.c.Questions == "" {
 		return spent + fmt.Sprintf("Tell them: it can end as %s, which they say in a terminal outside the client: %s",
 			message.Alternatives(choices), command)
@@ -410,9 +410,4 @@ func (e *ending) letThemChoose() string {
 	return spent + fmt.Sprintf("Ask them with %[1]s: %[4]q, with exactly these options: %[2]s. Then complete it with what they chose. "+
 		"Without %[1]s, tell the person: %[3]s",
 		e.c.Questions, strings.Join(choices, ", "), command, fsmspec.Question(e.step.ID))
-}
-
-// outcomeCommand returns the command with which a person says how a step ends.
-func outcomeCommand(id int64, list string) string {
-	return fmt.Sprintf(`fsmtx step done %d --outcome NAME --because "..." %s`, id, list)
 }

@@ -74,7 +74,7 @@ func (f *Frame) stop(ctx context.Context, s *state.State, x Stopping) (mine *sta
 	left = x.heard(s).wanted(s, left)
 	// Once the person has said stop, there is no reminder in a later turn either, unless the
 	// work has gone on: the reminder of this stall counts as given.
-	if err := f.remember(ctx, x, last.again(s.ProgressDigest())); err != nil {
+	if err := f.changeReminders(ctx, f.reminder(x), last.again(s.ProgressDigest()).String()); err != nil {
 		return nil, nil, err // a reminder that is not recorded would be repeated for ever
 	}
 	return s, left, nil
@@ -102,11 +102,6 @@ func (f *Frame) own(s *state.State, path, prompt string) *state.State {
 
 // reminder returns the key of an agent in the file of reminders.
 func (f *Frame) reminder(x Stopping) string { return cmp.Or(x.Caller, f.Session) + "/" + x.Agent }
-
-// remember records when the agent was last sent back.
-func (f *Frame) remember(ctx context.Context, x Stopping, last reminder) error {
-	return f.changeReminders(ctx, f.reminder(x), last.String())
-}
 
 // changeReminders sets a value in the file of reminders.
 func (f *Frame) changeReminders(ctx context.Context, key, value string) error {
@@ -156,7 +151,7 @@ func (f *Frame) BeginTurn(ctx context.Context, x Stopping) error {
 	if err != nil || last.times < 2 {
 		return err
 	}
-	return f.remember(ctx, x, reminder{last.at, 0})
+	return f.changeReminders(ctx, f.reminder(x), reminder{last.at, 0}.String())
 }
 
 // maxReminders limits the number of agents in the file. When it is reached, all subagents
@@ -208,18 +203,15 @@ func (f *Frame) Edit(path, cwd string) Verdict {
 	if err != nil {
 		return f.trouble(err)
 	}
-	var v Verdict
 	for _, file := range []string{path, filepath.Clean(path)} { // as the kernel reads .. and as the client does
-		if v = edit(safefile.Resolve(file), safefile.Resolve(f.List.Dir), safefile.Resolve(s)); !v.Allowed() {
+		v := edit(safefile.Resolve(file), safefile.Resolve(f.List.Dir), safefile.Resolve(s))
+		if v.Allowed() {
+			continue
+		}
+		if live, err := state.LiveSteps(f.List.Dir); err == nil && len(live) == 0 {
 			break
 		}
+		return v
 	}
-	if v.Allowed() {
-		return Verdict{}
-	}
-	live, err := state.LiveSteps(f.List.Dir)
-	if err == nil && len(live) == 0 {
-		return Verdict{}
-	}
-	return v
+	return Verdict{}
 }

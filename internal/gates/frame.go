@@ -170,10 +170,10 @@ func (f *Frame) begin(ctx context.Context, u Update) (*call, Verdict) {
 		return nil, f.trouble(err)
 	}
 	target := r.Steps.Find(u.Task)
-	if words := r.Departed[u.Task]; words != "" && target == nil {
-		return nil, wentOn(u.Task, words)
-	}
 	if target == nil {
+		if words := r.Departed[u.Task]; words != "" {
+			return nil, wentOn(u.Task, words)
+		}
 		t, err := state.TaggedTask(f.List.Dir, u.Task)
 		if err != nil {
 			return nil, f.trouble(err)
@@ -181,12 +181,9 @@ func (f *Frame) begin(ctx context.Context, u Update) (*call, Verdict) {
 		if t != nil {
 			return nil, f.unrecordedTask(ctx, t, len(r.Steps) > 0)
 		}
-	}
-	if target == nil {
-		target = blockedAnew(r.Steps, u) // of a task that is no step
-	}
-	if target == nil {
-		return nil, f.repaired(ctx, r.Steps)
+		if target = blockedAnew(r.Steps, u); target == nil { // of a task that is no step
+			return nil, f.repaired(ctx, r.Steps)
+		}
 	}
 	c := &call{Frame: f, id: state.NewCallID(), update: u, steps: r.Steps, target: target, begun: f.Began, facts: map[factKey]fact{}}
 	if c.begun.IsZero() {

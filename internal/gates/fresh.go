@@ -132,11 +132,7 @@ func filesWere(s *state.State, c *state.Current) (files map[string]string, said 
 			said = append(said, e.Unchanged...)
 		}
 	}
-	w := c.Workflow
-	for p := s.Parent(w); w.Part && p != nil; p = s.Parent(w) {
-		w = p.Workflow
-	}
-	return w.Files, said
+	return s.OfSkill(c.Workflow).Files, said
 }
 
 // brings reports whether a line of evidence has opened the step again, or brought it into the list.

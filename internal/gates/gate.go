@@ -33,8 +33,6 @@ func evaluate(g workflow.Gate, c *state.Current, f fact) (v Verdict) {
 		v = called(c)
 	case workflow.ReadyFiles, workflow.ProducedFiles, workflow.OutcomeFiles:
 		v = files(c, g.When, f)
-	case workflow.PersonApproves:
-		v = approval(c)
 	default:
 		v = command(c, g.Command(), *f.result)
 	}

@@ -223,8 +223,6 @@ func TestLastLines(t *testing.T) {
 
 func TestApproval(t *testing.T) {
 	s := stateOf(stepLine{id: 1, status: workflow.InProgress}, stepLine{id: 2, status: workflow.InProgress, approval: "Publish?\nReally?"})
-	require.True(t, approval(s.Step(1)).Allowed())
-	require.True(t, unapproved(s.Step(1)).Allowed())
 	v := approval(s.Step(2))
 	require.Equal(t, state.Ask, v.Decision)
 	require.Equal(t, "Publish?\nReally?\n(Yes completes the step #2 \"B\" of release.)", v.Reason)

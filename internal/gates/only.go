@@ -73,16 +73,11 @@ func (x ToolCall) covered(list []listing) (covered []part) {
 				covered = append(covered, one)
 			}
 		}
-		if len(p.listed) > 0 && !slices.ContainsFunc(covered, p.same) {
+		if len(p.listed) > 0 && !slices.ContainsFunc(covered, func(o part) bool { return slices.Equal(p.listed, o.listed) }) {
 			covered = append(covered, p)
 		}
 	}
 	return covered
-}
-
-// same reports whether the same rules cover another part.
-func (p part) same(o part) bool {
-	return slices.Equal(p.listed, o.listed)
 }
 
 // isAway returns an error if the call is about a file, and the directory is away below which files belong to steps.

@@ -47,12 +47,7 @@ func (f *Frame) Standing(ctx context.Context) (Standing, error) {
 // currentStep returns the step of a workflow that is being worked on: the first that is in progress, or
 // else the first that is ready; nil if there is none.
 func currentStep(s *state.State, w *workflow.Workflow) *state.Current {
-	var all []*state.Current
-	for _, c := range s.In(w) {
-		if !c.Done() && len(s.OpenBlockers(c)) == 0 {
-			all = append(all, c)
-		}
-	}
+	all := slices.DeleteFunc(s.Startable(), func(c *state.Current) bool { return c.Workflow != w })
 	if len(all) == 0 {
 		return nil
 	}

@@ -75,7 +75,7 @@ func TestThePersonEndsATurn(t *testing.T) {
 			x := Stopping{Message: c.message, Prompt: "p", Transcript: filepath.Join(t.TempDir(), "t.jsonl")}
 			require.NoError(t, os.WriteFile(x.Transcript, []byte(strings.Join(c.lines, "\n")), 0o600))
 			for mode, want := range map[StopMode]bool{Hold: c.hold, Remind: c.remind} {
-				require.NoError(t, l.remember(t.Context(), x, reminder{}))
+				require.NoError(t, l.changeReminders(t.Context(), l.reminder(x), reminder{}.String()))
 				x.Mode = mode
 				agent, _, err := l.Stop(t.Context(), x)
 				require.NoError(t, err)

@@ -110,9 +110,6 @@ func (c *call) decideSeenUngated(s *state.State) (lines []state.Evidence) {
 func (c *call) endSeen(s *state.State, b *state.Current) (e *ending, line state.Evidence, ok bool) {
 	e = &ending{c: c, s: s, step: b, seen: true}
 	tr, ok := e.end()
-	if !ok && e.verdict.Decision == state.Ask {
-		e.verdict = unapproved(b)
-	}
 	line = c.seenLine(s, b, e.verdict)
 	if !ok || !e.missing.decided() {
 		return e, line, false
