@@ -33,10 +33,10 @@ type Entry struct {
 // EntryFile describes a file at the time when a transaction created, restored or deleted
 // it.
 type EntryFile struct {
-	Name   string
-	Size   int64       // in bytes
-	SHA256 string      // of the bytes, 64 lower-case hexadecimal digits
-	Mode   fs.FileMode // permissions
+	Name   string      `json:"name"`
+	Size   int64       `json:"size"`   // in bytes
+	SHA256 string      `json:"sha256"` // of the bytes, 64 lower-case hexadecimal digits
+	Mode   fs.FileMode `json:"mode"`   // permissions
 }
 
 // History returns the kept transactions in the order of their commits, those whose journal
@@ -104,30 +104,26 @@ func (d *Dir) entry(id string) (Entry, error) {
 	}
 	return Entry{
 		ID: j.ID, Number: numberOf(j.ID), Time: j.Time, Label: j.Label, Record: j.Record,
-		Created: filesOf(j.Creates), Deleted: filesOf(j.Deletes),
+		Created: j.Creates, Deleted: j.Deletes,
 		Backups: d.txnPath(j.ID, backupName),
 	}, nil
 }
 
-func filesOf(entries []entry) []EntryFile {
-	files := make([]EntryFile, len(entries))
-	for i, e := range entries {
-		files[i] = EntryFile(e)
-	}
-	return files
-}
-
 // committed returns the ids of the committed transactions in S, in the order of their
 // commits.
-func (d *Dir) committed() ([]string, error) { return d.ids(donePrefix) }
-
-// ids returns, sorted, the ids of the names in S that consist of prefix and an id.
-func (d *Dir) ids(prefix string) ([]string, error) {
+func (d *Dir) committed() ([]string, error) {
 	entries, err := d.files.ReadDir(d.s)
-	return idsOf(entries, prefix), err
+	return idsOf(entries, donePrefix), err
 }
 
-// idsOf is ids of a listing of S, which is sorted by name, thus by id: see newID.
+// uncommitted returns the ids of the transactions in a listing of S that did not commit.
+func uncommitted(entries []fs.DirEntry) []string {
+	committed := idsOf(entries, donePrefix)
+	return slices.DeleteFunc(idsOf(entries, txnPrefix), func(id string) bool { return slices.Contains(committed, id) })
+}
+
+// idsOf returns the ids of the names in a listing of S that consist of prefix and an id. The listing is sorted by name, thus by
+// id: see newID.
 func idsOf(entries []fs.DirEntry, prefix string) (ids []string) {
 	for _, e := range entries {
 		if id, ok := strings.CutPrefix(e.Name(), prefix); ok && isID(id) {
@@ -148,10 +144,8 @@ func (d *Dir) tidy() (interrupted string) {
 		return ""
 	}
 	committed := idsOf(entries, donePrefix)
-	for _, id := range idsOf(entries, txnPrefix) {
-		if !slices.Contains(committed, id) {
-			d.discard(id)
-		}
+	for _, id := range uncommitted(entries) {
+		d.discard(id)
 	}
 	if n := len(committed); n > 0 {
 		if there, _ := d.exists(d.txnPath(committed[n-1], stagedName)); there {

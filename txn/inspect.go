@@ -89,9 +89,13 @@ func (d *Dir) setAside(now time.Time) (moved []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	dirs, err := d.uncommitted()
+	entries, err := d.files.ReadDir(d.s)
 	if err != nil {
 		return nil, err
+	}
+	var dirs []string
+	for _, id := range uncommitted(entries) {
+		dirs = append(dirs, txnPrefix+id)
 	}
 	for _, name := range append(dirs, journalName) {
 		to := filepath.Join(dir, name)
@@ -143,22 +147,4 @@ func (d *Dir) linkTree(from, to string) error {
 		}
 	}
 	return d.syncDir(to)
-}
-
-// uncommitted returns the names in S of the directories of transactions that did
-// not commit.
-func (d *Dir) uncommitted() ([]string, error) {
-	begun, err := d.ids(txnPrefix)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, id := range begun {
-		if committed, err := d.exists(d.statePath(donePrefix + id)); err != nil {
-			return nil, err
-		} else if !committed {
-			names = append(names, txnPrefix+id)
-		}
-	}
-	return names, nil
 }

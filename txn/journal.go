@@ -43,12 +43,7 @@ type journal struct {
 }
 
 // entry is one file of a transaction.
-type entry struct {
-	Name   string      `json:"name"`
-	Size   int64       `json:"size"`
-	SHA256 string      `json:"sha256"`
-	Mode   fs.FileMode `json:"mode"`
-}
+type entry = EntryFile
 
 func newEntry(name string, data []byte, mode fs.FileMode) entry {
 	return entry{Name: name, Size: int64(len(data)), SHA256: digest(data), Mode: mode.Perm()}

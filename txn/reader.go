@@ -34,9 +34,6 @@ func OpenReader(dir string, opts ...Option) (*Reader, error) {
 	return &Reader{d.View, d}, nil
 }
 
-// Path returns the absolute path of the directory, with its own symbolic link resolved.
-func (r *Reader) Path() string { return r.d.d }
-
 // History is Dir.History; it may miss a transaction that commits meanwhile.
 func (r *Reader) History() ([]Entry, error) { return r.d.History() }
 

@@ -3,9 +3,7 @@ package txn
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"slices"
 	"time"
 )
 
@@ -17,19 +15,6 @@ const (
 	RolledBack Outcome = "rolled back" // an interrupted transaction was undone
 	Committed  Outcome = "committed"   // a transaction was interrupted after its commit; S was tidied
 )
-
-// MarshalText implements encoding.TextMarshaler.
-func (o Outcome) MarshalText() ([]byte, error) { return []byte(o), nil }
-
-// UnmarshalText implements encoding.TextUnmarshaler. It returns an error unless
-// text is one of the outcomes.
-func (o *Outcome) UnmarshalText(text []byte) error {
-	if !slices.Contains([]Outcome{Clean, RolledBack, Committed}, Outcome(text)) {
-		return fmt.Errorf("%q is not the outcome of a recovery", text)
-	}
-	*o = Outcome(text)
-	return nil
-}
 
 // Report is what a recovery found and did. Names are names in D.
 type Report struct {

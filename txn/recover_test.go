@@ -1,7 +1,6 @@
 package txn
 
 import (
-	"encoding"
 	"errors"
 	"io/fs"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -364,7 +362,6 @@ func TestSetAsideReportsFaults(t *testing.T) {
 	for name, match := range map[string]func(w *world, s faultfs.Step) bool{
 		"quarantine": func(w *world, s faultfs.Step) bool { return s.Op == "mkdir" && s.Path == w.in(quarantineName) },
 		"list":       func(w *world, s faultfs.Step) bool { return s.Op == "readdir" && s.Path == w.s },
-		"committed":  func(w *world, s faultfs.Step) bool { return s.Op == "lstat" && s.Path == w.in(donePrefix+w.id) },
 		"sync":       func(w *world, s faultfs.Step) bool { return s.Op == "sync" },
 	} {
 		w := newWorld(t)
@@ -389,22 +386,6 @@ func TestJournalThatCannotBeCheckedIsNeitherTrustedNorSetAside(t *testing.T) {
 		}
 		require.Equal(t, before, tree(t, w.root, lockFileName))
 	}
-}
-
-func TestOutcomeIsText(t *testing.T) {
-	var _ encoding.TextMarshaler = Clean
-	var _ encoding.TextUnmarshaler = new(Outcome)
-	for _, o := range []Outcome{Clean, RolledBack, Committed} {
-		text, err := json.Marshal(o)
-		require.NoError(t, err)
-		var got Outcome
-		require.NoError(t, json.Unmarshal(text, &got))
-		assert.Equal(t, o, got)
-	}
-	got := Clean
-	err := got.UnmarshalText([]byte("dirty"))
-	require.EqualError(t, err, `"dirty" is not the outcome of a recovery`)
-	assert.Equal(t, Clean, got)
 }
 
 func TestConflictSaysWhereTheFileIs(t *testing.T) {

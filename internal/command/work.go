@@ -21,6 +21,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // exitTrouble says that a command for the agent could not do its work: nothing was decided.
@@ -209,7 +210,7 @@ done, or a file that it needs is missing.
 		Example: Example("fsmtx start 2"),
 		Args:    oneStep,
 	}, func(ctx context.Context, l *listWork, args []string) error {
-		return l.update(ctx, args[0], gates.Update{Status: progress.Started})
+		return l.update(ctx, args[0], gates.Update{Status: workflow.InProgress})
 	})
 }
 
@@ -241,7 +242,7 @@ client refuses every shell command that contains the word complete.
 		if len(f.note) > gates.MaxNote {
 			return &Exit{ExitNo, fmt.Errorf("--note has %d bytes; shorten it to %d", len(f.note), gates.MaxNote), ""}
 		}
-		return l.update(ctx, args[0], gates.Update{Status: progress.Complete, Outcome: strings.TrimSpace(f.outcome), Note: f.note,
+		return l.update(ctx, args[0], gates.Update{Status: workflow.Completed, Outcome: strings.TrimSpace(f.outcome), Note: f.note,
 			Values: f.set.object()})
 	})
 	c.Flags().StringVar(&f.outcome, "outcome", "", "how the step ends: the `name` of one of its outcomes")

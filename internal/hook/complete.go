@@ -13,9 +13,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // complete makes the client ask the person when the agent's shell is about to complete a step that they
@@ -95,7 +95,7 @@ func (h *hook) askAbout(ctx context.Context, one completion) (gates.Verdict, cli
 // updateOf returns the update that the command makes.
 func (h *hook) updateOf(one completion) gates.Update {
 	flags, e := one.call.Flags, h.call
-	u := gates.Update{Task: strconv.FormatInt(one.step.ID, 10), Status: progress.Complete, Agent: e.AgentID, Cwd: e.Cwd, Use: e.ToolUseID}
+	u := gates.Update{Task: strconv.FormatInt(one.step.ID, 10), Status: workflow.Completed, Agent: e.AgentID, Cwd: e.Cwd, Use: e.ToolUseID}
 	u.Outcome, _ = flags.GetString("outcome")
 	u.Note, _ = flags.GetString("note")
 	if len(one.call.Values) > 0 {

@@ -63,8 +63,8 @@ func (a announcement) text() string {
 	if !a.result.Flows {
 		state += warned(a.result, "\n%s\n")
 	}
-	tail := a.tail()
-	room := maxText - maxOmission - client.Length(head) - client.Length(state) - client.Length(a.rest()) - client.Length(tail)
+	tail := "\n" + a.request.Way.Manual() + "\n" // how to work with the list
+	room := maxText - maxOmission - client.Length(head) - client.Length(state) - client.Length(a.request.Way.Rest()) - client.Length(tail)
 
 	var details []detail
 	for _, i := range ready {
@@ -79,7 +79,7 @@ func (a announcement) text() string {
 		omitted = append(omitted, hidden)
 	}
 	if len(omitted) > 0 {
-		text += fmt.Sprintf("\nLeft out here for length: %s. %s\n", strings.Join(omitted, "; "), a.rest())
+		text += fmt.Sprintf("\nLeft out here for length: %s. %s\n", strings.Join(omitted, "; "), a.request.Way.Rest())
 	}
 	return text + tail
 }
@@ -199,9 +199,3 @@ func (a announcement) state(ready []int) string {
 	}
 	return "\nEvery step is completed.\n"
 }
-
-// tail returns the instructions on how to work with the list.
-func (a announcement) tail() string { return "\n" + a.request.Way.Manual() + "\n" }
-
-// rest returns how the agent gets what was left out.
-func (a announcement) rest() string { return a.request.Way.Rest() }

@@ -197,18 +197,13 @@ func (f *Flags) parse(set *pflag.FlagSet, args []string) error {
 	return f.Check()
 }
 
-// ofHydrate returns the flags of hydrate that f is read from.
-func (f *Flags) ofHydrate() *pflag.FlagSet {
-	set := pflag.NewFlagSet("hydrate", pflag.ContinueOnError)
-	set.Usage = func() {}
-	f.AddOnly(set, OfHydrate)
-	return set
-}
-
 // CheckFlags returns an error for arguments of hydrate that would make every call of the hook fail.
 func CheckFlags(args []string) error {
 	f := DefaultFlags()
-	if err := f.parse(f.ofHydrate(), args); err != nil {
+	set := pflag.NewFlagSet("hydrate", pflag.ContinueOnError)
+	set.Usage = func() {}
+	f.AddOnly(set, OfHydrate)
+	if err := f.parse(set, args); err != nil {
 		return message.WithHint(fmt.Errorf("invalid hydrate flags: %w", err), "run fsmtx hydrate --help")
 	}
 	return nil

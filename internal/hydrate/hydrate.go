@@ -142,10 +142,11 @@ func (r Request) list(env Env) (string, error) {
 
 // newHydration returns the hydration of result.List with spec.
 func newHydration(r Request, env Env, o Options, spec *fsmspec.Spec, result Result) *Hydration {
+	o.Policy.Args = r.Args
 	h := &Hydration{
 		env:        env,
 		request:    r,
-		policy:     withArgs(o.Policy, r.Args),
+		policy:     o.Policy,
 		list:       tasks.List{Dir: result.List, Wait: o.LockTimeout, Keep: o.History, FS: o.FS},
 		spec:       spec,
 		result:     result,
@@ -168,11 +169,6 @@ func newHydration(r Request, env Env, o Options, spec *fsmspec.Spec, result Resu
 		h.policy.Scope = fsmspec.ScopeSkill
 	}
 	return h
-}
-
-func withArgs(p fsmspec.Policy, args string) fsmspec.Policy {
-	p.Args = args
-	return p
 }
 
 // Apply puts the workflow's tasks into the list: in place of those of earlier workflows, or

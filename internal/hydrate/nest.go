@@ -168,7 +168,8 @@ func (h *Hydration) nested() *Nested {
 // tasks in the list.
 func (h *Hydration) lostTo(plan *fsmspec.Plan, tags map[int64]string) (texts []string) {
 	for _, w := range h.place.Lost {
-		if slices.ContainsFunc(plan.Deletions(), func(d fsmspec.Deletion) bool { return isStep(w.Workflow, d.ID) }) {
+		ids := stepsOf([]*workflow.Workflow{w.Workflow})
+		if slices.ContainsFunc(plan.Deletions(), func(d fsmspec.Deletion) bool { return ids[d.ID] }) {
 			texts = append(texts, w.Text)
 		}
 	}
@@ -179,8 +180,4 @@ func (h *Hydration) lostTo(plan *fsmspec.Plan, tags map[int64]string) (texts []s
 		}
 	}
 	return texts
-}
-
-func isStep(w *workflow.Workflow, id string) bool {
-	return slices.ContainsFunc(w.Steps, func(s workflow.Step) bool { return strconv.FormatInt(s.ID, 10) == id })
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
@@ -87,7 +86,7 @@ func TestProgressOfChecksOnly(t *testing.T) {
 		params *mcp.CallToolParamsRaw
 		step   *state.Current
 		status string
-	}{{new(mcp.CallToolParamsRaw), checked, progress.Complete}, {with, checked, "in_progress"}, {with, plain, progress.Complete}} {
+	}{{new(mcp.CallToolParamsRaw), checked, workflow.Completed}, {with, checked, "in_progress"}, {with, plain, workflow.Completed}} {
 		ctx, cancel := context.WithCancel(t.Context())
 		assert.NotPanics(t, notify(ctx, &mcp.CallToolRequest{Params: c.params}, c.step, c.status))
 		cancel()

@@ -24,7 +24,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/gates"
-	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
@@ -251,7 +250,7 @@ func TestServersBesideHooks(t *testing.T) {
 		f := &gates.Frame{Store: state.Store{List: tasks.List{Dir: w.list("s1"), Wait: 5 * time.Second}}, Env: os.Environ(), Apply: true}
 		for range 3 {
 			for step := 1; step <= count; step++ {
-				v := f.Update(t.Context(), gates.Update{Task: strconv.Itoa(step), Status: progress.Complete})
+				v := f.Update(t.Context(), gates.Update{Task: strconv.Itoa(step), Status: workflow.Completed})
 				assert.NotContains(t, v.Reason, "are not enforced")
 			}
 		}
@@ -260,7 +259,7 @@ func TestServersBesideHooks(t *testing.T) {
 
 	done := map[int64]bool{}
 	for _, e := range w.evidence("s1") {
-		if e.Verdict != state.Allow || e.To != progress.Complete {
+		if e.Verdict != state.Allow || e.To != workflow.Completed {
 			continue
 		}
 		if e.Step > 1 {

@@ -14,6 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // The inputs of the tools. The library derives their schemas from these types.
@@ -64,14 +65,14 @@ func (t *tools) status(ctx context.Context, _ *mcp.CallToolRequest, in statusInp
 }
 
 func (t *tools) start(ctx context.Context, r *mcp.CallToolRequest, in startInput) (result, any, error) {
-	return t.update(ctx, r, in, gates.Update{Status: progress.Started})
+	return t.update(ctx, r, in, gates.Update{Status: workflow.InProgress})
 }
 
 func (t *tools) complete(ctx context.Context, r *mcp.CallToolRequest, in completeInput) (result, any, error) {
 	if err := fits("note", in.Note); err != nil {
 		return nil, nil, err
 	}
-	return t.update(ctx, r, in.startInput, gates.Update{Status: progress.Complete, Note: in.Note, Outcome: strings.TrimSpace(in.Outcome),
+	return t.update(ctx, r, in.startInput, gates.Update{Status: workflow.Completed, Note: in.Note, Outcome: strings.TrimSpace(in.Outcome),
 		Values: valuesOf(r)})
 }
 
@@ -122,7 +123,7 @@ func (t *tools) update(ctx context.Context, r *mcp.CallToolRequest, in startInpu
 
 func (t *tools) updateOf(ctx context.Context, r *mcp.CallToolRequest, o *stepCall, in startInput, u gates.Update) (result, any, error) {
 	u.Use, u.Cwd = useOf(r), in.Cwd
-	if u.Status == progress.Complete && o.Undecided {
+	if u.Status == workflow.Completed && o.Undecided {
 		asked, err := t.letChoose(ctx, r, o)
 		if asked != nil || err != nil {
 			return asked, nil, err
@@ -179,7 +180,7 @@ const notifyEvery = 2 * time.Second
 // them and a check is going to run.
 func notify(ctx context.Context, r *mcp.CallToolRequest, c *state.Current, status string) (stop func()) {
 	token := r.Params.GetProgressToken()
-	if token == nil || status != progress.Complete || c.Check == nil {
+	if token == nil || status != workflow.Completed || c.Check == nil {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)

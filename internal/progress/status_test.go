@@ -67,7 +67,7 @@ func TestStatusOfTwoWorkflows(t *testing.T) {
 func TestNextNamesEveryOpenStep(t *testing.T) {
 	f := hydrated(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Collect"}, {"id": 2, "subject": "Ask"},
 		{"id": 3, "subject": "Notes", "do": [{"id": 1, "subject": "Draft"}]}, {"id": 4, "subject": "Publish", "blockedBy": [1, 2, 3]}]}`)
-	require.True(t, f.Update(t.Context(), gates.Update{Task: "1", Status: Started}).Allowed())
+	require.True(t, f.Update(t.Context(), gates.Update{Task: "1", Status: workflow.InProgress}).Allowed())
 	s, err := state.Load(t.Context(), f.List.Dir)
 	require.NoError(t, err)
 	text := Way{Kind: Commands}.Next(s)
@@ -91,7 +91,7 @@ func TestAReportHasAFewStepsInFull(t *testing.T) {
 func TestABlockedStepNamesWhatItWaitsFor(t *testing.T) {
 	f := hydrated(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Migrate", "each": {"run": "echo a; echo b", "inTurn": true}},
 		{"id": 2, "subject": "Publish", "blockedBy": [1], "do": [{"id": 1, "subject": "Tag"}]}]}`)
-	require.True(t, f.Update(t.Context(), gates.Update{Task: "1", Status: Started}).Allowed())
+	require.True(t, f.Update(t.Context(), gates.Update{Task: "1", Status: workflow.InProgress}).Allowed())
 	s, err := state.Load(t.Context(), f.List.Dir)
 	require.NoError(t, err)
 	for _, step := range (Way{}).Of(s, "").Steps {

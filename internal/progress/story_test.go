@@ -91,30 +91,30 @@ func TestTheWayThroughAWorkflow(t *testing.T) {
 				note(fmt.Sprintf("%s (%s, back %t, undecided %t)", what, r.Decision, r.Back, o.Undecided), r.Text)
 			}
 			next()
-			end(9, gates.Update{Status: Started})
-			end(2, gates.Update{Status: Started})
-			end(1, gates.Update{Status: Started})
+			end(9, gates.Update{Status: workflow.InProgress})
+			end(2, gates.Update{Status: workflow.InProgress})
+			end(1, gates.Update{Status: workflow.InProgress})
 			next()
-			end(1, gates.Update{Status: Complete, Outcome: "major"})
+			end(1, gates.Update{Status: workflow.Completed, Outcome: "major"})
 			write("in", "x")
-			end(2, gates.Update{Status: Started})
-			end(2, gates.Update{Status: Complete, Outcome: "again"})
+			end(2, gates.Update{Status: workflow.InProgress})
+			end(2, gates.Update{Status: workflow.Completed, Outcome: "again"})
 			next()
-			end(1, gates.Update{Status: Complete, Outcome: "major"})
-			end(2, gates.Update{Status: Complete, Outcome: "written", Values: jsontext.Value(`{"version": "1"}`)})
+			end(1, gates.Update{Status: workflow.Completed, Outcome: "major"})
+			end(2, gates.Update{Status: workflow.Completed, Outcome: "written", Values: jsontext.Value(`{"version": "1"}`)})
 			write("out", "x")
-			end(2, gates.Update{Status: Complete, Outcome: "written", Values: jsontext.Value(`{"version": "1"}`)})
+			end(2, gates.Update{Status: workflow.Completed, Outcome: "written", Values: jsontext.Value(`{"version": "1"}`)})
 			write("lines", "a\nb")
-			end(3, gates.Update{Status: Started})
+			end(3, gates.Update{Status: workflow.InProgress})
 			next()
-			end(6, gates.Update{Status: Complete})
-			end(7, gates.Update{Status: Complete})
-			end(3, gates.Update{Status: Complete})
-			end(4, gates.Update{Status: Complete})
-			end(5, gates.Update{Status: Complete, Outcome: "yes"})
+			end(6, gates.Update{Status: workflow.Completed})
+			end(7, gates.Update{Status: workflow.Completed})
+			end(3, gates.Update{Status: workflow.Completed})
+			end(4, gates.Update{Status: workflow.Completed})
+			end(5, gates.Update{Status: workflow.Completed, Outcome: "yes"})
 			next()
 			require.NoError(t, os.Remove(filepath.Join(f.List.Dir, "7.json")))
-			end(7, gates.Update{Status: Started})
+			end(7, gates.Update{Status: workflow.InProgress})
 			for _, id := range []int64{4, 5} {
 				_, err := f.GoPast(t.Context(), gates.Past{Step: id, Because: "x"}, state.By{})
 				require.NoError(t, err)
@@ -149,13 +149,13 @@ func TestStatusForPrograms(t *testing.T) {
 	}
 	_, err := f.GoPast(t.Context(), gates.Past{Step: 1, Done: true, Outcome: "major", Because: "x"}, state.By{})
 	require.NoError(t, err)
-	f.Update(t.Context(), gates.Update{Task: "2", Status: Complete, Outcome: "again"})
-	f.Update(t.Context(), gates.Update{Task: "1", Status: Complete, Outcome: "major"})
+	f.Update(t.Context(), gates.Update{Task: "2", Status: workflow.Completed, Outcome: "again"})
+	f.Update(t.Context(), gates.Update{Task: "1", Status: workflow.Completed, Outcome: "major"})
 	project := filepath.Join(filepath.Dir(filepath.Dir(f.List.Dir)), "project")
 	for name, text := range map[string]string{"in": "x", "out": "x", "lines": "a\n"} {
 		require.NoError(t, os.WriteFile(filepath.Join(project, name), []byte(text), 0o644))
 	}
-	require.True(t, f.Update(t.Context(), gates.Update{Task: "2", Status: Started}).Allowed())
+	require.True(t, f.Update(t.Context(), gates.Update{Task: "2", Status: workflow.InProgress}).Allowed())
 	assert.Equal(t, `
 [◐ 1/5 2][#2 Write 0][round 2/3 0][30 min over 3][not fully enforced 3] false#3 "Migrate" waits for #2; #4 "Publish {version}" waits for #3; #5 "Decide" waits for #2
 {
@@ -230,9 +230,9 @@ func TestStatusForPrograms(t *testing.T) {
 		s.Time = s.Time.Add(90 * time.Minute)
 		s.Troubles = []error{errors.New("bad")}
 	}))
-	f.Update(t.Context(), gates.Update{Task: "2", Status: Complete, Outcome: "written", Values: jsontext.Value(`{"version": "1"}`)})
-	f.Update(t.Context(), gates.Update{Task: "3", Status: Started})
-	require.True(t, f.Update(t.Context(), gates.Update{Task: "5", Status: Started}).Allowed())
+	f.Update(t.Context(), gates.Update{Task: "2", Status: workflow.Completed, Outcome: "written", Values: jsontext.Value(`{"version": "1"}`)})
+	f.Update(t.Context(), gates.Update{Task: "3", Status: workflow.InProgress})
+	require.True(t, f.Update(t.Context(), gates.Update{Task: "5", Status: workflow.InProgress}).Allowed())
 	assert.Equal(t, `
 [◐ 2/6 2][waiting for you 4][#5 Decide +1 0][refused a call: only: x 3] true#3 "Migrate" waits for #6; #4 "Publish 1" waits for #3; #6 "Change a" waits for its check, which is running
 {

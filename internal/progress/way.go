@@ -156,7 +156,7 @@ func (w Way) toComplete(c *state.Current) string {
 		line, outcome = "Call step_complete when the work of a step is done", ", with an outcome, which is "
 	}
 	choices := strings.Join(c.Choices(), " or ")
-	if outcomeOf(c) != "" {
+	if len(c.Choices()) > 1 && c.Decides == "" {
 		line += outcome + choices
 	}
 	if given := c.Given(); len(given) > 0 {
@@ -192,12 +192,4 @@ func (w Way) Spoken(description string) string {
 	outcome := jsonx.StringMember(jsontext.Value(description[at+len(before):end]), "outcome")
 	delete(members, "outcome")
 	return description[:at] + gates.Say(w.how(), outcome, slices.Sorted(maps.Keys(members))...) + description[end:]
-}
-
-// outcomeOf returns an outcome of the step that the agent can choose, empty if it need not.
-func outcomeOf(c *state.Current) string {
-	if choices := c.Choices(); len(choices) > 1 && c.Decides == "" {
-		return choices[0]
-	}
-	return ""
 }

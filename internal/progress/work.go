@@ -9,12 +9,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
-)
-
-// The statuses of a step that an agent sets.
-const (
-	Started  = "in_progress"
-	Complete = "completed"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // ErrRefused is returned for a call that names no open step of the list.
@@ -100,7 +95,7 @@ func (o *Work) Told(ctx context.Context, u gates.Update, v gates.Verdict) (r Res
 		r.Text = v.Reason
 	case v.Turn != nil:
 		r.Back, r.Text = true, v.Turn.Text+toThePerson(v)
-	case u.Status == Complete:
+	case u.Status == workflow.Completed:
 		r.Text = o.after(ctx, o.Step.Name()+" is done."+toThePerson(v))
 	default:
 		r.Text = o.Step.Name() + " is in progress." + toThePerson(v) + " " + o.toComplete(o.Step)
