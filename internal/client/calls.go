@@ -29,11 +29,9 @@ func LastCall(path, promptID string, matches func(name string) bool) (at time.Ti
 	if path == "" {
 		return time.Time{}, false
 	}
-	await(path, waitAtMost, func() (text string, stale bool) {
-		if at, found = lastCall(path, matches); !found {
-			_, stale = lastUserText(path, promptID)
-		}
-		return "", stale
+	search(path, promptID, waitAtMost, func() bool {
+		at, found = lastCall(path, matches)
+		return found
 	})
 	return at, found
 }

@@ -19,7 +19,7 @@ import (
 // ParseRegistry parses the content of an installed_plugins.json in either form: an
 // object of version 2 with arrays of entries by key (measured with 2.1.197, fact 27), or
 // an array of entries that each have a name, as the requirements describe it. Errors are
-// of type [*FileError], with path, and wrap ErrMalformed. Unlike [ReadRegistry] the
+// of type [*FileError], with path, and wrap ErrBadFile. Unlike [ReadRegistry] the
 // result resolves no symbolic links and has no marketplaces.
 func ParseRegistry(path string, data []byte) (*Registry, error) {
 	r := &Registry{path: path}

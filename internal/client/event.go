@@ -206,22 +206,13 @@ func (e *Event) Has(name string) bool {
 func (e *Event) Foreign() bool {
 	switch {
 	case e.Name == "":
-		return e.hasAny("hookName", "hookEventName", "sessionId", "toolName", "agent_action_name")
+		return slices.ContainsFunc([]string{"hookName", "hookEventName", "sessionId", "toolName", "agent_action_name"}, e.Has)
 	case isCamelCase(e.Name), strings.HasPrefix(e.Name, "Before"), strings.HasPrefix(e.Name, "After"):
 		return true // as Copilot, Cursor and Gemini name their events
 	case e.PromptID != "" && !strings.Contains(e.PromptID, "########"):
 		return false // Qwen Code 0.24.4 alone sends another one: SESSION########NUMBER
 	}
-	return e.hasAny("timestamp", "turn_id") || strings.HasPrefix(filepath.Base(e.TranscriptPath), "rollout-")
-}
-
-func (e *Event) hasAny(names ...string) bool {
-	for _, name := range names {
-		if e.Has(name) {
-			return true
-		}
-	}
-	return false
+	return e.Has("timestamp") || e.Has("turn_id") || strings.HasPrefix(filepath.Base(e.TranscriptPath), "rollout-")
 }
 
 // isCamelCase reports whether a name is like preToolUse.

@@ -31,7 +31,7 @@ type FileError struct {
 	Err  error
 }
 
-// Error has the form "path: message", and "path:line:column: message" for ErrMalformed.
+// Error has the form "path: message", and "path:line:column: message" for ErrBadFile.
 func (e *FileError) Error() string {
 	if e.Is(ErrBadFile) {
 		return e.Path + ":" + e.Err.Error()
@@ -41,7 +41,7 @@ func (e *FileError) Error() string {
 
 func (e *FileError) Unwrap() error { return e.Err }
 
-// Is reports whether the error is ErrMalformed.
+// Is reports whether the error is ErrBadFile.
 func (e *FileError) Is(target error) bool {
 	_, is := errors.AsType[*jsonx.SyntaxError](e.Err)
 	return is && target == ErrBadFile
@@ -59,7 +59,7 @@ func fileError(path string, err error) *FileError {
 	return &FileError{path, err}
 }
 
-// mistakeAt returns an ErrMalformed at an offset of data.
+// mistakeAt returns an ErrBadFile at an offset of data.
 func mistakeAt(data []byte, offset int, format string, args ...any) error {
 	return &jsonx.SyntaxError{Position: jsonx.PositionAt(data, offset), Err: fmt.Errorf(format, args...)}
 }
@@ -91,9 +91,8 @@ func isDir(fsys FS, path string) bool {
 // resolver resolves symbolic links. It asks the file system once about each path: the plugins of a
 // registry have most of the directories above them in common.
 type resolver struct {
-	fs       FS
-	resolved map[string]string // by directory
-	links    map[string]link   // by path
+	fs    FS
+	links map[string]link // by path
 }
 
 // link is what FS.Readlink returned.
@@ -102,18 +101,11 @@ type link struct {
 	err error
 }
 
-func newResolver(fsys FS) *resolver { return &resolver{fsys, map[string]string{}, map[string]link{}} }
+func newResolver(fsys FS) *resolver { return &resolver{fsys, map[string]link{}} }
 
 // resolve returns a directory without symbolic links. Names that do not exist are kept: a project
 // may have been deleted since its plugin was installed.
-func (r *resolver) resolve(dir string) string {
-	real, ok := r.resolved[dir]
-	if !ok {
-		real = safefile.ResolveWith(r.readlink, dir)
-		r.resolved[dir] = real
-	}
-	return real
-}
+func (r *resolver) resolve(dir string) string { return safefile.ResolveWith(r.readlink, dir) }
 
 func (r *resolver) readlink(path string) (string, error) {
 	l, ok := r.links[path]

@@ -28,17 +28,13 @@ const listingAtMost = 500 * time.Millisecond
 // model's answer to that prompt came at once. promptID is the prompt_id of the event, which may
 // be empty: while there is neither a listing nor this prompt, Lists reads the transcript
 // again, for at most half a second, if the client writes it.
-func Lists(path, promptID, name string) bool {
+func Lists(path, promptID, name string) (lists bool) {
 	if path == "" {
 		return false
 	}
-	lists, _ := await(path, listingAtMost, func() (bool, bool) {
-		lists, any := listsNow(path, name)
-		if any {
-			return lists, false
-		}
-		_, stale := lastUserText(path, promptID)
-		return false, stale
+	search(path, promptID, listingAtMost, func() (any bool) {
+		lists, any = listsNow(path, name)
+		return any
 	})
 	return lists
 }

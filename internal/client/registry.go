@@ -60,7 +60,7 @@ func DataDir(configDir, key string) string {
 
 // ReadRegistry reads the registry of the configuration directory. Its errors are
 // of type [*FileError]. They wrap fs.ErrNotExist if the file is missing or configDir is
-// empty, ErrMalformed if the file has no known form, or the error of reading it. With an
+// empty, ErrBadFile if the file has no known form, or the error of reading it. With an
 // error the registry has no entries, but WithSources and Enabled still return the plugins of
 // directory marketplaces, which the client loads (measured with 2.1.329, fact 123).
 func ReadRegistry(fsys FS, configDir string) (*Registry, error) {
@@ -138,7 +138,15 @@ func (r *Registry) isOfProject(in Installation, dir string) bool {
 // Enabled returns the plugins that the client loads in the directories: of each key that the
 // settings do not disable the first installation by Compare.
 func (r *Registry) Enabled(settings *Settings, dirs ...string) []Installation {
-	return r.enabled(r.withSources(settings, r.Installations(), func(string) bool { return true }), settings, dirs)
+	all := r.withSources(settings, r.Installations(), func(string) bool { return true })
+	loaded := slices.DeleteFunc(all, func(in Installation) bool { return settings.Disabled(in.Key) || !r.Takes(settings, in, dirs...) })
+	slices.SortFunc(loaded, func(a, b Installation) int { return cmp.Or(Compare(a, b), cmp.Compare(a.Key, b.Key)) })
+	seen := map[string]bool{}
+	return slices.DeleteFunc(loaded, func(in Installation) bool {
+		again := seen[in.Key]
+		seen[in.Key] = true
+		return again
+	})
 }
 
 // WithSources is Of, and adds what the client loads of the plugin without an entry.
@@ -172,31 +180,15 @@ func (r *Registry) has(key string) bool {
 	return slices.ContainsFunc(r.Of(plugin), func(in Installation) bool { return in.Key == key })
 }
 
-func (r *Registry) enabled(all []Installation, settings *Settings, dirs []string) []Installation {
-	loaded := slices.DeleteFunc(all, func(in Installation) bool { return settings.Disabled(in.Key) || !r.Takes(settings, in, dirs...) })
-	slices.SortFunc(loaded, func(a, b Installation) int { return cmp.Or(Compare(a, b), cmp.Compare(a.Key, b.Key)) })
-	seen := map[string]bool{}
-	return slices.DeleteFunc(loaded, func(in Installation) bool {
-		again := seen[in.Key]
-		seen[in.Key] = true
-		return again
-	})
-}
-
 // Compare orders installations that all apply by precedence. Of two projects that
 // contain the same directory the one with the longer path is nearer. Compare does not
 // order marketplaces.
 func Compare(a, b Installation) int {
 	return cmp.Or(
-		compareScopes(a, b),
+		cmp.Compare(slices.Index(scopes, a.Scope), slices.Index(scopes, b.Scope)),
 		b.LastUpdated.Compare(a.LastUpdated),
 		cmp.Compare(len(b.ProjectPath), len(a.ProjectPath)),
 	)
-}
-
-// compareScopes orders installations by the precedence of their scopes alone.
-func compareScopes(a, b Installation) int {
-	return cmp.Compare(slices.Index(scopes, a.Scope), slices.Index(scopes, b.Scope))
 }
 
 // resolve resolves the symbolic links of a directory.

@@ -39,17 +39,13 @@ const serverMark = "workflow_status: the steps, which are ready"
 // one that comes before the client writes its prompt: while there is neither a word about the
 // tools nor this prompt, Tools reads the transcript again, for at most half a second, if the
 // client writes it.
-func Tools(path, promptID string) Offer {
+func Tools(path, promptID string) (o Offer) {
 	if path == "" {
 		return Offer{}
 	}
-	o, _ := await(path, listingAtMost, func() (Offer, bool) {
-		o := tools(path)
-		if o != (Offer{}) {
-			return o, false
-		}
-		_, stale := lastUserText(path, promptID)
-		return o, stale
+	search(path, promptID, listingAtMost, func() bool {
+		o = tools(path)
+		return o != (Offer{})
 	})
 	return o
 }

@@ -60,7 +60,11 @@ func lastMessage(path, promptID string) (text string, known bool) {
 	if path == "" {
 		return "", true
 	}
-	return await(path, waitAtMost, func() (string, bool) { return lastUserText(path, promptID) })
+	known = await(path, waitAtMost, func() (stale bool) {
+		text, stale = lastUserText(path, promptID)
+		return stale
+	})
+	return text, known
 }
 
 // inputs calls visit with what the user typed in this session, from the last input to the
@@ -115,16 +119,26 @@ func input(raw []byte) (text string, l line) {
 
 // await calls read until the transcript is up to date or the time is up. It calls read once
 // if the client does not write the transcript.
-func await[T any](path string, wait time.Duration, read func() (found T, stale bool)) (found T, current bool) {
-	found, stale := read()
+func await(path string, wait time.Duration, read func() (stale bool)) (current bool) {
+	stale := read()
 	if stale && !written(path) {
-		return found, false
+		return false
 	}
 	for end := time.Now().Add(wait); stale && !time.Now().After(end); {
 		time.Sleep(waitStep)
-		found, stale = read()
+		stale = read()
 	}
-	return found, !stale
+	return !stale
+}
+
+// search calls find until it has found something, the transcript contains the prompt, or the time is up.
+func search(path, promptID string, wait time.Duration, find func() (found bool)) {
+	await(path, wait, func() (stale bool) {
+		if !find() {
+			_, stale = lastUserText(path, promptID)
+		}
+		return stale
+	})
 }
 
 // written reports whether the client writes the transcript: it is there, or it may still come.
