@@ -11,13 +11,13 @@ import (
 // says which folder it runs.
 
 // byName returns the skill of the user, the project or a plugin whose frontmatter has the
-// name, which has no colon.
+// name; of a plugin only if it has no colon.
 func (s *search) byName() (candidate, bool) {
 	if s.isListed() {
 		return candidate{}, false
 	}
-	if c, ok := s.byOwnName(); ok {
-		return c, true
+	if c, ok := s.byOwnName(); ok || s.plugin != "" {
+		return c, ok
 	}
 	if s.byBare == nil {
 		s.byBare = map[string]candidate{}
@@ -89,14 +89,6 @@ func (s *search) byOwnName() (candidate, bool) {
 		s.runsSkill(c)
 	}
 	return c, ok
-}
-
-// byScopedName is byOwnName for a name with a colon.
-func (s *search) byScopedName() (candidate, bool) {
-	if s.isListed() {
-		return candidate{}, false
-	}
-	return s.byOwnName()
 }
 
 // byNameInPlugin returns the first skill or command of the plugin whose frontmatter has the

@@ -23,11 +23,7 @@ func (s *search) inPlugin() (candidate, bool) {
 	if s.isPath() {
 		return candidate{}, false
 	}
-	return s.ofPlugin(s.pluginsNamed())
-}
-
-// ofPlugin returns the skill of the name in the first of the plugins that has it.
-func (s *search) ofPlugin(list []*client.Plugin) (candidate, bool) {
+	list := s.pluginsNamed()
 	found, ok := s.firstOf(list)
 	if !ok {
 		return candidate{}, false

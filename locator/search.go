@@ -62,7 +62,7 @@ var scopedChoices = []choice{
 	(*search).byCommand,
 	(*search).inPlugin,
 	(*search).inScope,
-	(*search).byScopedName,
+	(*search).byName,
 	(*search).byNameInPlugin,
 }
 
@@ -113,8 +113,6 @@ func (s *search) choose(choices []choice) bool {
 			s.result.known = true
 			if c.folder != "" {
 				s.checkOverride(c)
-			}
-			if c.folder != "" {
 				s.use(c)
 			}
 			return c.folder != ""
