@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 
@@ -118,13 +119,7 @@ func cutLine(data []byte) (line, rest []byte) {
 }
 
 func isLine(line []byte, texts ...string) bool {
-	line = bytes.TrimRight(line, " \t\r\n")
-	for _, text := range texts {
-		if string(line) == text {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(texts, string(bytes.TrimRight(line, " \t\r\n")))
 }
 
 // mapping parses YAML whose value must be a mapping.

@@ -13,6 +13,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -58,7 +59,7 @@ func chosen(s terminal.Streams, words []string) (names []string) {
 	if !slices.Contains(words, All) {
 		return slices.Compact(slices.Sorted(slices.Values(words)))
 	}
-	if dir, err := client.ConfigDir(s.Getenv); err == nil && (isDir(dir) || onPath(caller.Claude)) {
+	if dir, err := client.ConfigDir(s.Getenv); err == nil && (safefile.IsDir(dir) || onPath(caller.Claude)) {
 		names = append(names, caller.Claude)
 	}
 	for _, a := range agent.Others() {
@@ -72,7 +73,7 @@ func chosen(s terminal.Streams, words []string) (names []string) {
 // isFound reports whether the agent seems to be used here.
 func isFound(s terminal.Streams, a *agent.Agent) bool {
 	for _, file := range []string{a.Hooks.User, a.Server.User} {
-		if path := a.UserFile(s.Getenv, file); file != "" && path != "" && isDir(filepath.Dir(path)) &&
+		if path := a.UserFile(s.Getenv, file); file != "" && path != "" && safefile.IsDir(filepath.Dir(path)) &&
 			filepath.Dir(path) != filepath.Clean(s.Env("HOME")) {
 			return true
 		}
@@ -304,7 +305,7 @@ func (a agentInstall) isTheirs(err error) bool {
 // addServer sets the server that the file should have, and reports whether it has one.
 func (a agentInstall) addServer(one *agentFile, command string) (had bool, err error) {
 	if a.agent.ServerPath == nil {
-		one.table = &tomlServer{Command: command, Args: []string{"mcp"}}
+		one.table = &tomlServer{command}
 		if a.verb == remove {
 			_, had, err = one.table.remove(one.Data)
 			return had, err

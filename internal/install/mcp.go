@@ -93,7 +93,7 @@ func (j *job) installServer(s terminal.Streams, found server) error {
 		return found.printUnknown(s)
 	}
 	if j.preview || !j.MCP && found.report.State != settings.Outdated {
-		return j.sweepServer(found)
+		return nil
 	}
 	data, err := settings.AddServer(found.file.Data, found.Server)
 	if err != nil {
@@ -113,19 +113,10 @@ func (found server) printUnknown(s terminal.Streams) error {
 	return err
 }
 
-// sweepServer removes the temporary files of a killed install beside the file of the MCP
-// server.
-func (j *job) sweepServer(found server) error {
-	if j.preview || found.file == nil {
-		return nil
-	}
-	return found.file.Replace(found.file.Data)
-}
-
 // uninstallServer removes the registration of the MCP server, if there is one.
 func (j *job) uninstallServer(s terminal.Streams, found server) error {
 	if j.preview || found.report.State == settings.Absent {
-		return j.sweepServer(found)
+		return nil
 	}
 	data, err := settings.RemoveServer(found.file.Data, found.Server)
 	if err != nil {

@@ -27,7 +27,7 @@ var errOld = errors.New("is not the version that npm has installed")
 // errUntrusted is returned if another user could replace the copy.
 var errUntrusted = errors.New("another user can replace the programs in it")
 
-// maxProgram limits the size of a program that is read, in bytes.
+// maxProgram limits the size of a file that is read, in bytes. The programs have some 15 MB.
 const maxProgram = 256 << 20
 
 // npmCopy is the copy of this program that hooks run if npm, or a similar package

@@ -92,8 +92,3 @@ func (j *job) hasHooks(dir string, hooks []settings.Hook) bool {
 	report, err := settings.Inspect(file.Data, hooks)
 	return err == nil && report.State != settings.Absent
 }
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}

@@ -24,7 +24,6 @@ import (
 
 const (
 	checksums   = "SHA256SUMS"
-	maxArchive  = 256 << 20
 	maxChecksum = 1 << 20
 )
 
@@ -113,7 +112,7 @@ func readSums(file string) (map[string]string, error) {
 
 // readArchive checks the checksum of an archive and returns its programs.
 func readArchive(file string, sums map[string]string) (Program, error) {
-	data, err := safefile.ReadFile(file, maxArchive, 0)
+	data, err := safefile.ReadFile(file, maxProgram, 0)
 	if err != nil {
 		return Program{}, err
 	}

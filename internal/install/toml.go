@@ -39,14 +39,16 @@ var errTable = message.NewError("the lines of the MCP server cannot be told from
 //
 // What somebody wrote about a server of this name in another form is never edited, and a file is changed only
 // if it is valid TOML afterwards: Codex does not start with another.
-type tomlServer struct {
-	Command string
-	Args    []string
-}
+type tomlServer struct{ Command string }
 
 const (
 	header  = "[mcp_servers." + serverName + "]"
 	comment = "# fsmtx install: this MCP server"
+
+	// below is what comes behind the line of the program. env_vars are the variables by which fsmtx finds its lists, its log and
+	// skills: Codex starts a server without those that are not named (measured with 0.169.0), and a list elsewhere would be another
+	// one than that of the hooks and the shell.
+	below = "\nargs = [\"mcp\"]\nenv_vars = [\"CLAUDE_CONFIG_DIR\",\"CODEX_HOME\",\"FSMTX_LOG\",\"XDG_STATE_HOME\"]\n"
 )
 
 // mark is a byte order mark. Codex reads a file that begins with one (measured with 0.169.0).
@@ -85,7 +87,7 @@ func (t tables) server() tables { return t.at("mcp_servers", serverName) }
 func (t tomlServer) owns(server tables) bool {
 	command, _ := server["command"].(string)
 	args, _ := server["args"].([]any)
-	return len(args) > 0 && args[0] == t.Args[0] && (command == t.Command || filepath.Base(command) == serverName)
+	return len(args) > 0 && args[0] == "mcp" && (command == t.Command || filepath.Base(command) == serverName)
 }
 
 // find returns the tables of a file, and whether it has the server. Errors are errServer and errTOML.
@@ -125,11 +127,6 @@ func block(data []byte) (begin, end int) {
 	return begin, end
 }
 
-// passedOn are the variables by which fsmtx finds its lists, its log and skills. Codex starts a server without
-// those that env_vars does not name (measured with 0.169.0), and a list elsewhere would be another one than
-// that of the hooks and the shell.
-var passedOn = []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "FSMTX_LOG", "XDG_STATE_HOME"}
-
 // add returns the file with the server. data is nil if there is no file. Of a server that runs another version only the
 // line of the program changes. Errors are errServer, errOneLine, errTable and errTOML.
 func (t tomlServer) add(data []byte) ([]byte, error) {
@@ -153,10 +150,7 @@ func (t tomlServer) add(data []byte) ([]byte, error) {
 		}
 		out = slices.Concat(data[:begin+at[0]], []byte("command = "), command, data[begin+at[1]:])
 	} else {
-		lines, err := t.lines(string(command))
-		if err != nil {
-			return nil, err
-		}
+		lines := comment + "\n" + header + "\ncommand = " + string(command) + below
 		if text := bytes.TrimPrefix(data, []byte(mark)); len(text) > 0 && text[len(text)-1] != '\n' {
 			lines = "\n" + lines
 		}
@@ -173,16 +167,6 @@ func (t tomlServer) add(data []byte) ([]byte, error) {
 
 // commandLine matches the line of the program in the block.
 var commandLine = pattern.New(`(?m)^command *= *("[^"\n]*"|'[^'\n]*')`)
-
-// lines returns the block of a new server.
-func (t tomlServer) lines(command string) (string, error) {
-	args, err := json.Marshal(t.Args)
-	if err != nil {
-		return "", err
-	}
-	vars, err := json.Marshal(passedOn)
-	return comment + "\n" + header + "\ncommand = " + command + "\nargs = " + string(args) + "\nenv_vars = " + string(vars) + "\n", err
-}
 
 // remove returns the file without the server, and whether it had it. It returns nil if nothing else is in the file. Errors
 // are errTable, and errTOML for a file that may have the server.

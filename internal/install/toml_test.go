@@ -17,7 +17,7 @@ const (
 
 // TestTableIsRemoved: from any file, and also after lines were added below it.
 func TestTableIsRemoved(t *testing.T) {
-	table := tomlServer{Command: `/a "b"/\c`, Args: []string{"mcp"}}
+	table := tomlServer{Command: `/a "b"/\c`}
 	rapid.Check(t, func(t *rapid.T) {
 		before := rapid.SampledFrom([]string{"", "\n", "a = 1\n", "[x]\r\n", "# c\n\n", "\ufeffa = 1\n", "\ufeff[x]\r\n",
 			"x = \"\"\"\n[y]\n\"\"\"\n", "[mcp_servers]\no = {command = \"o\"}\n"}).Draw(t, "file")
@@ -52,9 +52,9 @@ func TestTableIsRemoved(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	old, err := tomlServer{Command: "/old/fsmtx", Args: []string{"mcp"}}.add([]byte("a = 1\n"))
+	old, err := tomlServer{Command: "/old/fsmtx"}.add([]byte("a = 1\n"))
 	require.NoError(t, err)
-	table := tomlServer{Command: "/new/fsmtx", Args: []string{"mcp"}}
+	table := tomlServer{Command: "/new/fsmtx"}
 	why, had, err := table.inspect(old)
 	require.NoError(t, err)
 	assert.True(t, had)
@@ -96,7 +96,7 @@ func TestTable(t *testing.T) {
 // the server is found without the comments, of which Codex drops some (measured with 0.169.0).
 func TestCodexWritesInTheFileToo(t *testing.T) {
 	const server = "[mcp_servers.fsmtx]\ncommand = \"/bin/fsmtx\"\nargs = [\"mcp\"]\n" + varsLine
-	table := tomlServer{Command: "/bin/fsmtx", Args: []string{"mcp"}}
+	table := tomlServer{Command: "/bin/fsmtx"}
 	for name, c := range map[string]struct{ file, rest string }{
 		"a table before the comment": {"a = 1\n" + server + "\n[features]\nhooks = true\n# mine\n",
 			"a = 1\n\n[features]\nhooks = true\n# mine\n"},
@@ -138,7 +138,7 @@ func TestCodexWritesInTheFileToo(t *testing.T) {
 }
 
 func TestOnlyTheProgramIsUpdated(t *testing.T) {
-	table := tomlServer{Command: "/bin/fsmtx", Args: []string{"mcp"}}
+	table := tomlServer{Command: "/bin/fsmtx"}
 	const old = "[mcp_servers.fsmtx]\ncommand = \"/old/fsmtx\"\nargs = [\"mcp\"]\n" + varsLine
 	const note = "note = \"\"\"\ncommand = \"/old/fsmtx\"\n\"\"\"\n"
 	for _, other := range []string{"[x]\ncommand = \"/old/fsmtx\"\n", "x = nan\n" + note, "[mcp_servers.fsmtx.env]\ncommand = \"1\"\n"} {
@@ -150,9 +150,9 @@ func TestOnlyTheProgramIsUpdated(t *testing.T) {
 
 // TestAnyFile: in a file with numbers that are none, times and tables the server is added, updated and removed.
 func TestAnyFile(t *testing.T) {
-	table := tomlServer{Command: "/bin/fsmtx", Args: []string{"mcp"}}
+	table := tomlServer{Command: "/bin/fsmtx"}
 	for _, file := range []string{"x = nan\n", "[a]\nx = [[1, -nan], {y = +nan}]\nt = 2020-01-01T00:00:00+01:00\n[[b]]\nz = nan\n"} {
-		old, err := tomlServer{Command: "/old/fsmtx", Args: []string{"mcp"}}.add([]byte(file))
+		old, err := tomlServer{Command: "/old/fsmtx"}.add([]byte(file))
 		require.NoError(t, err, file)
 		added, err := table.add(old)
 		require.NoError(t, err, file)
@@ -171,7 +171,7 @@ func TestAServerInAnotherForm(t *testing.T) {
 		"[mcp_servers]\nfsmtx = {command = \"/bin/fsmtx\", args = [\"mcp\"]}\n",
 		"[ mcp_servers . \"fsmtx\" ] # x\r\ncommand = '/bin/fsmtx'\r\nargs = ['mcp']\r\n",
 	} {
-		table := tomlServer{Command: "/bin/fsmtx", Args: []string{"mcp"}}
+		table := tomlServer{Command: "/bin/fsmtx"}
 		why, had, err := table.inspect([]byte(file))
 		require.NoError(t, err)
 		assert.True(t, had)
@@ -183,7 +183,7 @@ func TestAServerInAnotherForm(t *testing.T) {
 		require.ErrorIs(t, err, errTable, "removed means gone")
 		assert.True(t, had)
 		assert.Equal(t, file, string(rest))
-		_, err = tomlServer{Command: "/new/fsmtx", Args: []string{"mcp"}}.add([]byte(file))
+		_, err = tomlServer{Command: "/new/fsmtx"}.add([]byte(file))
 		require.ErrorIs(t, err, errTable)
 	}
 }

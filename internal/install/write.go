@@ -48,9 +48,8 @@ func (e *differsError) Error() string {
 func (e *differsError) Hint() string { return "nothing was written; --force replaces these files" }
 
 const (
-	maxManifest = 1 << 20   // bytes; real ones have less than a kilobyte
-	maxConfig   = 4 << 20   // bytes of a hooks.json or .mcp.json
-	maxFile     = 256 << 20 // bytes of any file; the programs have some 15 MB
+	maxManifest = 1 << 20 // bytes; real ones have less than a kilobyte
+	maxConfig   = 4 << 20 // bytes of a hooks.json or .mcp.json
 )
 
 // Existing is a plugin in a directory, which may have been edited since it was written.
@@ -347,7 +346,7 @@ func (f *pluginFile) compare(dir string) (exists, same bool, err error) {
 	if err == nil && f.keep {
 		return true, true, nil
 	}
-	if f.edit, err = safefile.ReadToEdit(safefile.Resolve(path), maxFile); err != nil {
+	if f.edit, err = safefile.ReadToEdit(safefile.Resolve(path), maxProgram); err != nil {
 		return true, false, err
 	}
 	if f.merged && !bytes.Equal(f.edit.Data, f.from) {

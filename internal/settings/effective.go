@@ -81,12 +81,7 @@ func readSettings(fsys safefile.FS, managed, config, dir string, getenv func(str
 }
 
 func placeOf(config, path string) Place {
-	for place, source := range sources() {
-		if source == client.SourceOf(config, path) {
-			return place
-		}
-	}
-	return Project
+	return map[string]Place{"user": User, "local": Local, "project": Project}[client.SourceOf(config, path)]
 }
 
 // member returns the last value of a member of the file's object and its line, nil if there
