@@ -132,8 +132,9 @@ func (s Search) TakenUp(c Call) *Skill {
 // namedIn returns the names that a prompt may mean as those of skills.
 func (a *Agent) namedIn(prompt string) (names []string) {
 	if a.anywhereInPrompt {
-		for i, rest := range after(prompt, a.typed) {
-			if i == 0 || strings.ContainsAny(prompt[i-1:i], " \t\r\n(\"'`,;[") {
+		for i := range prompt {
+			rest, ok := strings.CutPrefix(prompt[i:], a.typed)
+			if ok && (i == 0 || strings.ContainsAny(prompt[i-1:i], " \t\r\n(\"'`,;[")) {
 				names = append(names, nameIn(rest))
 			}
 		}
@@ -147,19 +148,6 @@ func (a *Agent) namedIn(prompt string) (names []string) {
 		}
 	}
 	return slices.Compact(names)
-}
-
-// after yields the texts after each occurrence of mark, by the offset of the mark.
-func after(text, mark string) func(func(int, string) bool) {
-	return func(yield func(int, string) bool) {
-		for at := 0; ; {
-			i := strings.Index(text[at:], mark)
-			if i < 0 || !yield(at+i, text[at+i+len(mark):]) {
-				return
-			}
-			at += i + len(mark)
-		}
-	}
 }
 
 // shows reports whether an output contains the beginning of a document, at least its first

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -70,8 +71,7 @@ func (e *Choice) Type() string   { return strings.Join(e.words, "|") }
 
 func (e *Choice) Set(word string) error {
 	if !slices.Contains(e.words, word) {
-		last := len(e.words) - 1
-		return fmt.Errorf("want %s or %s", strings.Join(e.words[:last], ", "), e.words[last])
+		return errors.New("want " + message.Alternatives(e.words))
 	}
 	e.Value = word
 	return nil

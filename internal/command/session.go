@@ -30,7 +30,7 @@ func FindList(ctx context.Context, s terminal.Streams, named string) (tasklist.F
 	return found, err
 }
 
-// ChooseList returns the list that findList finds, which must exist. chosen describes it,
+// ChooseList returns the list that FindList finds, which must exist. chosen describes it,
 // for the first line of the output.
 func ChooseList(ctx context.Context, s terminal.Streams, named string) (list tasks.List, chosen string, err error) {
 	found, err := FindList(ctx, s, named)
@@ -106,7 +106,7 @@ func NotAStep(session string, err error) error {
 }
 
 // completeSteps completes the numbers of the steps of the list that a command is about, named or the
-// one that findList finds: those that are done, or those that are open.
+// one that FindList finds: those that are done, or those that are open.
 func completeSteps(s terminal.Streams, named *string, done bool) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, _ string) (numbers []string, _ cobra.ShellCompDirective) {
 		ctx := c.Context()

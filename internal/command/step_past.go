@@ -190,12 +190,13 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	}
 	_, err = message.Fprintf(s.Out, "%s: %s\n", word, target.Name())
 	if f.do != nil {
-		opened = openedWith(target, before, now)
+		opened = changed(before, now, func(was, is *state.Current) bool { return is != target && was.Done() && !is.Done() })
 	}
 	if len(opened) > 0 {
 		message.Fprintf(s.Out, "%s: %s\n", map[bool]string{true: "open again", false: "with it"}[f.do == nil], state.Names(opened))
 	}
-	if halted := haltedBy(before, now); len(halted) > 0 {
+	halted := changed(before, now, func(was, is *state.Current) bool { return was.Status == "in_progress" && is.Status == "pending" })
+	if len(halted) > 0 {
 		message.Fprintf(s.Out, "not in progress any more: %s\n", state.Names(halted))
 	}
 	if before != nil { // the lines of a step that is opened again are read anew
@@ -233,40 +234,22 @@ func openIn(ctx context.Context, dir string) (step int64, err error) {
 	return 0, &Exit{ExitNo, errors.New("several workflows are open: " + strings.Join(all, ", ")), "name a step of the one to end"}
 }
 
-// openedWith returns the other steps that were done and are open now.
-func openedWith(target *state.Current, before, after *state.State) (opened []*state.Current) {
+// changed returns the steps that were there before and for which has is true; none if it is not known what was before.
+func changed(before, after *state.State, has func(was, is *state.Current) bool) (all []*state.Current) {
 	if before == nil {
 		return nil
 	}
 	for _, c := range after.Steps {
-		if was := before.Step(c.ID); c != target && was != nil && was.Done() && !c.Done() {
-			opened = append(opened, c)
+		if was := before.Step(c.ID); was != nil && has(was, c) {
+			all = append(all, c)
 		}
 	}
-	return opened
-}
-
-// haltedBy returns the steps that were in progress and are pending again.
-func haltedBy(before, after *state.State) (halted []*state.Current) {
-	if before == nil {
-		return nil
-	}
-	for _, c := range after.Steps {
-		if was := before.Step(c.ID); was != nil && was.Status == "in_progress" && c.Status == "pending" {
-			halted = append(halted, c)
-		}
-	}
-	return halted
+	return all
 }
 
 // printEnded prints what the end of a workflow has made unnecessary.
 func printEnded(s terminal.Streams, before, after *state.State, target *state.Current) error {
-	var left []*state.Current
-	for _, c := range after.Steps {
-		if was := before.Step(c.ID); c.Done() && was != nil && !was.Done() {
-			left = append(left, c)
-		}
-	}
+	left := changed(before, after, func(was, is *state.Current) bool { return is.Done() && !was.Done() })
 	what := target.Workflow.Level()
 	if what == "the workflow" {
 		what += " of " + message.Words(target.Workflow.Command)
@@ -279,7 +262,7 @@ func printEnded(s terminal.Streams, before, after *state.State, target *state.Cu
 	return err
 }
 
-// FrameOf returns the frame for the list that findList finds.
+// FrameOf returns the frame for the list that FindList finds.
 func FrameOf(ctx context.Context, s terminal.Streams, named string) (*gates.Frame, error) {
 	found, err := FindList(ctx, s, named)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // errTyped is returned if standard input is a terminal: a person has typed the command.
 var errTyped = errors.New("standard input is a terminal; it must be the client's event")
 
-// ReadEvent reads the event of a hook from standard input. It returns errTyped or an error of event.Read.
+// ReadEvent reads the event of a hook from standard input. It returns errTyped or an error of client.Read.
 func ReadEvent(s terminal.Streams) (*client.Event, error) {
 	if s.InputIsTerminal() {
 		return nil, errTyped

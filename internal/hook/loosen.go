@@ -19,7 +19,7 @@ type Loosening struct {
 	Command string                    // without the program's name
 	When    func(*pflag.FlagSet) bool // nil, if there is no rule: never
 	What    string                    // what an agent cannot do by itself
-	flags   []string                  // those that when reads, if fsmtx itself does not have the command; one with = has a value
+	flags   []string                  // those that When reads, if fsmtx itself does not have the command; one with = has a value
 }
 
 // Loosenings has the rules. It is a function because a package variable

@@ -18,9 +18,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// signalGrace is how long the server may take to stop its checks after a signal.
-const signalGrace = 2 * time.Second
-
 const long = `Serves the steps of the current workflow to an agent, as tools of an MCP server on standard
 input and output: workflow_status, workflow_begin, workflow_continue, step_start, step_complete and step_skip.
 They change the same task files as the client's TaskUpdate, and the same gates hold:
@@ -64,7 +61,7 @@ func Command(s terminal.Streams) *cobra.Command {
 			}
 			f.Checks = checks == "on"
 			// The client closes the server's input, and sends SIGTERM if the server does not exit.
-			ctx, stop := signals.Context(c.Context(), signalGrace)
+			ctx, stop := signals.Context(c.Context(), signals.Grace)
 			defer stop()
 			return run(ctx, s, f)
 		},
