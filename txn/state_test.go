@@ -339,3 +339,17 @@ func TestReplaceFilesLeavesOutWhatVanishes(t *testing.T) {
 	}
 	require.Equal(t, []string{"rename S/tmp/1.json to 1.json"}, back)
 }
+
+// TestAReplacedFileKeepsItsPermissions; one in place of something that is not a file is the user's alone.
+func TestAReplacedFileKeepsItsPermissions(t *testing.T) {
+	dir := newList(t)
+	require.NoError(t, os.Chmod(filepath.Join(dir, "1.json"), 0o640))
+	require.NoError(t, os.Remove(filepath.Join(dir, "2.json")))
+	require.NoError(t, os.Symlink("elsewhere", filepath.Join(dir, "2.json")))
+	require.NoError(t, opened(t, dir).ReplaceFiles(File{Name: "1.json", Data: []byte("x")}, File{Name: "2.json", Data: []byte("y")}))
+	for name, want := range map[string]fs.FileMode{"1.json": 0o640, "2.json": 0o600} {
+		info, err := os.Lstat(filepath.Join(dir, name))
+		require.NoError(t, err)
+		assert.Equal(t, want, info.Mode(), name)
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fsmtx/fsmtx/internal/graph"
 	"github.com/fsmtx/fsmtx/internal/outline"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -24,4 +25,19 @@ func TestTheLeftAreCounted(t *testing.T) {
 		assert.True(t, strings.HasSuffix(out.String(), want), "%d: %s", n, out.String())
 		assert.Equal(t, min(n, maxLeft+1), strings.Count(out.String(), "\n"))
 	}
+}
+
+func TestStatesInADrawing(t *testing.T) {
+	for word, want := range map[string]graph.State{"skipped": graph.Done, "checking": graph.InProgress, "unchecked": graph.InProgress,
+		"done": graph.Done, "in progress": graph.InProgress} {
+		assert.Equal(t, want, stateOfWord(word), word)
+	}
+}
+
+// TestWhatCanBeRepaired: a file with a mistake that is known, and not standard input.
+func TestWhatCanBeRepaired(t *testing.T) {
+	const known, unknown = `[{"id": "1", "subject": "A"}]`, `[{"id": 1}]`
+	assert.True(t, checkSpec("a/fsm.json", []byte(known)).fixable)
+	assert.False(t, checkSpec("-", []byte(known)).fixable)
+	assert.False(t, checkSpec("a/fsm.json", []byte(unknown)).fixable)
 }
