@@ -18,7 +18,7 @@ import (
 const (
 	// maxBytes is the size at which a file is rotated.
 	maxBytes = 10 << 20
-	// Kept is how many rotated files are kept: FILE.1 is the newest of them.
+	// kept is how many rotated files are kept: FILE.1 is the newest of them.
 	kept = 3
 )
 

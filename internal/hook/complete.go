@@ -21,10 +21,9 @@ import (
 // complete makes the client ask the person when the agent's shell is about to complete a step that they
 // have to approve. The other gates are evaluated first: if one denies, the call is refused, and nobody is asked. After
 // a yes the command completes the step without evaluating them again.
-func (h *hook) complete(ctx context.Context, line string, script shell.Script) client.Answer {
-	for _, words := range script.Calls() {
-		call, ok := h.invoked(words)
-		if !ok || call.Rule.Command != "complete" || call.Fails || !h.isAboutOwnList(call) {
+func (h *hook) complete(ctx context.Context, line string, calls []Invocation) client.Answer {
+	for _, call := range calls {
+		if call.Rule.Command != "complete" || call.Fails || !h.isAboutOwnList(call) {
 			continue
 		}
 		step := h.awaiting(ctx, call.Args)

@@ -48,7 +48,7 @@ func (f *Flags) does(p Part) bool { return f.Only == 0 || f.Only == p }
 // hook is one call of the hook.
 type hook struct {
 	*gates.Frame       // of the list; nil if that is not known
-	unknown      error // why
+	noList       error // why the list is not known
 	found        tasklist.Found
 	streams      terminal.Streams
 	flags        *Flags
@@ -81,8 +81,8 @@ func Run(ctx context.Context, s terminal.Streams, f *Flags) (code int) {
 	if h.call, needed = h.agent.Read(e); !needed {
 		return client.ExitOK
 	}
-	h.found, h.unknown = h.find(ctx)
-	if h.takes() == nil && h.isIdle() {
+	h.found, h.noList = h.find(ctx)
+	if h.takingUp() == nil && h.isIdle() {
 		return client.ExitOK
 	}
 	h.open()
@@ -113,7 +113,7 @@ func (f *Flags) eventAgent(e *client.Event) *agent.Agent {
 func (h *hook) open() {
 	s, f := h.streams, h.flags
 	h.log = NewLog(s, f.Log)
-	if h.unknown != nil {
+	if h.noList != nil {
 		return
 	}
 	h.Frame = NewFrame(s, h.found)
@@ -175,7 +175,7 @@ func (h *hook) enforceInTime(ctx context.Context) client.Answer {
 // decided in them.
 func (h *hook) isIdle() bool {
 	c := h.call
-	return h.unknown == nil && c.Moment != agent.Start && !strings.Contains(c.Command, "fsmtx") && !settings.IsServed(c.ToolName) &&
+	return h.noList == nil && c.Moment != agent.Start && !strings.Contains(c.Command, "fsmtx") && !settings.IsServed(c.ToolName) &&
 		h.streams.Env(tasklist.Variable) == "" && txn.IsAbsent(h.found.Dir)
 }
 
@@ -186,8 +186,8 @@ func (h *hook) enforceSafely(ctx context.Context) (a client.Answer) {
 			a = notEnforced(fmt.Errorf("internal error: %v", p))
 		}
 	}()
-	if h.unknown != nil {
-		return notEnforced(h.unknown)
+	if h.noList != nil {
+		return notEnforced(h.noList)
 	}
 	h.endGrants(ctx)
 	h.EndOrphans()

@@ -36,23 +36,23 @@ func (h *hook) shell(ctx context.Context) client.Answer {
 	if err != nil {
 		return client.Answer{} // the shell cannot run it either
 	}
-	if !h.agent.Asks {
-		return h.refused(ctx, script)
-	}
+	var calls []Invocation
 	var found []restrictedCall
 	dir := h.call.Cwd
 	for _, words := range script.Calls() {
-		one, ok := h.restrictedIn(words)
-		if !ok {
-			one, ok = h.restrictedByState(ctx, words, dir)
+		if call, ok := h.invoked(words); ok {
+			calls = append(calls, call)
+			if one, ok := h.restricted(ctx, call, dir); ok {
+				found = append(found, one)
+			}
 		}
 		dir = changesDirectory(dir, words)
-		if ok {
-			found = append(found, one)
-		}
 	}
-	if len(found) == 0 {
-		return h.complete(ctx, line, script)
+	switch {
+	case !h.agent.Asks:
+		return h.refused(ctx, calls, found)
+	case len(found) == 0:
+		return h.complete(ctx, line, calls)
 	}
 	v, input := h.askPerson(ctx, line, found)
 	h.noted(v)
@@ -67,18 +67,14 @@ func (h *hook) shell(ctx context.Context) client.Answer {
 
 // refused refuses commands that take something away where nobody can be asked. The command would refuse by itself; here the
 // model reads at once what the person can do. A command that begins a workflow makes it the session's.
-func (h *hook) refused(ctx context.Context, script shell.Script) client.Answer {
-	begins := false
-	for _, words := range script.Calls() {
-		if one, ok := h.restrictedIn(words); ok {
-			return client.Refuse(message.Sprintf("an agent cannot %s by itself, and %s cannot ask its person about a command. "+
-				"Only the person can decide this. They can run it in a terminal outside %[2]s: %[3]s",
-				one.Rule.What, h.agent.Title, inTerminal(h.call.Cwd, one.person)))
-		}
-		call, ok := h.invoked(words)
-		begins = begins || ok && slices.Contains([]string{"begin", "continue"}, call.Rule.Command)
+func (h *hook) refused(ctx context.Context, calls []Invocation, found []restrictedCall) client.Answer {
+	if len(found) > 0 {
+		return client.Refuse(message.Sprintf("an agent cannot %s by itself, and %s cannot ask its person about a command. "+
+			"Only the person can decide this. They can run it in a terminal outside %[2]s: %[3]s",
+			found[0].Rule.What, h.agent.Title, inTerminal(h.call.Cwd, found[0].person)))
 	}
-	if !begins {
+	begins := func(call Invocation) bool { return slices.Contains([]string{"begin", "continue"}, call.Rule.Command) }
+	if !slices.ContainsFunc(calls, begins) {
 		return client.Answer{}
 	}
 	return h.failed("the session could not be recorded", h.joins(ctx, ""))
@@ -104,23 +100,17 @@ type Reader func(args []string) (call Invocation, behind int, ok bool)
 // PlanFlag is the flag of begin with which the other program has to run it.
 const PlanFlag = "plan"
 
-// restrictedByState returns the call of "fsmtx begin" or "fsmtx continue" in the words if a person has to agree to it: that depends on what
-// is on record. dir is where it runs.
-func (h *hook) restrictedByState(ctx context.Context, words []shell.Word, dir string) (one restrictedCall, ok bool) {
-	call, ok := h.invoked(words)
+// byState returns to what a person has to agree before "fsmtx begin" or "fsmtx continue" runs in dir: that depends on what is on record.
+// It is empty for other commands, and if they need not agree.
+func (h *hook) byState(ctx context.Context, call Invocation, dir string) (what string) {
 	deciding := map[string]func(context.Context, Invocation, string) string{"begin": h.begins, "continue": h.continues}[call.Rule.Command]
-	if !ok || deciding == nil || call.Fails && !call.hidden {
-		return one, false
+	if deciding == nil || !h.agent.Asks { // without a question the command itself refuses
+		return ""
 	}
 	if h.project() != "" && h.streams.Who().FromClient() {
 		_ = h.KeepDirectory(ctx, h.project()) // without it the command takes its own, and the person is told
 	}
-	if call.Rule.What = deciding(ctx, call, dir); call.Rule.What == "" {
-		return one, false
-	}
-	one = restrictedCall{Invocation: call, token: IsSet(call.Flags, GrantFlag)}
-	one.person = h.outside(call)
-	return one, true
+	return deciding(ctx, call, dir)
 }
 
 // continues returns to what a person has to agree before the workflow of a list that is named goes on here; empty if to nothing, and
@@ -238,14 +228,17 @@ type restrictedCall struct {
 	token    bool        // it has a token already
 }
 
-// restrictedIn returns the call of a command that takes something away, if the words are one.
-func (h *hook) restrictedIn(words []shell.Word) (one restrictedCall, ok bool) {
-	call, ok := h.invoked(words)
-	if !ok || !call.Rule.Takes(call.Flags) || call.Fails && !call.hidden {
+// restricted returns a call in dir as one to which a person has to agree; ok is false if they need not, or if it would fail.
+func (h *hook) restricted(ctx context.Context, call Invocation, dir string) (one restrictedCall, ok bool) {
+	if call.Fails && !call.hidden {
 		return one, false
 	}
-	one = restrictedCall{Invocation: call, token: IsSet(call.Flags, GrantFlag)}
-	one.person = h.outside(call)
+	if !call.Rule.Takes(call.Flags) {
+		if call.Rule.What = h.byState(ctx, call, dir); call.Rule.What == "" {
+			return one, false
+		}
+	}
+	one = restrictedCall{Invocation: call, person: h.outside(call), token: IsSet(call.Flags, GrantFlag)}
 	if !one.hidden {
 		one.override = overrideOf(call)
 	}

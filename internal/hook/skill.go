@@ -17,14 +17,14 @@ import (
 // taken puts the workflow of a skill that the event takes up into the list. At other events it corrects the tasks if the client
 // ran another folder than an earlier call predicted.
 func (h *hook) taken(ctx context.Context) client.Answer {
-	if take := h.takes(); take != nil {
+	if take := h.takingUp(); take != nil {
 		return take(ctx)
 	}
 	return client.Answer{}
 }
 
-// takes returns what does that at the event, nil at one with which no skill can be taken up.
-func (h *hook) takes() func(context.Context) client.Answer {
+// takingUp returns what does that at the event, nil at one with which no skill can be taken up.
+func (h *hook) takingUp() func(context.Context) client.Answer {
 	switch {
 	case !h.flags.does(TakesUp):
 	case !h.agent.Session && (h.call.Moment == agent.Prompt || h.call.Moment == agent.After):
@@ -75,7 +75,7 @@ func (h *hook) hydrate(ctx context.Context) client.Answer {
 	if err == nil {
 		result, err = h.carryOut(ctx, r, h.options())
 	}
-	if err == nil && h.unknown == nil && len(result.Created) > 0 {
+	if err == nil && h.noList == nil && len(result.Created) > 0 {
 		continuation.Remember(ctx, &h.Store, h.streams.Getenv)
 	}
 	return h.report(hydrate.Call{Request: r, Result: result, Err: err})
@@ -157,8 +157,8 @@ func (h *hook) takeUp(ctx context.Context) client.Answer {
 	if skill == nil {
 		return client.Answer{}
 	}
-	if h.unknown != nil {
-		return notEnforced(h.unknown)
+	if h.noList != nil {
+		return notEnforced(h.noList)
 	}
 	open, under, err := h.isOpen(ctx, skill.Name)
 	if !open && err == nil {

@@ -24,10 +24,10 @@ func (h *hook) recovered(ctx context.Context) client.Answer {
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	var report tasklist.Report
-	if h.unknown == nil {
+	if h.noList == nil {
 		report = tasklist.Recover(ctx, h.List.Dir, tasklist.Wait, h.flags.Recovery)
 	}
-	a := tasklist.Answer(report, h.unknown)
+	a := tasklist.Answer(report, h.noList)
 	if text := programs.Mismatch(h.streams.Env("CLAUDE_PLUGIN_ROOT"), OwnPath(), programs.GetBuild().Version); text != "" {
 		a = client.Join(h.call.Name, a, client.Notice(text))
 	}

@@ -43,15 +43,15 @@ const answerKey = "answer"
 
 // canAsk reports whether there is a client that can show a form to a person.
 func (qs *questions) canAsk(r *mcp.CallToolRequest, list string) bool {
-	if !qs.client || qs.isAnother(list) {
+	if !qs.client || qs.hasNewAnswerer(list) {
 		return false
 	}
 	c := r.ClientCapabilities()
 	return c != nil && c.Elicitation != nil && (c.Elicitation.Form != nil || c.Elicitation.URL == nil)
 }
 
-// isAnother reports whether a hook may answer for the person that has come since a workflow in the list was begun.
-func (qs *questions) isAnother(list string) bool {
+// hasNewAnswerer reports whether a hook may answer for the person that has come since a workflow in the list was begun.
+func (qs *questions) hasNewAnswerer(list string) bool {
 	if qs.answerers == nil {
 		return false
 	}
@@ -107,7 +107,7 @@ func (qs *questions) filledIn(r *mcp.CallToolRequest, q question) (form map[stri
 	asked, ok := qs.asked[r.Params.RequestState]
 	delete(qs.asked, r.Params.RequestState)
 	result, isAnswer := r.Params.InputResponses[answerKey].(*mcp.ElicitResult)
-	if !ok || asked != q || !isAnswer || result.Action != "accept" || qs.isAnother(q.list) {
+	if !ok || asked != q || !isAnswer || result.Action != "accept" || qs.hasNewAnswerer(q.list) {
 		return nil, false, true
 	}
 	return result.Content, true, true
