@@ -99,16 +99,16 @@ func (withinType) schema() (types []string, rules string) {
 
 // schema returns the schema of the field's value. An optional field may be null.
 func (f field) schema() string {
-	types, rules := f.typ.schema()
-	names := make([]string, len(types))
-	for i, t := range types {
-		names[i] = quote(t)
+	return "{" + quote("description") + ":" + quote(description(f.name)) + "," + typed(f.typ, f.use != required) + "}"
+}
+
+// typed returns the member "type" of a schema and the rules of the type.
+func typed(t fieldType, nullable bool) string {
+	types, rules := t.schema()
+	if nullable {
+		types = append(types, "null")
 	}
-	if f.use != required {
-		names = append(names, quote("null"))
-	}
-	about := quote("description") + ":" + quote(description(f.name))
-	return "{" + about + "," + quote("type") + ":[" + strings.Join(names, ",") + "]" + rules + "}"
+	return `"type":["` + strings.Join(types, `","`) + `"]` + rules
 }
 
 // description says what a field is for, for people who write a file in an editor.
@@ -218,13 +218,7 @@ func commandSchema(more string) (types []string, rules string) {
 }
 
 func (outcomesType) schema() (types []string, rules string) {
-	part := func(t fieldType) string {
-		types, rules := t.schema()
-		for i := range types {
-			types[i] = quote(types[i])
-		}
-		return `{"type":[` + strings.Join(append(types, quote("null")), ",") + "]" + rules + "}"
-	}
+	part := func(t fieldType) string { return "{" + typed(t, true) + "}" }
 	effects := `"back":` + part(idType{}) + fmt.Sprintf(`,"max":{"type":["integer","null"],"minimum":1,"maximum":%d}`, MaxTimes) +
 		`,"then":{"type":["string","null"]},"stop":{"enum":[true,null]},"produces":` + part(patternsType{}) + `,"check":` +
 		part(checkType{}) + `,"approval":` + part(approvalType{})

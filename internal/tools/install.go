@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -183,6 +184,7 @@ Exit codes of --check:
 // parse checks the combination of flags and sets f.hydrate to the arguments after
 // "--". dash is the number of arguments before it, negative without "--".
 func (f *installFlags) parse(args []string, dash int) error {
+	unfit := cmp.Or(f.checkMCP(), f.checkAgents(dash), f.steps.validate(), f.parts.validate())
 	switch {
 	case f.user && f.project || (f.user || f.project) && f.local:
 		return message.NewError("--user, --project and --local cannot be combined", "run fsmtx install once for each file")
@@ -198,14 +200,8 @@ func (f *installFlags) parse(args []string, dash int) error {
 	case f.remove && f.steps.Given():
 		return message.NewError("--remove cannot be combined with --no-steps, --only, --stop or --checks",
 			"install --no-steps removes the hooks of steps and keeps the others")
-	case f.checkMCP() != nil:
-		return f.checkMCP()
-	case f.checkAgents(dash) != nil:
-		return f.checkAgents(dash)
-	case f.steps.validate() != nil:
-		return f.steps.validate()
-	case f.parts.validate() != nil:
-		return f.parts.validate()
+	case unfit != nil:
+		return unfit
 	case f.remove && len(f.parts) > 0:
 		return message.NewError("--remove cannot be combined with --with", "--remove removes all hooks, those of the guards too")
 	case f.remove && f.line.given():

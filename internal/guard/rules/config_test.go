@@ -27,7 +27,7 @@ func TestDefaults(t *testing.T) {
 		stop:         client.DefaultWords(),
 		sessionCalls: 25, phaseCalls: 10, warnPercent: 80,
 		thresholds: thresholds{0.6, 0.5, 0.7},
-		minTasks: 5, minPhases: 2, testPercent: 80, testIDs: []string{"UT", "INT", "E2E", "UAT"},
+		minTasks:   5, minPhases: 2, testPercent: 80, testIDs: []string{"UT", "INT", "E2E", "UAT"},
 		minElements: 3, stepsPerUAT: 3, minWords: 100, judges: []string{"*-judge"},
 	}, defaults)
 }

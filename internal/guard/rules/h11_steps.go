@@ -64,11 +64,17 @@ func (c *call) followSteps(s *stateFile) {
 	c.config.phases, c.config.firstPhase, c.config.lastPhase = phases, phases[0], phases[len(phases)-1]
 }
 
+// own returns the steps of the plugin's workflow, and whether all of them are done.
+func (config configuration) own(all []gates.Stood) (own []gates.Stood, done bool) {
+	own = slices.DeleteFunc(slices.Clone(all), func(s gates.Stood) bool { return !config.isCommand(s.Command) })
+	return own, !slices.ContainsFunc(own, func(s gates.Stood) bool { return !s.Done })
+}
+
 // phasesOf returns the phases that the steps of the plugin's planning workflow name, in their order
 // and with the last phase behind them, and the phase of the current step: the last phase if every
 // step is done. They are empty for a workflow that does not begin with the first phase.
 func (config configuration) phasesOf(all []gates.Stood) (phases []string, current string) {
-	all = slices.DeleteFunc(slices.Clone(all), func(s gates.Stood) bool { return !config.isCommand(s.Command) })
+	all, done := config.own(all)
 	latest := ""
 	for _, s := range all {
 		phase := config.phaseOf(s.Subject)
@@ -82,7 +88,7 @@ func (config configuration) phasesOf(all []gates.Stood) (phases []string, curren
 	if len(phases) < 2 || !samePhase(phases[0], config.firstPhase) {
 		return nil, ""
 	}
-	if phases = append(phases, config.lastPhase); !slices.ContainsFunc(all, func(s gates.Stood) bool { return !s.Done }) {
+	if phases = append(phases, config.lastPhase); done {
 		current = config.lastPhase
 	}
 	return phases, current
@@ -123,11 +129,11 @@ func (f stopFacts) stopLike(v guard.Verdict) guard.Verdict {
 // those that the subjects of steps name, where each of these steps is done with evidence. If
 // every step of the workflow is done, so are all phases.
 func (config configuration) doneBySteps(all []gates.Stood) (done []string) {
-	all = slices.DeleteFunc(slices.Clone(all), func(s gates.Stood) bool { return !config.isCommand(s.Command) })
+	all, allDone := config.own(all)
 	if len(all) == 0 {
 		return nil
 	}
-	if !slices.ContainsFunc(all, func(s gates.Stood) bool { return !s.Done }) {
+	if allDone {
 		return config.phases
 	}
 	for _, phase := range config.phases {

@@ -34,12 +34,11 @@ var environmentRows = []string{
 // runH13 describes the environment, writes the exports and removes old files.
 func runH13(c *call) (guard.Verdict, error) {
 	facts := c.environmentFacts()
-	v, exports := facts.decide()
 	if !c.DryRun {
-		c.export(exports)
+		c.export(facts.exports())
 		guard.RemoveOld(c.Session, c.Time.AddDate(0, 0, -c.config.keepDays), budgetPrefix)
 	}
-	return v, nil
+	return facts.verdict(), nil
 }
 
 // export appends shell commands to the file that the client sources before the model's
@@ -79,11 +78,6 @@ func (p place) hasConstitution(config configuration) bool {
 	name := config.names.constitution
 	return safefile.IsFile(filepath.Join(p.root, config.specsDir, name)) ||
 		p.feature != "" && safefile.IsFile(filepath.Join(filepath.Dir(p.feature), name))
-}
-
-// decide also returns the shell commands that export the environment.
-func (f environmentFacts) decide() (v guard.Verdict, exports string) {
-	return f.verdict(), f.exports()
 }
 
 func (f environmentFacts) verdict() guard.Verdict {
