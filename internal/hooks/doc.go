@@ -19,7 +19,7 @@
 //
 // # Caveats
 //
-// The package does not look for configuration files (see package settings), does not
+// The engine does not look for configuration files (Finder does), does not
 // sandbox hooks, runs only hooks of the types command and http, which needs curl, and
 // does not support Windows.
 package hooks

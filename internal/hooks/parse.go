@@ -77,7 +77,7 @@ func lineOffset(data []byte, line int) int {
 	return offset
 }
 
-// hooksOf returns the member "hooks" of an object that Parse returned, nil if it is absent.
+// hooksOf returns the member "hooks" of an object that parseFile returned, nil if it is absent.
 func hooksOf(text jsontext.Value) jsontext.Value {
 	o, _ := jsonx.SplitObject(text)
 	return o.Get("hooks")

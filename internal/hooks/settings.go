@@ -194,7 +194,7 @@ func (f Finder) given(path string) (source Source, text jsontext.Value, err erro
 	return sourceOf(f.Dialect, path, text), text, nil
 }
 
-// sourceOf returns the hooks in the content of a file, which Parse returned.
+// sourceOf returns the hooks in the content of a file, which parseFile returned.
 func sourceOf(d dialect.Dialect, path string, text jsontext.Value) Source {
 	source := Source{Name: path, Hooks: hooksOf(text)}
 	if isHooksFile(path) {

@@ -19,7 +19,7 @@ const (
 const (
 	// MaxTimes is the largest number of times that an outcome may lead back.
 	MaxTimes = 100
-	// MaxChoices and MinChoices limit the outcomes among which a person chooses: the
+	// minChoices and maxChoices limit the outcomes among which a person chooses: the
 	// client's AskUserQuestion takes no other number (measured with version 2.1.329).
 	minChoices, maxChoices = 2, 4
 	// LargeBound is the bound above which New warns.

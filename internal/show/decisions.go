@@ -26,13 +26,13 @@ type extent struct {
 //
 // Errors: that nothing can be read about the list.
 func decided(s extent) (all []decisions.Record, troubles []error, err error) {
-	hydrations, damaged, err := readHistories(s.List)
+	hydrations, broken, err := readHistories(s.List)
 	if err != nil {
 		return nil, nil, err
 	}
-	troubles = append(troubles, damaged...)
-	lists, damaged := before(hydrations, map[string]bool{s.List: true}) // their evidence is here
-	troubles = append(troubles, damaged...)
+	troubles = append(troubles, broken...)
+	lists, broken := before(hydrations, map[string]bool{s.List: true}) // their evidence is here
+	troubles = append(troubles, broken...)
 	for _, l := range append(lists, loggedList{List: s.List, Hydrations: hydrations}) {
 		for _, h := range l.Hydrations {
 			if left := h.To != "" && len(h.Created) == 0; !left || l.List == s.List { // the next list says it, too

@@ -91,7 +91,7 @@ func ReadHistory(dir string) ([]Hydration, error) {
 	return all, err
 }
 
-// readHistories is Read, and also returns for each hydration that cannot be read why, and what to do.
+// readHistories is ReadHistory, and also returns for each hydration that cannot be read why, and what to do.
 func readHistories(dir string) (all []Hydration, unread []error, err error) {
 	entries, err := txn.ReadHistory(dir)
 	if err != nil {
@@ -137,7 +137,7 @@ func setCleared(dir string, all []Hydration) {
 	}
 }
 
-// Within returns those of the hydrations, as Read returns them, whose workflows are in the
+// Within returns those of the hydrations, as ReadHistory returns them, whose workflows are in the
 // list and came under steps of the given one, or of one of these: the newest first.
 func (h Hydration) Within(all []Hydration) (inner []Hydration) {
 	steps := map[string]bool{}

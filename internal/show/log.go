@@ -192,9 +192,9 @@ func runLog(ctx context.Context, s terminal.Streams, session, number string, asJ
 	if err := printHydrations(s, chosen, all); err != nil {
 		return err
 	}
-	before, unread := before(all, map[string]bool{list.Dir: true})
+	earlier, unread := before(all, map[string]bool{list.Dir: true})
 	reportUnread(s, unread)
-	for _, l := range before {
+	for _, l := range earlier {
 		if err := printHydrations(s, message.Sprintf("%s was before in the task list %s", l.skill, l.List), l.Hydrations); err != nil {
 			return err
 		}

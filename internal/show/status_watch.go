@@ -214,7 +214,7 @@ func (w *watch) stamp() string {
 	return b.String()
 }
 
-// choose sets the list to watch: as chooseList does, but it may come later, and another one after it.
+// choose sets the list to watch: as command.ChooseList does, but it may come later, and another one after it.
 func (w *watch) choose(ctx context.Context, s terminal.Streams, session string) error {
 	found, err := command.FindList(ctx, s, session)
 	if err == nil && !found.Newest {
