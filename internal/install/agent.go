@@ -100,6 +100,7 @@ type agentFile struct {
 	table  *tomlServer      // in a TOML file
 	data   []byte           // the file as it should be
 	report settings.Report
+	demand string // what the person has to do before the agent runs the hooks; empty if nothing is known
 }
 
 // once does the job for the agent. Only compare returns another status than Installed.

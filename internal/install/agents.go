@@ -65,7 +65,7 @@ func unedited(kind, whose string, err error) Fault {
 	return Fault{Kind: kind, What: strings.TrimSuffix(whose+err.Error()+"; "+advice, "; ")}
 }
 
-func agentFaults(a *agent.Agent, scope Scope, files []askingFile, err error) (found []Fault) {
+func agentFaults(a *agent.Agent, scope Scope, files []agentFile, err error) (found []Fault) {
 	repair := "fsmtx install --agent " + a.Name
 	if scope == Project {
 		repair += " --project"
@@ -77,11 +77,11 @@ func agentFaults(a *agent.Agent, scope Scope, files []askingFile, err error) (fo
 		commands := slices.DeleteFunc(settings.Calls(one.Data), func(c settings.Call) bool { return !c.Runs("hook") })
 		gone := missingPrograms(one.Path, commands, repair)
 		found = append(found, gone...)
-		if len(one.Why) > 0 && len(gone) == 0 {
-			found = append(found, Fault{Kind: "agents", What: a.Title + ": " + strings.Join(one.Why, "; "), File: one.Path, Command: repair})
+		if len(one.report.Why) > 0 && len(gone) == 0 {
+			found = append(found, Fault{Kind: "agents", What: a.Title + ": " + strings.Join(one.report.Why, "; "), File: one.Path, Command: repair})
 		}
-		if one.Demand != "" {
-			found = append(found, Fault{Kind: "agents", What: one.Demand, File: one.Path})
+		if one.demand != "" {
+			found = append(found, Fault{Kind: "agents", What: one.demand, File: one.Path})
 		}
 	}
 	return found

@@ -26,16 +26,8 @@ func differences(s terminal.Streams, r Request, path string) ([]string, error) {
 	return settings.Causes(why), nil
 }
 
-// askingFile is what is found in one file of another agent that has something of this program.
-type askingFile struct {
-	Path   string
-	Data   []byte
-	Why    []string // how it differs from what Install would write
-	Demand string   // what the person has to do before the agent runs the hooks; empty if nothing is known
-}
-
 // filesOf returns the files of an agent that have something of this program.
-func filesOf(s terminal.Streams, a *agent.Agent, scope Scope) (found []askingFile, err error) {
+func filesOf(s terminal.Streams, a *agent.Agent, scope Scope) (found []agentFile, err error) {
 	i := agentInstall{&job{Request: Request{Scope: scope}, verb: compare}, a}
 	command, _, err := i.program(s)
 	if err != nil {
@@ -46,11 +38,11 @@ func filesOf(s terminal.Streams, a *agent.Agent, scope Scope) (found []askingFil
 		if one.report.State == settings.Absent {
 			continue
 		}
-		f := askingFile{Path: one.Path, Data: one.Data, Why: settings.Causes(one.report.Why)}
+		one.report.Why = settings.Causes(one.report.Why)
 		if i.isUnmet(s, one) {
-			f.Demand = i.demand()
+			one.demand = i.demand()
 		}
-		found = append(found, f)
+		found = append(found, one)
 	}
 	return found, err
 }

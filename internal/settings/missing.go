@@ -11,35 +11,23 @@ import "strings"
 func missing(program string) string {
 	switch {
 	case strings.HasPrefix(program, pluginRoot):
-		return notUsable
+		return absence("The program of a plugin, bin/"+Program+", does not run on this machine: workflows",
+			"Ask the author of the plugin for one that has the program for this platform.",
+			" of a plugin", "does not run on this machine", `the plugin\u0027s program does not run here`)
 	case strings.Contains(program, "/"):
-		return notThere
+		return absence("The program "+Program+" is not where the hooks expect it: workflows",
+			"Run fsmtx install again, or fsmtx install --remove.", "", "was removed from this machine", Program+" is missing")
 	}
-	return notOnPath
+	return absence(Program+" is not on your PATH: the workflows of this project", "Install it, then start the client again.",
+		"", "is not installed here", Program+" is missing")
 }
 
-const (
-	notOnPath = `{"systemMessage": "` + Program +
-		` is not on your PATH: the workflows of this project are not put into the task list, and their steps do not hold. Install it, ` +
-		`then start the client again.", ` +
-		`"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "The program ` + Program +
-		`, which puts the workflow of a skill into the task list, is not installed here. If a skill that you run has an fsm.json beside its ` +
+// absence returns the answer of a hook without its program, in JSON: whose workflows are not enforced and the remedy are for the person;
+// whose program it is, what has become of it, and what to tell the person are for the model.
+func absence(workflows, remedy, of, fate, tell string) string {
+	return `{"systemMessage": "` + workflows + ` are not put into the task list, and their steps do not hold. ` + remedy + `", ` +
+		`"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "The program ` + Program + of +
+		`, which puts the workflow of a skill into the task list, ` + fate + `. If a skill that you run has an fsm.json beside its ` +
 		`SKILL.md, its steps are in that file: take a step only when those in its blockedBy are completed. Tell the user once that ` +
-		Program + ` is missing."}}`
-
-	notUsable = `{"systemMessage": "The program of a plugin, bin/` + Program +
-		`, does not run on this machine: workflows are not put into the task list, and their steps do not hold. Ask the author of the plugin ` +
-		`for one that has the program for this platform.", ` +
-		`"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "The program ` + Program +
-		` of a plugin, which puts the workflow of a skill into the task list, does not run on this machine. If a skill that you run has an ` +
-		`fsm.json beside its SKILL.md, its steps are in that file: take a step only when those in its blockedBy are completed. ` +
-		`Tell the user once that the plugin\u0027s program does not run here."}}`
-
-	notThere = `{"systemMessage": "The program ` + Program +
-		` is not where the hooks expect it: workflows are not put into the task list, and their steps do not hold. Run fsmtx install again, ` +
-		`or fsmtx install --remove.", ` +
-		`"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "The program ` + Program +
-		`, which puts the workflow of a skill into the task list, was removed from this machine. If a skill that you run has an fsm.json ` +
-		`beside its SKILL.md, its steps are in that file: take a step only when those in its blockedBy are completed. Tell the user once that ` +
-		Program + ` is missing."}}`
-)
+		tell + `."}}`
+}
