@@ -17,6 +17,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -86,7 +87,7 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 		return err
 	}
 	s.SurviveBrokenPipe()
-	ctx, _ = Interruptible(ctx)
+	ctx, _ = signals.Interruptible(ctx)
 	dir, chosen := l.directory(ctx)
 	begin := func(agreed bool) (hydrate.Begun, hydrate.Result, error) {
 		return hydrate.Begin(ctx, hydrate.Beginning{

@@ -16,7 +16,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/progress"
-	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -421,12 +420,6 @@ func NoArguments(c *cobra.Command, args []string) error {
 		return nil
 	}
 	return &Exit{ExitNo, fmt.Errorf("unexpected argument %q", args[0]), "run " + c.CommandPath() + " --help"}
-}
-
-// Interruptible returns a context cancelled on SIGHUP, SIGINT or SIGTERM, for commands
-// that block or must roll back.
-func Interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
-	return signals.Context(ctx, signals.Grace)
 }
 
 // Example formats the examples of a command for its help.

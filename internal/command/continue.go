@@ -16,6 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -111,7 +112,7 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 		}
 	}
 	s.SurviveBrokenPipe()
-	ctx, stop := Interruptible(ctx)
+	ctx, stop := signals.Interruptible(ctx)
 	defer stop()
 	text, err := continuation.Take(ctx, q, &l.Store, u)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -57,7 +58,7 @@ func newRecover(s terminal.Streams) *cobra.Command {
 				h.Recovery = f.RecoverOptions
 				return runHook(c.Context(), s, h)
 			}
-			ctx, stop := Interruptible(c.Context())
+			ctx, stop := signals.Interruptible(c.Context())
 			defer stop()
 			return runRecover(ctx, s, f)
 		},

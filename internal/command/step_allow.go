@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -37,7 +38,7 @@ func newStepAllow(s terminal.Streams) *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
-			ctx, stop := Interruptible(c.Context())
+			ctx, stop := signals.Interruptible(c.Context())
 			defer stop()
 			return f.run(ctx, s)
 		},

@@ -14,6 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -108,7 +109,7 @@ func (f *pastFlags) command(s terminal.Streams, c *cobra.Command) *cobra.Command
 		return nil
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		ctx, stop := Interruptible(c.Context())
+		ctx, stop := signals.Interruptible(c.Context())
 		defer stop()
 		return f.run(ctx, s)
 	}

@@ -29,13 +29,8 @@ func NewFrame(s terminal.Streams, found tasklist.Found) *gates.Frame {
 			Unreleased: func(err error) { s.Errorf("%s", hydrate.Unreleased(err)) },
 		},
 		Env:           os.Environ(),
-		Interruptible: interruptible,
+		Interruptible: signals.Interruptible,
 		Unnamed:       func() bool { return tasklist.Unnamed(context.Background(), s.Getenv, found.Dir) },
 		Questions:     found.Questions(),
 	}
-}
-
-// interruptible returns a context cancelled on a signal.
-func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
-	return signals.Context(ctx, signals.Grace)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/settings"
+	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/state"
 )
 
@@ -145,7 +146,7 @@ func (h *hook) carryOut(ctx context.Context, r hydrate.Request, o hydrate.Option
 // the hook from reporting the new tasks.
 func (h *hook) committing(ctx context.Context) context.Context {
 	h.streams.SurviveBrokenPipe()
-	ctx, _ = interruptible(ctx)
+	ctx, _ = signals.Interruptible(ctx)
 	return ctx
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/progress"
+	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 )
 
@@ -21,7 +22,7 @@ func (h *hook) recovered(ctx context.Context) client.Answer {
 	if h.call.Moment != agent.Start || !h.flags.does(Recovers) {
 		return client.Answer{}
 	}
-	ctx, stop := interruptible(ctx)
+	ctx, stop := signals.Interruptible(ctx)
 	defer stop()
 	var report tasklist.Report
 	if h.noList == nil {

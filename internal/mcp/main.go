@@ -61,7 +61,7 @@ func Command(s terminal.Streams) *cobra.Command {
 			}
 			f.Checks = checks == "on"
 			// The client closes the server's input, and sends SIGTERM if the server does not exit.
-			ctx, stop := signals.Context(c.Context(), signals.Grace)
+			ctx, stop := signals.Interruptible(c.Context())
 			defer stop()
 			return run(ctx, s, f)
 		},

@@ -17,6 +17,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/install"
+	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -73,7 +74,7 @@ func NewStatus(s terminal.Streams) *cobra.Command {
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeSessions(s),
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx, stop := command.Interruptible(c.Context())
+			ctx, stop := signals.Interruptible(c.Context())
 			defer stop()
 			session, err := command.NamedOnce(named, strings.Join(args, ""))
 			if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/settings"
+	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -72,7 +73,7 @@ func runStatusline(ctx context.Context, s terminal.Streams, also bool) error {
 		}
 		input = data
 	}
-	ctx, stop := command.Interruptible(ctx) // now: while it reads, a signal ends it at once
+	ctx, stop := signals.Interruptible(ctx) // now: while it reads, a signal ends it at once
 	defer stop()
 	wait := func() string { return "" }
 	if also && s.Env(nested) == "" {

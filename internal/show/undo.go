@@ -17,6 +17,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -68,7 +69,7 @@ func NewUndo(s terminal.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			ctx, stop := command.Interruptible(c.Context())
+			ctx, stop := signals.Interruptible(c.Context())
 			defer stop()
 			return runUndo(ctx, s, session, number, f)
 		},

@@ -59,6 +59,11 @@ func Context(parent context.Context, grace time.Duration) (ctx context.Context, 
 	})
 }
 
+// Interruptible is Context with Grace.
+func Interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	return Context(ctx, Grace)
+}
+
 // holdGrace is long enough for a few files. A person who presses ^C does not wait as long for a lock or a
 // disk as the change does.
 const holdGrace = 2 * time.Second

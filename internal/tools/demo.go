@@ -8,6 +8,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/programs"
+	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -26,7 +27,7 @@ func newDemo(s terminal.Streams) *cobra.Command {
 		Args:    command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s.SurviveBrokenPipe() // the temporary directory must be removed
-			ctx, stop := command.Interruptible(c.Context())
+			ctx, stop := signals.Interruptible(c.Context())
 			defer stop()
 			program, err := programs.Path()
 			if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -74,7 +75,7 @@ func newDoctor(s terminal.Streams) *cobra.Command {
 			if err != nil {
 				return command.Fail(command.ExitNo, fmt.Errorf("--older-than: %w", err), "for example: --older-than 30d")
 			}
-			ctx, stop := command.Interruptible(c.Context())
+			ctx, stop := signals.Interruptible(c.Context())
 			defer stop()
 			return f.run(ctx, s, age)
 		},

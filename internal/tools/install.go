@@ -15,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -235,7 +236,7 @@ func (f *installFlags) request() install.Request {
 func (f *installFlags) run(ctx context.Context, s terminal.Streams) error {
 	switch {
 	case f.purge:
-		ctx, stop := command.Interruptible(ctx)
+		ctx, stop := signals.Interruptible(ctx)
 		defer stop()
 		return install.Purge(ctx, s)
 	case f.check:

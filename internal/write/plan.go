@@ -22,6 +22,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -88,7 +89,7 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 		return err
 	}
 	request, err := f.request(ctx, s, skill)
-	ctx, stop := command.Interruptible(ctx) // now: while it reads an event, a signal ends it at once
+	ctx, stop := signals.Interruptible(ctx) // now: while it reads an event, a signal ends it at once
 	defer stop()
 	newSession := errors.Is(err, tasklist.ErrNoList)
 	if err != nil && !newSession {
