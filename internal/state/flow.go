@@ -119,7 +119,8 @@ func (s *State) foldOf(w *workflow.Workflow) (given []Evidence) {
 		c.Begun, c.told = f.begun[c.ID], f.told[c.ID]
 		// A step that was opened again and is not needed at once stays completed in the list.
 		c.stale = !c.NotNeeded && c.File != nil &&
-			(f.stale[c.ID] && c.File.Status == workflow.Completed || f.left[c.ID] && c.File.Status == workflow.InProgress)
+			(f.stale[c.ID] && c.File.Status == workflow.Completed || f.left[c.ID] && c.File.Status == workflow.InProgress ||
+				c.Outcome == "" && c.wasNotNeeded())
 		if c.stale {
 			c.Status = workflow.Pending // the list does not show yet that it is open again
 		}
@@ -286,10 +287,18 @@ func (c *Current) MaxRounds() int {
 	return 1 + around[0].Max
 }
 
+// notNeeded begins what the list shows behind the subject of a step that is not needed.
+const notNeeded = " (not needed"
+
+// wasNotNeeded reports whether the list shows that the step is not needed: what it is under was over.
+func (c *Current) wasNotNeeded() bool {
+	return c.File.Status == workflow.Completed && strings.Contains(strings.TrimPrefix(c.File.Subject, c.Subject), notNeeded)
+}
+
 // ShownSubject returns the subject of the task in the list.
 func (c *Current) ShownSubject() string {
 	if c.NotNeeded {
-		return c.Subject + " (not needed" + c.because + ")"
+		return c.Subject + notNeeded + c.because + ")"
 	}
 	return c.Subject + c.Rounds()
 }
