@@ -136,14 +136,13 @@ func (h Home) In(lookup func(string) (string, bool)) string {
 // UserFile returns the absolute path of a file of the person, empty if HOME is not set.
 func (a *Agent) UserFile(lookup func(string) (string, bool), file string) string {
 	home := a.Home.In(lookup)
-	rest, err := filepath.Rel(a.Home.Dir, file)
-	if home == "" || err != nil || a.Home.Dir == "" {
-		rest = file
-	}
 	if home == "" {
 		return ""
 	}
-	return filepath.Join(home, rest)
+	if rest, err := filepath.Rel(a.Home.Dir, file); err == nil && a.Home.Dir != "" {
+		file = rest
+	}
+	return filepath.Join(home, file)
 }
 
 // Dirs are directories with a folder for each skill.

@@ -36,7 +36,7 @@ func ReadDirs(getenv func(string) (string, bool), start string) (Dirs, error) {
 // option may be repeated, and its value may follow a "=". --add-dir takes all arguments
 // up to the next option, --plugin-dir takes one. args[0] is the program's name.
 //
-// Parse does not know the client's other options: if the value of one is exactly
+// parseDirs does not know the client's other options: if the value of one is exactly
 // --add-dir or --plugin-dir, it is mistaken for that option.
 func parseDirs(args []string, start string) Dirs {
 	var d Dirs

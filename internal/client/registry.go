@@ -176,8 +176,7 @@ func (r *Registry) withSources(settings *Settings, all []Installation, wanted fu
 
 // has reports whether the registry has usable entries of the key.
 func (r *Registry) has(key string) bool {
-	plugin, _, _ := strings.Cut(key, "@")
-	return slices.ContainsFunc(r.Of(plugin), func(in Installation) bool { return in.Key == key })
+	return slices.ContainsFunc(r.all, func(in Installation) bool { return in.Key == key })
 }
 
 // Compare orders installations that all apply by precedence. Of two projects that

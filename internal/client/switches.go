@@ -26,7 +26,7 @@ type Switches struct {
 // persists reports whether the client that runs this process as a hook writes the transcript
 // that its events name. It does not with --no-session-persistence, nor with
 // CLAUDE_CODE_SKIP_PROMPT_HISTORY in its environment, which hooks get (fact 166, client
-// 2.1.329). If the client is unknown, Persists returns true.
+// 2.1.329). If the client is unknown, persists returns true.
 func persists(getenv func(string) (string, bool)) bool {
 	if skip, _ := getenv("CLAUDE_CODE_SKIP_PROMPT_HISTORY"); IsTrue(skip) {
 		return false
@@ -41,7 +41,7 @@ func IsTrue(value string) bool {
 }
 
 // ReadSwitches returns the options of the client that runs this process as a hook or in the
-// agent's shell. Errors are those of Read.
+// agent's shell. Errors are those of client.Read.
 func ReadSwitches(getenv func(string) (string, bool)) (Switches, error) {
 	args, err := client(getenv)
 	if err != nil {
@@ -50,7 +50,7 @@ func ReadSwitches(getenv func(string) (string, bool)) (Switches, error) {
 	return parseSwitches(args), nil
 }
 
-// parseSwitches reads the options. args[0] is the program's name. Like Parse it does not know
+// parseSwitches reads the options. args[0] is the program's name. Like parseDirs it does not know
 // the client's other options.
 func parseSwitches(args []string) (s Switches) {
 	for i := 1; i < len(args) && args[i] != "--"; i++ {

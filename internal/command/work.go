@@ -270,7 +270,7 @@ func stepNumber(arg string) (int64, error) {
 	return n, nil
 }
 
-// noArgumentsOf is noArguments with another exit code.
+// noArgumentsOf is NoArguments with another exit code.
 func noArgumentsOf(code int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		err := NoArguments(c, args)

@@ -55,6 +55,6 @@
 // # Limits
 //
 // Files with duplicate names or an unexpected shape are refused. So are those with comments where the client or the
-// agent does not read these: see Strict. Neither takes a lock on its settings; edit.Edit documents how a file is
+// agent does not read these: see Strict. Neither takes a lock on its settings; safefile.Edit documents how a file is
 // replaced, what is kept, and what happens to a concurrent change of another program.
 package settings
