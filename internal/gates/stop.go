@@ -192,7 +192,7 @@ func (f *Frame) logStop(s *state.State, x Stopping, left []*state.Current) {
 			Session: cmp.Or(x.Caller, f.Session), Agent: x.Agent, List: f.List.Dir, Steps: len(w.Steps), Open: &n,
 		}
 		step := open[0]
-		if i := slices.IndexFunc(left, func(c *state.Current) bool { return s.Outermost(c) == w }); i >= 0 {
+		if i := slices.IndexFunc(left, func(c *state.Current) bool { return s.Root(c.Workflow) == w }); i >= 0 {
 			r.Decision, r.Why, step = "sent back", "the turn may not end: a step is ready", left[i]
 		}
 		r = state.About(r, step.Step, step.Workflow)

@@ -60,7 +60,7 @@ func workflowsOf(dir string, all []Hydration, now *state.State) (lists []shownLi
 		l := shownList{List: dir, Session: w.Session, Skill: w.Command, Time: last.Time, project: w.Dir}
 		ready := now.Ready()
 		for _, c := range now.Steps {
-			if now.Outermost(c) != w {
+			if now.Root(c.Workflow) != w {
 				continue
 			}
 			l.Total++

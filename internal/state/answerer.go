@@ -17,7 +17,7 @@ type Answerer struct {
 // so its agent may have written it, and an answer is not known to be the person's. It is empty if there is none.
 func (s *State) NewAnswerer(all []Answerer) string {
 	for _, a := range all {
-		if slices.ContainsFunc(s.Workflows(), func(w *workflow.Workflow) bool { return !slices.Contains(s.root(w).Answerers, a.Sum) }) {
+		if slices.ContainsFunc(s.Workflows(), func(w *workflow.Workflow) bool { return !slices.Contains(s.Root(w).Answerers, a.Sum) }) {
 			return a.Name
 		}
 	}

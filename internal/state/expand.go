@@ -56,16 +56,13 @@ func (s *State) expansion(c *Current) (e Evidence, ok bool) {
 // reopens reports whether the line is a person's word that opened a step again which comes
 // before the step: its lines are then read anew.
 func (e Evidence) reopens(s *State, c *Current) bool {
-	return e.IsReopen() && s.comesAfter(c, e.Reopens)
+	return e.IsReopen() && s.after(e.Reopens, false)(c)
 }
 
 // IsReopen reports whether the line is a person's word that opened a step again.
 func (e Evidence) IsReopen() bool {
 	return e.Verdict == Override && strings.HasPrefix(e.Why, ReopenWord)
 }
-
-// comesAfter reports whether one of the steps comes before the step, directly or not.
-func (s *State) comesAfter(c *Current, ids []int64) bool { return s.after(ids, false)(c) }
 
 // after returns what reports whether one of the steps comes before a step, directly or not, and with turns also because
 // its copy has its turn later. It looks at each step once: the ways from one step to another can be more than can be tried.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -74,7 +75,7 @@ func (c *Current) isPlain() bool {
 // lines that gave values.
 func (s *State) foldOf(w *workflow.Workflow) (given []Evidence) {
 	f := folding{state: w.Machine.Start(), decided: map[int64]Evidence{}, stale: map[int64]bool{}, left: map[int64]bool{},
-		valuation: newValuation()}
+		begun: map[int64]time.Time{}, told: map[int64]bool{}}
 	for _, e := range slices.Concat(s.Evidence, s.EndedOtherwise) {
 		c := s.Step(e.Step)
 		switch {
@@ -97,7 +98,7 @@ func (s *State) foldOf(w *workflow.Workflow) (given []Evidence) {
 			f.state = f.state.After(machine.Event{Kind: machine.Passed, Step: c.ID})
 		case ok && (c.Status == workflow.Completed || c.Gone()) && !f.stale[c.ID]:
 			f.state = f.state.After(machine.Event{Kind: machine.Concluded, Step: c.ID, Outcome: e.Outcome})
-			f.valuation.ended(e)
+			f.ended(e)
 			s.Unseen = append(s.Unseen, e)
 		default:
 			s.expire(c, &f)
@@ -136,7 +137,9 @@ type folding struct {
 	left    map[int64]bool     // such steps that nobody has started since: their files may be left in progress from before
 	unshown bool               // there are such steps
 
-	valuation
+	given []Evidence          // the lines that gave values
+	begun map[int64]time.Time // when a step was started in its present round
+	told  map[int64]bool      // the person knows that the time limit of the step has passed
 }
 
 func (f *folding) add(e Evidence) {

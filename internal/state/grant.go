@@ -3,8 +3,6 @@ package state
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"slices"
 	"time"
@@ -37,7 +35,7 @@ const maxGrants = 50
 // client ask the person about the command with this token.
 func (st *Store) Grant(ctx context.Context, g Grant) (token string, err error) {
 	token = rand.Text()
-	g.Time, g.Hash = time.Now().UTC(), hashOf(token)
+	g.Time, g.Hash = time.Now().UTC(), digest([]byte(token))
 	return token, Remember(ctx, st, GrantsFile, func(all []Grant) []Grant {
 		all = append(all, g)
 		return all[max(0, len(all)-maxGrants):]
@@ -51,7 +49,7 @@ func (st *Store) UseGrant(ctx context.Context, token, command string) (found Gra
 		return found, errors.Join(ErrNoGrant, err) // without a grant S is not created
 	}
 	err = Remember(ctx, st, GrantsFile, func(all []Grant) []Grant {
-		i := slices.IndexFunc(all, func(g Grant) bool { return g.Hash == hashOf(token) })
+		i := slices.IndexFunc(all, func(g Grant) bool { return g.Hash == digest([]byte(token)) })
 		if i < 0 {
 			return all
 		}
@@ -101,9 +99,4 @@ func (g Grant) endsWith(e Seen) bool {
 	}
 	over, known := client.Over(g.Written, g.Use)
 	return over || !known
-}
-
-func hashOf(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:])
 }

@@ -58,7 +58,7 @@ func TestAGrantPermitsOneCommandOnce(t *testing.T) {
 	require.NotContains(t, string(data), skip, "what is kept does not let anybody run the command")
 	require.NotContains(t, string(data), done)
 
-	require.ErrorIs(t, use(hashOf(skip), "fsmtx step skip 1"), ErrNoGrant, "the hash is not the token")
+	require.ErrorIs(t, use(digest([]byte(skip)), "fsmtx step skip 1"), ErrNoGrant, "the hash is not the token")
 	require.ErrorIs(t, use("", "fsmtx step skip 1"), ErrNoGrant)
 	require.NoError(t, use(done, "fsmtx step done 1"))
 	require.ErrorIs(t, use(done, "fsmtx step done 1"), ErrNoGrant, "once")
@@ -152,7 +152,7 @@ func TestNoGrantIsReadFromWhatCannotBeRead(t *testing.T) {
 	require.NoError(t, err)
 	s, err := txn.StateDir(l.List.Dir)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(s, GrantsFile), []byte(`{"hash":"`+hashOf(token)+`"}`), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(s, GrantsFile), []byte(`{"hash":"`+digest([]byte(token))+`"}`), 0o600))
 	_, err = l.UseGrant(t.Context(), token, "x")
 	require.ErrorIs(t, err, ErrNoGrant)
 }

@@ -402,14 +402,14 @@ func (s *State) dropOver() {
 		over[w] = true
 	}
 	for _, c := range s.Steps {
-		w := s.root(c.Workflow)
+		w := s.Root(c.Workflow)
 		again := func(o *workflow.Workflow) bool { return o.Command == w.Command }
 		if !c.Gone() || s.IsMissing(c) && !slices.ContainsFunc(outer[slices.Index(outer, w)+1:], again) {
 			delete(over, w)
 		}
 	}
 	if len(over) > 0 {
-		s.Steps = slices.DeleteFunc(s.Steps, func(c *Current) bool { return over[s.root(c.Workflow)] })
+		s.Steps = slices.DeleteFunc(s.Steps, func(c *Current) bool { return over[s.Root(c.Workflow)] })
 		s.Fold()
 	}
 }

@@ -86,15 +86,6 @@ func About(r decisions.Record, step workflow.Step, w *workflow.Workflow) decisio
 	return r
 }
 
-// Outermost returns the workflow that a step's workflow is under, and that is under none.
-func (s *State) Outermost(c *Current) *workflow.Workflow {
-	for w := c.Workflow; ; w = c.Workflow {
-		if c = s.Parent(w); c == nil {
-			return w
-		}
-	}
-}
-
 // Decided returns the decisions about steps of the list in dir that are on record, oldest first, also those of
 // workflows that were replaced. It takes no lock and creates nothing. troubles are why some
 // are missing, or what they are about.

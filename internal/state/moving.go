@@ -324,12 +324,12 @@ func (s *State) take(root int64, r *OnRecord) (*taken, error) {
 	if first == nil {
 		return nil, errors.New(cmp.Or(s.Departed[message.Itoa(root)], fmt.Sprintf("#%d is not in the list any more", root)))
 	}
-	top := s.Outermost(first)
+	top := s.Root(first.Workflow)
 	name := "the workflow of " + message.Clip(message.Words(top.Command), message.MaxSubject)
 	recordOf := func(id int64) *workflow.Workflow { return r.records[r.known[message.Itoa(id)].Workflow] }
 	t, open := &taken{State: s, records: []*workflow.Workflow{recordOf(top.Steps[0].ID)}}, false
 	for _, c := range s.Steps {
-		if s.root(c.Workflow) != top {
+		if s.Root(c.Workflow) != top {
 			continue
 		}
 		record := recordOf(c.ID)

@@ -29,7 +29,7 @@ func Runs(ctx context.Context, dir string) (all []*State, err error) {
 	r := readRecord(src)
 	of := map[*workflow.Workflow]RecordedSteps{}
 	for _, x := range r.known {
-		if w := r.root(x.Workflow); !w.Undone && r.Departed[message.Itoa(x.ID)] == "" {
+		if w := r.rootOf(x.Workflow); !w.Undone && r.Departed[message.Itoa(x.ID)] == "" {
 			of[w] = append(of[w], x)
 		}
 	}
@@ -58,8 +58,8 @@ func (s *State) Run() *workflow.Workflow {
 	return nil
 }
 
-// root returns the workflow that a workflow is in, and that is under no step that is on record.
-func (r *OnRecord) root(w *workflow.Workflow) *workflow.Workflow {
+// rootOf returns the workflow that a workflow is in, and that is under no step that is on record.
+func (r *OnRecord) rootOf(w *workflow.Workflow) *workflow.Workflow {
 	for range r.known {
 		above, ok := r.known[message.Itoa(w.Parent)]
 		if !ok {

@@ -89,7 +89,7 @@ const maxTurn = 600
 // is the outcome that was spent, so that this one was taken; empty if it was chosen itself.
 func (s *State) Turned(c *Current, tr machine.Transition, asked string, ready []*Current, r *Result) string {
 	text := fmt.Sprintf("%s: %s, time %d of %d. ", message.Clip(message.Words(c.Subject), maxTurn/6), tr.Outcome, tr.Times, tr.Max) +
-		brief(s.Numbered(tr.Reopens)) + " " + areOpen(len(tr.Reopens)) + " again."
+		brief(s.Numbered(tr.Reopens)) + " " + message.IsOrAre(len(tr.Reopens)) + " open" + " again."
 	if asked != "" {
 		text = SpentText(c, asked) + ". " + text
 	}
@@ -144,18 +144,7 @@ func brief(all []*Current) string {
 	if len(all) == 1 {
 		return "#" + message.Itoa(all[0].ID) + ` "` + message.Clip(message.Words(all[0].Subject), room-20) + `"`
 	}
-	var numbers []string
-	for _, c := range all {
-		numbers = append(numbers, "#"+message.Itoa(c.ID))
-	}
-	return message.Sentence(numbers)
-}
-
-func areOpen(n int) string {
-	if n == 1 {
-		return "is open"
-	}
-	return "are open"
+	return Numbers(all)
 }
 
 // Numbered returns the steps with these numbers.

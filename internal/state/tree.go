@@ -51,8 +51,8 @@ func (s *State) Above(w *workflow.Workflow) (all []*Current) {
 	return all
 }
 
-// root returns the workflow in which a workflow is, or itself if it is under no step.
-func (s *State) root(w *workflow.Workflow) *workflow.Workflow {
+// Root returns the workflow in which a workflow is, or itself if it is under no step.
+func (s *State) Root(w *workflow.Workflow) *workflow.Workflow {
 	if above := s.Above(w); len(above) > 0 {
 		return above[len(above)-1].Workflow
 	}
@@ -155,7 +155,7 @@ func (s *State) isAfter(w *workflow.Workflow, id int64) bool {
 	c := s.Step(id)
 	for p := s.Parent(w); c != nil && p != nil && (w.Round == 0 || !w.Part && isOf(w, p)); w, p = p.Workflow, s.Parent(p.Workflow) {
 		if p.Workflow == c.Workflow {
-			return s.comesAfter(p, []int64{id})
+			return s.after([]int64{id}, false)(p)
 		}
 	}
 	return false

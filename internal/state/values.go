@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -20,35 +19,24 @@ import (
 // texts and paths, and commands get them as environment variables; they are never put into a
 // command.
 
-// valuation is the part of a fold that is about values and times.
-type valuation struct {
-	given []Evidence          // the lines that gave values
-	begun map[int64]time.Time // when a step was started in its present round
-	told  map[int64]bool      // the person knows that the time limit of the step has passed
-}
-
-func newValuation() valuation {
-	return valuation{begun: map[int64]time.Time{}, told: map[int64]bool{}}
-}
-
 // ended keeps the values that a step gave.
-func (v *valuation) ended(e Evidence) {
+func (f *folding) ended(e Evidence) {
 	if len(e.Values) > 0 {
-		v.given = append(v.given, e)
+		f.given = append(f.given, e)
 	}
 }
 
 // began keeps when a step was started: a later start in the same round is no new one.
-func (v *valuation) began(e Evidence) {
-	if v.begun[e.Step].IsZero() {
-		v.begun[e.Step] = e.Time
+func (f *folding) began(e Evidence) {
+	if f.begun[e.Step].IsZero() {
+		f.begun[e.Step] = e.Time
 	}
 }
 
 // again forgets the times of a step that was opened again.
-func (v *valuation) again(id int64) {
-	delete(v.begun, id)
-	delete(v.told, id)
+func (f *folding) again(id int64) {
+	delete(f.begun, id)
+	delete(f.told, id)
 }
 
 // value computes the values of the workflows from the lines that gave them, and puts them into

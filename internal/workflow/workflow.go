@@ -221,7 +221,7 @@ func (w Workflow) Encode() (string, error) {
 
 // ParseWorkflow parses a line that Encode wrote. Unknown fields are ignored.
 //
-// errVersion is returned for a record of another version. Any other error describes what is
+// ErrVersion is returned for a record of another version. Any other error describes what is
 // wrong with the record, with line and column if it is not the JSON of a Workflow.
 func ParseWorkflow(text string) (Workflow, error) {
 	var w Workflow

@@ -43,7 +43,7 @@ func (w *flow) first() int64 {
 	if err != nil || len(s.Steps) == 0 {
 		return 0
 	}
-	return s.Outermost(s.Steps[0]).Steps[0].ID
+	return s.Root(s.Steps[0].Workflow).Steps[0].ID
 }
 
 // continues makes the workflow of w go on in the list of o.
