@@ -98,7 +98,7 @@ func TestTheExamplesOfTheLanguageAreDrawn(t *testing.T) {
 func TestEveryFieldIsInATable(t *testing.T) {
 	data, err := os.ReadFile("../../docs/write.md")
 	require.NoError(t, err)
-	rows := strings.Join(regexp.MustCompile("(?m)^\\| [^|]* \\|").FindAllString(string(data), -1), "\n")
+	rows := strings.Join(regexp.MustCompile(`(?m)^\| [^|]* \|`).FindAllString(string(data), -1), "\n")
 	var out bytes.Buffer
 	require.Zero(t, Main([]string{"schema"}, terminal.Streams{Out: &out, Err: &out, Getenv: func(string) (string, bool) { return "", false }}))
 	var schema any
