@@ -138,9 +138,13 @@ func (st *Store) resolve(ctx context.Context, dir *txn.Dir, m *Moving) (elsewher
 }
 
 // Resolve finds out where the workflow of the list is, if its note says that it may be elsewhere, and returns what the session has to be
-// told, once. If there is no note, as nearly always, that costs one look.
+// told, once. If there is no note, as nearly always, that costs one look. That S cannot be opened is not said here: whoever asks about the
+// list hears of it.
 func (st *Store) Resolve(ctx context.Context) (told string, err error) {
 	if st.lacks(MovingFile) {
+		return "", nil
+	}
+	if _, err := txn.ReadState(st.List.Dir, MovingFile, txn.WithFS(st.List.Files())); err != nil {
 		return "", nil
 	}
 	err = st.Locked(ctx, func(dir *txn.Dir) error {
