@@ -180,21 +180,26 @@ func marks() (all []caller.Marks) {
 	return all
 }
 
-// every returns every agent, by name. They are made when they are asked for, and not at each start of the program.
-func every() []*Agent {
-	return []*Agent{Claude(), Codex(), Copilot(), Gemini(), OpenCode(), Qwen()}
+// every yields every agent, by name. Each is made when it is asked for, and not at each start of the program.
+func every(yield func(*Agent) bool) {
+	for _, make := range []func() *Agent{Claude, Codex, Copilot, Gemini, OpenCode, Qwen} {
+		if !yield(make()) {
+			return
+		}
+	}
 }
 
 // Others returns the agents other than Claude Code.
 func Others() []*Agent {
-	return slices.DeleteFunc(every(), func(a *Agent) bool { return a.Native })
+	return slices.DeleteFunc(slices.Collect(every), func(a *Agent) bool { return a.Native })
 }
 
 // Named returns the agent with the name, nil if there is none.
 func Named(name string) *Agent {
-	all := every()
-	if i := slices.IndexFunc(all, func(a *Agent) bool { return a.Name == name }); i >= 0 {
-		return all[i]
+	for a := range every {
+		if a.Name == name {
+			return a
+		}
 	}
 	return nil
 }
@@ -209,7 +214,7 @@ func Other(name string) *Agent {
 
 // Names returns the names of all agents.
 func Names() (names []string) {
-	for _, a := range every() {
+	for a := range every {
 		names = append(names, a.Name)
 	}
 	return names
@@ -217,7 +222,7 @@ func Names() (names []string) {
 
 // Of returns the agent that sent the event, nil if an unknown one sent it.
 func Of(e *client.Event) *Agent {
-	for _, a := range every() {
+	for a := range every {
 		if a.Native != e.Foreign() && a.Sent(e) {
 			return a
 		}
