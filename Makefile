@@ -80,7 +80,7 @@ race: ## run every test with the race detector
 # What waits for clients and disks runs beside what needs the processor.
 ci: tidy format vet staticcheck cross ## everything that continuous integration runs
 	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),-O) \
-	  oracle-program-sample e2e-sample fuzz-sample agents-changed together oracle disks-sample mutants-changed
+	  mutants-changed e2e-sample oracle-program-sample agents-changed fuzz-sample together oracle disks-sample
 	@$(MAKE) --no-print-directory test
 
 nightly: ci dist-check race oracle-program e2e fidelity agents enforcement crashtest disks ## all that is too long for continuous integration, in hours
@@ -201,10 +201,10 @@ disks-sample:
 mutants: ## change one place at a time and require that a test fails, in a day (PACKAGES chooses packages, SAMPLE=N tries N mutants)
 	go run ./internal/harness/mutants -sample $(SAMPLE) $(PACKAGES)
 
-mutants-changed: ## try forty mutants of two of the packages that differ from main, for at most a minute of the processor each; fail if more than 20 in 100 survive, or none was tried
+mutants-changed: ## try forty mutants of two of the packages that differ from main, for at most twenty seconds of the processor each; fail if more than 20 in 100 survive, or none was tried
 	@two="$$($(changed) -among '^./(fsmspec|locator|txn|internal/)' | grep -v harness | \
 	  awk -v day=$$(date +%j) '{ a[NR] = $$0 } END { for (i = 0; i < 2 && i < NR; i++) print a[(day + i) % NR + 1] }')"; \
-	  test -z "$$two" || go run ./internal/harness/mutants -sample 40 -seed 1 -most 20 -for 1m $$two
+	  test -z "$$two" || go run ./internal/harness/mutants -sample 40 -seed 1 -most 20 -for 20s $$two
 
 soak: ## for an hour (SOAK=10m for ten minutes), everything at once on one list, with kills, wrong clocks and full disks
 	go vet -tags together ./internal/harness/together
