@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -155,4 +157,21 @@ func TestAListWithoutWorkflow(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, resumed)
 	require.NoDirExists(t, filepath.Dir(dir))
+}
+
+// TestAnOverrideOfSeveralStepsKeepsWhatIsOnRecord: every denial, and what is on record of another workflow.
+func TestAnOverrideOfSeveralStepsKeepsWhatIsOnRecord(t *testing.T) {
+	l := hydrated(t, workflow.Step{}, workflow.Step{BlockedBy: []int64{1}}, workflow.Step{BlockedBy: []int64{2}})
+	for range 2 * state.MaxRepeats {
+		l.denies(3, workflow.InProgress)
+	}
+	lines := func() int {
+		data, err := os.ReadFile(filepath.Join(stateDirOf(l.Frame), "steps.jsonl"))
+		require.NoError(t, err)
+		return strings.Count(string(data), "\n")
+	}
+	before := lines()
+	_, err := l.GoPast(t.Context(), Past{Step: 2, WithBlockers: true, Because: "x"}, state.By{})
+	require.NoError(t, err)
+	assert.Equal(t, before+2, lines())
 }

@@ -480,3 +480,17 @@ func TestAPersonIsToldThatAnOutcomeIsSpent(t *testing.T) {
 	assert.EqualError(t, err, `#1 "Review": changes: the outcome has led back as often as it may (once)`)
 	assert.Equal(t, 2, l.state().Step(1).Round)
 }
+
+// TestEveryOutcomeIsSpent: no outcome is offered that cannot be chosen either.
+func TestEveryOutcomeIsSpent(t *testing.T) {
+	l := hydrated(t, workflow.Step{}, workflow.Step{BlockedBy: []int64{1}, Outcomes: []workflow.Outcome{
+		{Name: "a", Back: 1, Max: 1}, {Name: "b", Back: 1, Max: 1}, {Name: "fine"}}})
+	for _, outcome := range []string{"a", "b"} {
+		l.end(1, "")
+		require.NotNil(t, l.end(2, outcome).Turn)
+	}
+	l.end(1, "")
+	reason := l.end(2, "a").Reason
+	assert.Contains(t, reason, `{"outcome": "fine"}`)
+	assert.NotContains(t, reason, `"b"`)
+}

@@ -4,7 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -70,4 +72,44 @@ func TestReadyIsEvaluatedOnce(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(l.project, "in")))
 	l.allows(1, workflow.InProgress)
 	l.allows(1, workflow.Completed)
+}
+
+// TestAStartThatIsRepeatedStartsNothingElse: the line about another step that it has seen is not its own.
+func TestAStartThatIsRepeatedStartsNothingElse(t *testing.T) {
+	l := hydrated(t, workflow.Step{}, workflow.Step{Produces: []string{"out"}})
+	l.Apply = true
+	for _, u := range []Update{{Task: "1", Status: workflow.InProgress}, {Task: "2", Status: workflow.InProgress},
+		{Task: "1", Status: workflow.Completed}, {Task: "2", Status: workflow.InProgress}} {
+		require.True(t, l.Update(t.Context(), u).Allowed(), "%+v", u)
+	}
+	assert.Equal(t, workflow.InProgress, l.file(2, "status"))
+	assert.False(t, l.state().Step(2).Done())
+}
+
+// TestAStepThatIsNotInTheListAnyMore: its workflow was done, the client has removed its tasks, and another one has come. Nothing is
+// decided about it, with and without the lock.
+func TestAStepThatIsNotInTheListAnyMore(t *testing.T) {
+	l := hydrated(t, workflow.Step{})
+	require.True(t, l.end(1, "").Allowed())
+	require.NoError(t, os.Remove(filepath.Join(l.List.Dir, fileName(1))))
+	l.nest(workflow.Workflow{Command: "other", Steps: []workflow.Step{{ID: 11}}})
+	for _, locked := range []bool{false, true} {
+		if locked {
+			dir, err := l.List.Open(t.Context())
+			require.NoError(t, err)
+			defer dir.Close()
+			l.List.Wait = time.Millisecond
+		}
+		assert.True(t, l.Update(t.Context(), Update{Task: "1", Status: workflow.Completed}).Allowed(), "locked: %t", locked)
+	}
+}
+
+// TestAnAnswerAboutAStepThatIsGone is no answer.
+func TestAnAnswerAboutAStepThatIsGone(t *testing.T) {
+	l := hydrated(t, workflow.Step{})
+	require.True(t, l.end(1, "").Allowed())
+	require.NoError(t, os.Remove(filepath.Join(l.List.Dir, fileName(1))))
+	l.nest(workflow.Workflow{Command: "other", Steps: []workflow.Step{{ID: 11}}})
+	v := l.Answered(t.Context(), Update{Task: "1", Status: workflow.Completed}, true, state.ByQuestion)
+	assert.Equal(t, state.Deny, v.Decision)
 }

@@ -456,3 +456,15 @@ func TestOwnCommandsStayPossible(t *testing.T) {
 		require.NotContains(t, l.call(ToolCall{Tool: "Bash", Line: line}).Reason, "time", "it is another call")
 	}
 }
+
+// TestACallIsToldHowToAllowWhatIsRefused: by a rule of a step that is not done, if another step that lists such calls is.
+func TestACallIsToldHowToAllowWhatIsRefused(t *testing.T) {
+	l := hydrated(t, workflow.Step{Only: []string{"Bash(git push *)"}}, workflow.Step{Only: []string{"Bash(git *)"}})
+	_, err := l.GoPast(t.Context(), Past{Step: 1, Because: "x"}, state.By{})
+	require.NoError(t, err)
+	v := l.call(ToolCall{Tool: "Bash", Line: "git push x"})
+	require.Equal(t, state.Deny, v.Decision)
+	assert.Contains(t, v.Reason, "fsmtx step allow 'Bash(git *)'")
+	_, err = l.Permit(t.Context(), "Bash(git *)", "x", state.By{})
+	assert.NoError(t, err)
+}

@@ -395,3 +395,30 @@ func TestATreeIsNeverStuckAndNothingIsLeftOut(t *testing.T) {
 		}
 	})
 }
+
+// TestReopenBeforeWhatWasOver: what was under a step that a person has gone past or ended is open again with it.
+func TestReopenBeforeWhatWasOver(t *testing.T) {
+	for name, over := range map[string]func(*list) error{
+		"the step is skipped": func(l *list) error {
+			_, err := l.GoPast(l.t.Context(), Past{Step: 2, Because: "x"}, state.By{})
+			return err
+		},
+		"the skill is ended": func(l *list) error { _, err := l.End(l.t.Context(), 11, "x", state.By{}); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := hydrated(t, workflow.Step{}, workflow.Step{BlockedBy: []int64{1}})
+			l.end(1, "")
+			l.allows(2, workflow.InProgress)
+			l.nest(workflow.Workflow{Command: "notes", Parent: 2, Part: true, Steps: []workflow.Step{{ID: 11}}})
+			l.nest(workflow.Workflow{Command: "notes", Parent: 11, Part: true, Steps: []workflow.Step{{ID: 21}}})
+			require.NoError(t, over(l))
+			require.Contains(t, l.shown(21), "Step 21 (not needed")
+			_, err := l.Reopen(t.Context(), 1, "again", state.By{})
+			require.NoError(t, err)
+			assert.Contains(t, l.shown(21), ": pending")
+			assert.Equal(t, []int64{1}, ready(l.state()))
+			l.end(1, "")
+			assert.Equal(t, []int64{21}, ready(l.state()))
+		})
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -111,4 +112,16 @@ func TestCallsThatStartAStepExpandItOnce(t *testing.T) {
 			require.Equal(t, before, l.all())
 		})
 	}
+}
+
+// TestTheQuestionOfAnOutcomeIsAskedByBothHooks: the hook that is registered twice asks the same twice.
+func TestTheQuestionOfAnOutcomeIsAskedByBothHooks(t *testing.T) {
+	l := hydrated(t, workflow.Step{Outcomes: []workflow.Outcome{{Name: "ok", Approval: "Really?"}, {Name: "no"}}})
+	l.allows(1, workflow.InProgress)
+	u := Update{Task: "1", Status: workflow.Completed, Metadata: []byte(`{"outcome": "ok"}`), Use: "toolu_1"}
+	l.Began = time.Now() // of both processes
+	one, two := l.Update(t.Context(), u), l.Update(t.Context(), u)
+	require.Equal(t, state.Ask, one.Decision)
+	assert.Contains(t, one.Reason, "Really?")
+	assert.Equal(t, one.Reason, two.Reason)
 }
