@@ -28,7 +28,7 @@ SEED        ?= 0
 INPUTS      ?=
 ONE_IN      ?= 1
 
-.PHONY: build version dist dist-check npm man notes demo test quick race ci nightly tidy format vet staticcheck cross fuzz fuzz-sample oracle oracle-program oracle-program-sample e2e e2e-newest fidelity agents agents-changed bench enforcement transitions crashtest disks disks-sample mutants mutants-changed together soak install clean help
+.PHONY: build version dist dist-check npm man notes demo test quick race ci nightly tidy format vet staticcheck cross fuzz fuzz-sample oracle oracle-program e2e e2e-newest fidelity agents agents-changed bench enforcement transitions crashtest disks mutants mutants-changed together soak install clean help
 
 build: ## build bin/fsmtx, and bin/fsmtx-tools, which it becomes for a command that it does not have
 	go build -ldflags '$(ldflags)' -o bin/fsmtx ./cmd/fsmtx
@@ -62,9 +62,11 @@ notes: ## print the release notes of this version, from CHANGELOG.md
 demo: build ## show what the program does, in a temporary directory
 	@bin/fsmtx demo
 
-# Some packages mostly wait, so four are built or tested at a time.
+# Some packages mostly wait, so four are built or tested at a time, beginning with those that take longest.
+slow := ./internal/harness/crash ./internal/tools ./internal/gates ./internal/harness/dist ./internal/command ./internal/harness/together
+
 test: ## run every test, and list what was skipped and why (in CI an unexpected skip is an error)
-	go run ./internal/harness/skips -p 4 -timeout 20m ./...
+	go run ./internal/harness/skips -p 4 -timeout 20m $(slow) ./...
 
 # What a change concerns, as packages: those with a file that differs from origin/main.
 changed := go run ./internal/harness/changed
@@ -80,7 +82,7 @@ race: ## run every test with the race detector
 # What waits for clients and disks runs beside what needs the processor.
 ci: tidy format vet staticcheck cross ## everything that continuous integration runs
 	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),-O) \
-	  mutants-changed e2e-sample oracle-program-sample agents-changed fuzz-sample together oracle disks-sample
+	  mutants-changed e2e-sample agents-changed fuzz-sample together oracle
 	@$(MAKE) --no-print-directory test
 
 nightly: ci dist-check race oracle-program e2e fidelity agents enforcement crashtest disks ## all that is too long for continuous integration, in hours
@@ -148,9 +150,6 @@ oracle-program: ## give the program and that of commit 0435842a the same session
 	@out=$$(mktemp); go test -tags oracle -count=1 -v -timeout 2h -run '^TestOracle$$' ./internal/tools -inputs '$(INPUTS)' -of $(ONE_IN) >$$out 2>&1; code=$$?; \
 	  grep -v -e '^=== ' -e '^ *--- PASS' $$out; rm -f $$out; exit $$code
 
-oracle-program-sample:
-	@$(MAKE) oracle-program ONE_IN=20
-
 e2e: ## run the real client against a fake model (needs npm; says so if it is missing)
 	go test -tags e2e -count=1 -v -timeout 20m ./internal/harness/e2e
 
@@ -195,14 +194,11 @@ disks: ## cut the power of real file systems, at STATES points of each operation
 	go test -tags disks -c -o bin/disks.test ./internal/harness/disks
 	@run=; test "$$(id -u)" = 0 || ! sudo -n true 2>/dev/null || run='sudo -n'; $$run bin/disks.test -test.v -test.timeout 3h -states $(STATES)
 
-disks-sample:
-	@$(MAKE) disks STATES=8
-
 mutants: ## change one place at a time and require that a test fails, in a day (PACKAGES chooses packages, SAMPLE=N tries N mutants)
 	go run ./internal/harness/mutants -sample $(SAMPLE) $(PACKAGES)
 
-mutants-changed: ## try forty mutants of two of the packages that differ from main, for at most twenty seconds of the processor each; fail if more than 20 in 100 survive, or none was tried
-	@two="$$($(changed) -among '^./(fsmspec|locator|txn|internal/)' | grep -v harness | \
+mutants-changed: ## try forty mutants of two of the packages that differ from main (but those whose tests are sessions of minutes), for at most twenty seconds of the processor each; fail if more than 20 in 100 survive, or none was tried
+	@two="$$($(changed) -among '^./(fsmspec|locator|txn|internal/)' | grep -v -e harness -e '/command$$' -e '/tools$$' | \
 	  awk -v day=$$(date +%j) '{ a[NR] = $$0 } END { for (i = 0; i < 2 && i < NR; i++) print a[(day + i) % NR + 1] }')"; \
 	  test -z "$$two" || go run ./internal/harness/mutants -sample 40 -seed 1 -most 20 -for 20s $$two
 

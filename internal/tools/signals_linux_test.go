@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -103,6 +104,9 @@ func TestSignalsEndEveryCommand(t *testing.T) {
 	if !canSeeSystemCalls() {
 		t.Skip("/proc/PID/task/TID/syscall, which shows whether a process is blocked, cannot be read here")
 	}
+	received := make(chan os.Signal, 1)
+	signal.Notify(received, syscall.SIGHUP) // so that it is not ignored by what is started here, as it is under nohup
+	defer signal.Stop(received)
 	calls := stuckCalls()
 	tools.EachCommand(func(_ *cobra.Command, path string) {
 		assert.NotEmpty(t, calls[path], "%s has no row in this test", path)
