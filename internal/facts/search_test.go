@@ -31,6 +31,20 @@ func TestASearchThroughLinksEnds(t *testing.T) {
 	require.Equal(t, []string{deep + "*.txt"}, seen.Missing)
 }
 
+// TestMissing: of an empty file, or a directory, nothing is there.
+func TestMissing(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a.txt": "a", "empty.txt": "", "dist/x.tar": "x", "full/empty.md": "", "full/text.md": "x",
+		"a[b": "x"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+	there := []string{"a.txt", "dist/*", "*/x.tar", "full/*.md", "a[[]b", "*"}
+	missing := []string{"b.txt", "empty.txt", "dist", "dist/*.zip", "empty*"}
+	require.Equal(t, missing, LookFor(t.Context(), dir, Wanted{Patterns: append(there, missing...)}).Missing)
+	require.Equal(t, there, LookFor(t.Context(), "/does/not/exist", Wanted{Patterns: there}).Missing)
+}
+
 func TestASearchIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	for n := range 50 {

@@ -48,16 +48,16 @@ func TestMain(m *testing.M) {
 
 // denied are updates that may not be carried out without a word to the person.
 var denied = map[string]Update{
-	"blocked":       {Task: "2", Status: workflow.InProgress, Use: "toolu_a"},
-	"file missing":  {Task: "3", Status: workflow.Completed},
-	"failing check": {Task: "4", Status: workflow.Completed},
-	"approval":      {Task: "5", Status: workflow.Completed},
+	"blocked":       {Task: "2", Status: inProgress, Use: "toolu_a"},
+	"file missing":  {Task: "3", Status: completed},
+	"failing check": {Task: "4", Status: completed},
+	"approval":      {Task: "5", Status: completed},
 	"deletion":      {Task: "6", Status: workflow.Deleted},
 	"hidden":        {Task: "6", Metadata: []byte(`{"_internal": true}`)},
-	"overdue":       {Task: "2", Status: workflow.InProgress},
+	"overdue":       {Task: "2", Status: inProgress},
 	"call":          {}, // a call that belongs to a step: see try
-	"unchanged":     {Task: "1", Status: workflow.Completed},
-	"moved":         {Task: "1", Status: workflow.Completed},
+	"unchanged":     {Task: "1", Status: completed},
+	"moved":         {Task: "1", Status: completed},
 }
 
 // try makes the update with that name, or the call. If use is set, it is a call of a message,
@@ -80,36 +80,34 @@ func linesFor(s *state.State) int { return len(s.Evidence) + len(s.Calls) }
 // templates, which each case copies.
 func enforced(t *testing.T) map[string]string {
 	t.Helper()
-	l := hydrated(t, workflow.Step{}, workflow.Step{BlockedBy: []int64{1}}, workflow.Step{Produces: []string{"missing"}},
-		workflow.Step{Check: &workflow.Check{Run: "echo no; exit 3", Timeout: 20}},
-		workflow.Step{Approval: "Publish?"}, workflow.Step{})
-	l.allows(1, workflow.InProgress)
-	l.denies(2, workflow.InProgress)
-	l.allows(3, workflow.InProgress)
+	l := hydrated(t, Step{}, Step{BlockedBy: ids(1)}, Step{Produces: []string{"missing"}}, Step{Check: runs("echo no; exit 3")},
+		Step{Approval: "Publish?"}, Step{})
+	l.begin(1)
+	l.denies(2, inProgress)
+	l.begin(3)
 	templates := map[string]string{}
 	for name := range denied {
 		templates[name] = filepath.Dir(l.List.Dir)
 	}
-	l = hydrated(t, workflow.Step{Approval: "Really?"}, workflow.Step{BlockedBy: []int64{1}})
-	require.Equal(t, state.Ask, l.ask(1, workflow.Completed).Decision)
-	l.set(1, workflow.Completed) // by a script, after nobody said yes
+	l = hydrated(t, Step{Approval: "Really?"}, Step{BlockedBy: ids(1)})
+	require.Equal(t, state.Ask, l.ask(1, completed).Decision)
+	l.set(1, completed) // by a script, after nobody said yes
 	templates["overdue"] = filepath.Dir(l.List.Dir)
 	l = released(t)
-	l.allows(1, workflow.InProgress)
-	l.set(1, workflow.InProgress)
+	l.begin(1)
 	require.Equal(t, state.Deny, l.call(push("")).Decision)
 	templates["call"] = filepath.Dir(l.List.Dir)
-	l = inProject(t, `[{"id": 1, "subject": "Write", "produces": ["notes.md"]}, {"id": 2, "subject": "Publish", "blockedBy": [1]}]`,
-		map[string]string{"notes.md": "of the last release"})
-	l.allows(1, workflow.InProgress)
-	l.put(99, `{"id":"99","subject":"mine","description":"","status":"pending","blocks":[],"blockedBy":[]}`)
-	templates["unchanged"] = filepath.Dir(l.List.Dir)
-	l = inProject(t, `[{"id": 1, "subject": "Write", "produces": ["notes.md"]}, {"id": 2, "subject": "Publish", "blockedBy": [1]}]`, nil)
-	l.allows(1, workflow.InProgress)
-	l.put(99, `{"id":"99","subject":"mine","description":"","status":"pending","blocks":[],"blockedBy":[]}`)
-	require.NoError(t, os.Rename(l.project, l.project+".new"))
-	l.write("notes.md", "in a decoy")
-	templates["moved"] = filepath.Dir(l.List.Dir)
+	for _, name := range []string{"unchanged", "moved"} {
+		l = ofSpec(t, `[{"id": 1, "subject": "Write", "produces": ["notes.md"]}, {"id": 2, "subject": "Publish", "blockedBy": [1]}]`,
+			map[string][]string{"unchanged": {"notes.md", "of the last release"}}[name]...)
+		l.begin(1)
+		l.put(99, `{"id":"99","subject":"mine","description":"","status":"pending","blocks":[],"blockedBy":[]}`)
+		if name == "moved" {
+			require.NoError(t, os.Rename(l.project, l.project+".new"))
+			l.write("notes.md", "in a decoy")
+		}
+		templates[name] = filepath.Dir(l.List.Dir)
+	}
 	return templates
 }
 
@@ -135,9 +133,6 @@ func copied(t *testing.T, template string) *Frame {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return &Frame{Store: state.Store{List: tasks.List{Dir: filepath.Join(dir, "s1"), Wait: 5 * time.Second}, Session: "s1"}, Env: os.Environ()}
 }
-
-// stateDirOf returns S.
-func stateDirOf(f *Frame) string { return filepath.Join(filepath.Dir(f.List.Dir), ".s1.fsmtx") }
 
 // silent reports what is wrong with the outcome of an update that is to be denied: it was
 // carried out, and nobody was told.
@@ -242,7 +237,7 @@ func TestEnforcementOfDamagedFiles(t *testing.T) {
 			for at := 0; at < size; at += stride {
 				for _, cut := range []bool{false, true} {
 					f := copied(t, templates[name])
-					path := filepath.Join(stateDirOf(f), file)
+					path := f.stateFile(file)
 					data, err := os.ReadFile(path)
 					require.NoError(t, err)
 					if cut {
@@ -276,11 +271,11 @@ func TestEnforcementWithoutStateDir(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := copied(t, template)
-			require.NoError(t, remove(stateDirOf(f)))
+			require.NoError(t, remove(state.StateDir(f.List.Dir)))
 			v := f.Update(t.Context(), denied["failing check"])
 			require.True(t, v.Allowed())
 			require.Contains(t, v.Trouble, `#4 "Step 4" is marked as a step of the workflow "release", but nothing about it is on record in `+
-				stateDirOf(f)+", so the steps of this list are not enforced.")
+				state.StateDir(f.List.Dir)+", so the steps of this list are not enforced.")
 			require.Empty(t, f.Update(t.Context(), denied["approval"]).Trouble, "it was told in this session")
 			f.Session = "s2"
 			require.NotEmpty(t, f.Update(t.Context(), denied["approval"]).Trouble)
@@ -292,7 +287,7 @@ func TestEnforcementWithoutStateDir(t *testing.T) {
 		})
 	}
 	f := copied(t, template)
-	require.NoError(t, os.Chmod(stateDirOf(f), 0o777))
+	require.NoError(t, os.Chmod(state.StateDir(f.List.Dir), 0o777))
 	for name := range denied {
 		if slices.Contains([]string{"overdue", "call", "unchanged", "moved"}, name) {
 			continue // of another list
@@ -308,17 +303,17 @@ func TestEnforcementWithoutStateDir(t *testing.T) {
 // TestEnforcementWithoutOneRecord: a step is completed only after what is under it, of which the record is another one. If either
 // cannot be read, that is denied or told, and the list stays as it is.
 func TestEnforcementWithoutOneRecord(t *testing.T) {
-	l := inProject(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Migrate", "each": {"run": "echo a"},
-		"do": [{"id": 1, "subject": "Change {item}"}]}]}`, nil)
+	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Migrate", "each": {"run": "echo a"},
+		"do": [{"id": 1, "subject": "Change {item}"}]}]}`)
 	l.begin(1)
-	records, err := filepath.Glob(filepath.Join(stateDirOf(l.Frame), "done-*"))
+	records, err := filepath.Glob(l.stateFile("done-*"))
 	require.NoError(t, err)
 	require.Len(t, records, 2)
 	for _, record := range records {
 		f := copied(t, filepath.Dir(l.List.Dir))
-		require.NoError(t, os.WriteFile(filepath.Join(stateDirOf(f), filepath.Base(record)), []byte("damaged"), 0o600))
+		require.NoError(t, os.WriteFile(f.stateFile(filepath.Base(record)), []byte("damaged"), 0o600))
 		before := listOf(t, f)
-		v := f.Update(t.Context(), Update{Task: "1", Status: workflow.Completed})
+		v := f.Update(t.Context(), Update{Task: "1", Status: completed})
 		require.False(t, silent(v), "%+v", v)
 		require.Equal(t, before, listOf(t, f))
 	}
@@ -330,15 +325,15 @@ func TestEnforcementWithTheLockHeld(t *testing.T) {
 	for name := range denied {
 		f := copied(t, templates[name])
 		lines := linesFor(stateOfList(t, f))
-		held, err := os.OpenFile(filepath.Join(stateDirOf(f), "lock"), os.O_RDWR, 0)
+		held, err := os.OpenFile(f.stateFile("lock"), os.O_RDWR, 0)
 		require.NoError(t, err)
 		require.NoError(t, unix.Flock(int(held.Fd()), unix.LOCK_EX))
 		f.List.Wait = time.Millisecond
 		v := f.try(t.Context(), name, false)
 		require.False(t, v.Allowed(), "%s: %+v", name, v)
-		v = f.Update(t.Context(), Update{Task: "1", Status: workflow.Pending})
+		v = f.Update(t.Context(), Update{Task: "1", Status: pending})
 		require.Equal(t, Verdict{Decision: state.Allow, Step: 1, Why: "no gate applies"}, v)
-		late, err := filepath.Glob(filepath.Join(stateDirOf(f), "late.*"))
+		late, err := filepath.Glob(f.stateFile("late.*"))
 		require.NoError(t, err)
 		require.Len(t, late, 2, name)
 		seen := stateOfList(t, f)
@@ -348,7 +343,7 @@ func TestEnforcementWithTheLockHeld(t *testing.T) {
 		f.List.Wait = 5 * time.Second
 		v = f.try(t.Context(), name, false)
 		require.False(t, silent(v) || v.Allowed() && name != "unchanged", "%s: %+v", name, v)
-		late, err = filepath.Glob(filepath.Join(stateDirOf(f), "late.*"))
+		late, err = filepath.Glob(f.stateFile("late.*"))
 		require.NoError(t, err)
 		require.Empty(t, late, "the next holder of the lock merges it")
 		require.Greater(t, linesFor(stateOfList(t, f)), linesFor(seen))
@@ -377,7 +372,7 @@ func TestALateLineIsNotRemovedUnread(t *testing.T) {
 			}}
 			var lines []state.Evidence
 			for _, why := range []string{"the first", "the second"} {
-				lines = append(lines, state.Evidence{Time: time.Now().UTC(), Step: 1, To: workflow.Pending, Verdict: state.Override, Why: why})
+				lines = append(lines, state.Evidence{Time: time.Now().UTC(), Step: 1, To: pending, Verdict: state.Override, Why: why})
 			}
 			err := c.WriteLate(lines)
 			more = left < 0
@@ -387,7 +382,7 @@ func TestALateLineIsNotRemovedUnread(t *testing.T) {
 				found := slices.ContainsFunc(seen.Evidence, func(o state.Evidence) bool { return e.Why == o.Why })
 				require.True(t, found || err != nil, "%s: merged at step %d", e.Why, n)
 			}
-			late, err := filepath.Glob(filepath.Join(stateDirOf(f), "late.*[a-z]")) // but for a temporary file, which nobody reads
+			late, err := filepath.Glob(f.stateFile("late.*[a-z]")) // but for a temporary file, which nobody reads
 			require.NoError(t, err)
 			require.Empty(t, late, "killed: %t, step %d", killed, n)
 		}
@@ -409,7 +404,7 @@ func TestEnforcementOfASwappedStateDir(t *testing.T) {
 				continue
 			}
 			f := copied(t, templates[name])
-			s, swapped := stateDirOf(f), false
+			s, swapped := state.StateDir(f.List.Dir), false
 			step := -1
 			f.List.FS = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error {
 				if step++; step == n {
@@ -447,7 +442,7 @@ func TestEnforcementOfADamagedDirectory(t *testing.T) {
 	project, elsewhere := filepath.Join(t.TempDir(), "project"), t.TempDir()
 	require.NoError(t, f.KeepDirectory(t.Context(), project))
 	require.Equal(t, project, f.Directory(t.Context()))
-	path := filepath.Join(stateDirOf(f), state.StopFile)
+	path := f.stateFile(state.StopFile)
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
 	lost := 0

@@ -1,10 +1,8 @@
 package gates
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,71 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
-	"github.com/fsmtx/fsmtx/internal/tasks"
-	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 )
-
-// ofSpec returns a list into which an fsm.json was hydrated. Its steps are numbered from 1.
-func ofSpec(t testing.TB, file string) *list {
-	t.Helper()
-	root := t.TempDir()
-	l := &list{t: t, project: filepath.Join(root, "project"), Frame: newFrame(root)}
-	require.NoError(t, os.Mkdir(l.project, 0o755))
-	hydrateSpec(t, l.List, l.project, file)
-	return l
-}
-
-func hydrateSpec(t tb, list tasks.List, project, file string) {
-	t.Helper()
-	spec, err := fsmspec.Parse([]byte(file))
-	require.NoError(t, err)
-	list.Record = func(p *fsmspec.Plan) (string, error) {
-		w := workflow.Planned(p.Levels(), 0)[0]
-		w.Command, w.Spec, w.Session, w.Dir = "release", "/skills/release/fsm.json", "s1", project
-		w.Inode = state.Inode(project)
-		w.Files = FilesOf(context.Background(), project, spec.Tasks())
-		if w.Values = spec.HasValues(); w.Values {
-			w.Vars = spec.Initial("")
-		}
-		return w.Encode()
-	}
-	_, err = list.Replace(context.Background(), tasks.Label{Command: "release"}, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
-		return spec.Plan("release", snap, fsmspec.Policy{})
-	})
-	require.NoError(t, err)
-}
-
-// all returns what the list shows of every task: its subject, its status, and what it waits for.
-func (l *list) all() string {
-	l.t.Helper()
-	var lines []string
-	for id := int64(1); id < 60; id++ {
-		data, err := os.ReadFile(filepath.Join(l.List.Dir, fileName(id)))
-		if err != nil {
-			continue
-		}
-		line := fmt.Sprintf("%d %s: %s", id, jsonx.StringMember(data, "subject"), jsonx.StringMember(data, "status"))
-		if t := tasks.Form.Decode(data); len(t.BlockedBy) > 0 {
-			line += " <" + strings.Join(t.BlockedBy, " ")
-		}
-		lines = append(lines, line)
-	}
-	return strings.Join(lines, "\n")
-}
-
-// begin starts a step, as the client does, and returns what the agent is told.
-func (l *list) begin(id int64) string {
-	l.t.Helper()
-	v := l.do(id, workflow.InProgress)
-	require.True(l.t, v.Allowed(), "%+v", v)
-	require.Empty(l.t, v.Trouble)
-	return v.Told
-}
 
 // migration migrates each package; a package whose test fails too often is parked.
 const migration = `{"fsm": 2, "steps": [
@@ -91,7 +28,7 @@ const migration = `{"fsm": 2, "steps": [
 func TestEachLine(t *testing.T) {
 	l := ofSpec(t, migration)
 	assert.Equal(t, "1 List: pending\n2 Migrate: pending <1\n3 Look: pending <2", l.all())
-	assert.Contains(t, l.denies(2, workflow.InProgress), `#1 "List" must be done first`)
+	assert.Contains(t, l.denies(2, inProgress), `#1 "List" must be done first`)
 	l.end(1, "")
 	l.write("packages.txt", " b \n\na\nb\n")
 	assert.Equal(t, `#2 "Migrate" is to be done for 2 items of packages.txt. Their tasks are in the list now: #4 "Change b", #5 "Test b", `+
@@ -101,7 +38,7 @@ Complete #2 "Migrate" when they are done.`, l.begin(2))
 	assert.Equal(t, "1 List: completed\n2 Migrate: in_progress <1 5 7\n3 Look: pending <2\n4 Change b: pending <1\n5 Test b: pending <4\n6 "+
 		"Change a: pending <1\n7 Test a: pending <6", l.all())
 	l.write("packages.txt", "c") // changes nothing
-	assert.Contains(t, l.denies(2, workflow.Completed),
+	assert.Contains(t, l.denies(2, completed),
 		`#2 "Migrate" cannot be completed: under it is the item "b", of which #4 "Change b" and #5 "Test b" are open`)
 	s := l.state()
 	items, ok := s.Expansion(s.Step(2))
@@ -115,10 +52,9 @@ Complete #2 "Migrate" when they are done.`, l.begin(2))
 	l.end(6, "")
 	require.NotNil(t, l.end(7, "").Turn, "the check of a failed")
 	assert.Equal(t, "6 Change a (round 2 of 2): pending <1\n7 Test a (round 2 of 2): pending <6", l.all()[strings.Index(l.all(), "6 Change"):])
-	l.end(6, "")
-	require.True(t, l.end(7, "").Allowed())
+	l.ended(6, 7)
 	assert.Equal(t, "parked", l.state().Step(7).Outcome)
-	assert.Equal(t, []int64{2}, ready(l.state()))
+	assert.Equal(t, ids(2), ready(l.state()))
 	require.True(t, l.end(2, "").Allowed())
 
 	// A loop takes the copies out of the list, and reads the lines anew at the next start.
@@ -126,14 +62,13 @@ Complete #2 "Migrate" when they are done.`, l.begin(2))
 	assert.Equal(t, "1 List: completed\n2 Migrate (round 2 of 3): pending <1\n3 Look (round 2 of 3): pending <2", l.all())
 	assert.Contains(t, l.begin(2), `is to be done for 1 item of packages.txt. Their tasks are in the list now: #8 "Change c" and #9 "Test c"`)
 	assert.Contains(t, l.all(), "8 Change c: pending <1\n9 Test c: pending <8")
-	assert.Equal(t, []int64{8}, ready(l.state()))
+	assert.Equal(t, ids(8), ready(l.state()))
 
 	// A person opens the step again: then it is read once more. What is skipped needs no copies.
-	_, err := l.Reopen(t.Context(), 1, "x", state.By{})
-	require.NoError(t, err)
+	l.reopen(1)
 	assert.Equal(t, "1 List (round 2): pending\n2 Migrate (round 2 of 3): pending <1\n3 Look (round 2 of 3): pending <2", l.all())
 	l.end(1, "")
-	assert.Contains(t, l.denies(2, workflow.Completed), `#10 "Change c"`)
+	assert.Contains(t, l.denies(2, completed), `#10 "Change c"`)
 }
 
 // TestNoLines: nothing to do is done at once, also without a start.
@@ -143,14 +78,14 @@ func TestNoLines(t *testing.T) {
 		l.end(1, "")
 		l.write("packages.txt", "\n \n")
 		if start {
-			v := l.do(2, workflow.InProgress)
+			v := l.do(2, inProgress)
 			assert.Equal(t, `#2 "Migrate" has nothing to be done for: packages.txt has no lines. Complete it now.`, v.Told)
 			assert.Equal(t, `#2 "Migrate" has nothing to be done for: packages.txt has no lines`, v.Trouble)
 			l.write("packages.txt", "a")
 		}
 		require.True(t, l.end(2, "").Allowed())
 		assert.Equal(t, "done", l.state().Step(2).Outcome)
-		assert.Equal(t, []int64{3}, ready(l.state()))
+		assert.Equal(t, ids(3), ready(l.state()))
 	}
 }
 
@@ -160,15 +95,14 @@ func TestACompletionExpands(t *testing.T) {
 	l.end(1, "")
 	l.write("packages.txt", "a")
 	l.Apply = true
-	assert.Contains(t, l.Update(t.Context(), Update{Task: "2", Status: workflow.Completed, Outcome: "parked"}).Reason,
+	assert.Contains(t, l.Update(t.Context(), Update{Task: "2", Status: completed, Outcome: "parked"}).Reason,
 		`#2 "Migrate" has no outcomes. Leave the outcome out`, "the word is judged before anything is read")
 	l.Apply = false
 	assert.Nil(t, l.state().Step(4))
-	assert.Contains(t, l.denies(2, workflow.Completed),
-		`#2 "Migrate" cannot be completed before the tasks for the lines of packages.txt. `+
-			`#2 "Migrate" is to be done for 1 item of packages.txt. Their tasks are in the list now: #4 "Change a" and #5 "Test a". Ready: #4`)
-	assert.Equal(t, []int64{4}, ready(l.state()))
-	assert.Contains(t, l.denies(2, workflow.Completed), "under it is")
+	assert.Contains(t, l.denies(2, completed), `#2 "Migrate" cannot be completed before the tasks for the lines of packages.txt. `+
+		`#2 "Migrate" is to be done for 1 item of packages.txt. Their tasks are in the list now: #4 "Change a" and #5 "Test a". Ready: #4`)
+	assert.Equal(t, ids(4), ready(l.state()))
+	assert.Contains(t, l.denies(2, completed), "under it is")
 }
 
 // TestWrongLines: the start is refused with the line, and nothing changes.
@@ -198,8 +132,8 @@ func TestWrongLines(t *testing.T) {
 				l.write("packages.txt", c.lines)
 			}
 			before := l.all()
-			assert.Contains(t, l.denies(2, workflow.InProgress), `#2 "Migrate" cannot be started: it is done for each line`)
-			assert.Contains(t, l.denies(2, workflow.InProgress), c.want)
+			assert.Contains(t, l.denies(2, inProgress), `#2 "Migrate" cannot be started: it is done for each line`)
+			assert.Contains(t, l.denies(2, inProgress), c.want)
 			assert.Equal(t, before, l.all())
 			l.write("packages.txt", "a")
 			l.write("fail", "1")
@@ -227,7 +161,7 @@ func TestManyTasks(t *testing.T) {
 	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "each": {"lines": "a"}, "do": [`+strings.Join(parts, ",")+
 		`]}, {"id": 2, "subject": "B"}]}`)
 	l.write("a", numbersTo(100))
-	assert.Contains(t, l.denies(1, workflow.InProgress), "its 100 items need 1000 tasks, and the list, which has 2, may have at most 1000")
+	assert.Contains(t, l.denies(1, inProgress), "its 100 items need 1000 tasks, and the list, which has 2, may have at most 1000")
 	l.write("a", numbersTo(99))
 	assert.Contains(t, l.begin(1), "is to be done for 99 items of a.")
 	assert.Len(t, l.state().Steps, 992)
@@ -247,7 +181,7 @@ func TestInTurn(t *testing.T) {
 	assert.Equal(t, "3 Ask each item: in_progress <7 10\n4 End: pending <3\n7 Ask a: pending\n10 Ask b: pending <7", l.all())
 	assert.Contains(t, l.state().Step(7).Description, `About a.`)
 	assert.Contains(t, l.state().Step(7).Description, `Ends as: yes, or no (ends this item), or again (back to #7, once at most).`)
-	assert.Contains(t, l.denies(10, workflow.InProgress), `#7 "Ask a" must be done first`)
+	assert.Contains(t, l.denies(10, inProgress), `#7 "Ask a" must be done first`)
 	assert.Contains(t, l.end(7, "").Reason, "say how it ends")
 	assert.Contains(t, l.end(7, "yes").Reason, "a.md")
 	require.NotNil(t, l.end(7, "again").Turn)
@@ -255,10 +189,10 @@ func TestInTurn(t *testing.T) {
 	l.write("b.md", "1")
 	require.True(t, l.end(7, "no").Allowed())
 	assert.Equal(t, "no", l.state().Step(7).Outcome, "it ends the copy only")
-	assert.Equal(t, []int64{10}, ready(l.state()))
+	assert.Equal(t, ids(10), ready(l.state()))
 	require.True(t, l.end(10, "yes").Allowed())
 	require.True(t, l.end(3, "").Allowed())
-	assert.Equal(t, []int64{4}, ready(l.state()))
+	assert.Equal(t, ids(4), ready(l.state()))
 }
 
 // nestedParts has parts in parts, and a step for lines among them.
@@ -276,21 +210,19 @@ func TestParts(t *testing.T) {
 	l.write("lines", "x\ny")
 	assert.Equal(t, "1 A: pending\n2 B: pending <1 5\n3 H: pending <2\n4 C: pending <1 8\n5 G: pending <4\n6 D: pending <1\n7 E: "+
 		"pending <6\n8 F: pending <7", l.all())
-	assert.Equal(t, []int64{1}, ready(l.state()))
-	assert.Contains(t, l.denies(6, workflow.InProgress), `#1 "A" must be done first`)
+	assert.Equal(t, ids(1), ready(l.state()))
+	assert.Contains(t, l.denies(6, inProgress), `#1 "A" must be done first`)
 	l.end(1, "")
-	assert.Equal(t, []int64{6}, ready(l.state()), "the work is inside")
-	l.allows(2, workflow.InProgress)
+	assert.Equal(t, ids(6), ready(l.state()), "the work is inside")
+	l.begin(2)
 	l.end(6, "")
 	require.True(t, l.end(7, "over").Allowed())
 	assert.Contains(t, l.all(), "8 F (not needed): completed", "a stop ends the innermost")
-	assert.Equal(t, []int64{4}, ready(l.state()))
+	assert.Equal(t, ids(4), ready(l.state()))
 	l.end(4, "")
 	assert.Contains(t, l.begin(5), `#10 "G: x" and #12 "G: y"`)
 	assert.Contains(t, l.all(), "5 G: in_progress <4 10 12")
-	l.end(10, "")
-	l.end(12, "")
-	l.end(5, "")
+	l.ended(10, 12, 5)
 	assert.Contains(t, l.end(2, "").Reason, "b", "its own gates hold when its parts are done")
 	l.write("b", "1")
 	require.True(t, l.end(2, "").Allowed())
@@ -299,7 +231,7 @@ func TestParts(t *testing.T) {
 	require.NotNil(t, l.end(3, "again").Turn)
 	assert.Equal(t, "1 A: completed\n2 B (round 2 of 2): pending <1 5\n3 H (round 2 of 2): pending <2\n4 C (round 2): pending <1 8\n5 G "+
 		"(round 2): pending <4\n6 D (round 2): pending <1\n7 E (round 2): pending <6\n8 F (round 2): pending <7", l.all())
-	assert.Equal(t, []int64{6}, ready(l.state()))
+	assert.Equal(t, ids(6), ready(l.state()))
 }
 
 // TestAConditionOfParts: what a step that is not needed consists of is not needed either.
@@ -310,7 +242,7 @@ func TestAConditionOfParts(t *testing.T) {
 	l.end(1, "y")
 	assert.Equal(t, "1 A: completed\n2 B (not needed: #1 ended as y): completed <1 5\n3 D (not needed: #1 ended as y): completed <1\n4 E: "+
 		"pending <2 3\n5 C (not needed: #2 is not needed): completed <1", l.all())
-	assert.Equal(t, []int64{4}, ready(l.state()))
+	assert.Equal(t, ids(4), ready(l.state()))
 }
 
 // TestReopenBeforeACopyInTurn: a step for the next line that is in progress waits again, and the list shows it.
@@ -318,18 +250,17 @@ func TestReopenBeforeACopyInTurn(t *testing.T) {
 	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Ask", "each": {"run": "printf 'a\nb\nc\n'", "inTurn": true}, "do": [
  {"id": 1, "subject": "Write"}, {"id": 2, "subject": "Send", "blockedBy": [1], "do": [{"id": 1, "subject": "Seal"}]}]}]}`)
 	l.begin(1)
-	for _, id := range []int64{2, 4, 3} {
+	for _, id := range ids(2, 4, 3) {
 		l.end(id, "")
 	}
 	l.end(5, "")
-	for _, id := range []int64{6, 7} {
+	for _, id := range ids(6, 7) {
 		l.begin(id)
 	}
-	_, err := l.Reopen(t.Context(), 2, "x", state.By{})
-	require.NoError(t, err)
+	l.reopen(2)
 	assert.Contains(t, l.all(), "6 Send: b: pending")
 	assert.Contains(t, l.all(), "7 Seal: b: pending")
-	assert.Equal(t, []int64{2}, ready(l.state()))
+	assert.Equal(t, ids(2), ready(l.state()))
 }
 
 // TestReopenWhereManyWaysLeadFromStepToStep: each of the 50 lines has two last steps, and so has each stage of the parts. There are
@@ -346,8 +277,7 @@ func TestReopenWhereManyWaysLeadFromStepToStep(t *testing.T) {
  {"id": 3, "subject": "Other"}]}`)
 	l.begin(2)
 	l.end(3, "")
-	_, err := l.Reopen(t.Context(), 3, "x", state.By{})
-	require.NoError(t, err)
+	l.reopen(3)
 	require.Len(t, l.state().Steps, 3+2*50+2*50)
 	assert.Contains(t, l.all(), "3 Other (round 2): pending")
 }
@@ -360,15 +290,12 @@ func TestAPersonAndCopies(t *testing.T) {
 	l.begin(2)
 	_, err := l.GoPast(t.Context(), Past{Step: 5, Because: "x"}, state.By{})
 	assert.ErrorIs(t, err, errBlocked)
-	_, err = l.GoPast(t.Context(), Past{Step: 5, Because: "x", WithBlockers: true}, state.By{})
-	require.NoError(t, err)
-	assert.Equal(t, []int64{6}, ready(l.state()))
-	_, err = l.GoPast(t.Context(), Past{Step: 2, Because: "x"}, state.By{})
-	require.NoError(t, err)
+	l.past(Past{Step: 5, WithBlockers: true})
+	assert.Equal(t, ids(6), ready(l.state()))
+	l.skip(2)
 	assert.Contains(t, l.all(), "6 Change b (not needed: #2 is done): completed")
-	assert.Equal(t, []int64{3}, ready(l.state()))
-	_, err = l.Reopen(t.Context(), 2, "x", state.By{})
-	require.NoError(t, err)
+	assert.Equal(t, ids(3), ready(l.state()))
+	l.reopen(2)
 	assert.Equal(t, "1 List: completed\n2 Migrate (round 2 of 3): pending <1\n3 Look: pending <2", l.all())
 	assert.Contains(t, l.begin(2), `#8 "Change a"`)
 }
@@ -380,13 +307,13 @@ func TestGoneCopies(t *testing.T) {
 	l.end(1, "")
 	l.write("packages.txt", "a\nb")
 	l.begin(2)
-	for _, id := range []int64{4, 5} {
-		require.NoError(t, os.Remove(filepath.Join(l.List.Dir, fileName(id))))
+	for _, id := range ids(4, 5) {
+		l.remove(id)
 	}
 	l.end(6, "")
 	l.write("b.ok", "1")
 	l.end(7, "")
-	assert.Equal(t, []int64{2}, ready(l.state()))
+	assert.Equal(t, ids(2), ready(l.state()))
 	require.True(t, l.end(2, "").Allowed())
 	assert.Equal(t, []string{"1 List: completed", "2 Migrate: completed <1 5 7"}, strings.Split(l.all(), "\n")[:2])
 }
@@ -408,8 +335,8 @@ func TestUndoneExpansion(t *testing.T) {
 	assert.False(t, ok)
 	assert.Equal(t, "1 List: completed\n2 Migrate: in_progress <1 5\n3 Look: pending <2", l.all())
 	l.write("packages.txt", "c")
-	assert.Contains(t, l.denies(2, workflow.Completed), `#6 "Change c"`)
-	assert.Equal(t, []int64{6}, ready(l.state()))
+	assert.Contains(t, l.denies(2, completed), `#6 "Change c"`)
+	assert.Equal(t, ids(6), ready(l.state()))
 }
 
 // TestAnExpansionIsRedone: wherever a crash comes after the line of evidence, the next event
@@ -418,7 +345,7 @@ func TestAnExpansionIsRedone(t *testing.T) {
 	l := ofSpec(t, migration)
 	l.end(1, "")
 	l.write("packages.txt", "a\nb")
-	u := Update{Task: "2", Status: workflow.InProgress}
+	u := Update{Task: "2", Status: inProgress}
 	c, _ := l.Frame.begin(t.Context(), u)
 	dir, s, err := c.Open(t.Context(), c.steps)
 	require.NoError(t, err)
@@ -445,7 +372,7 @@ func TestAnExpansionIsRedone(t *testing.T) {
 	assert.Equal(t, after, l.all())
 
 	// A crash behind the transaction: the tasks are there, and the line that says so is not.
-	path := stateFile(t, l, "steps.jsonl")
+	path := l.stateFile("steps.jsonl")
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	lines := slices.DeleteFunc(strings.SplitAfter(string(data), "\n"),
@@ -456,29 +383,23 @@ func TestAnExpansionIsRedone(t *testing.T) {
 	assert.Equal(t, after, l.all())
 }
 
-// stateFile returns the path of a state file of the list.
-func stateFile(t *testing.T, l *list, name string) string {
-	t.Helper()
-	return filepath.Join(filepath.Dir(l.List.Dir), "."+filepath.Base(l.List.Dir)+".fsmtx", name)
-}
-
 // TestCompletedInAnotherWayBeforeItsLinesWereRead: a status that a program writes does not stand
 // for the lines: the next update reads them, and the step waits for its copies.
 func TestCompletedInAnotherWayBeforeItsLinesWereRead(t *testing.T) {
 	l := ofSpec(t, migration)
 	l.end(1, "")
-	l.set(2, workflow.Completed)
+	l.set(2, completed)
 	_, err := l.Redo(t.Context())
 	require.NoError(t, err)
 	assert.Empty(t, l.state().Step(2).Outcome, "an event that reads no files does not judge it")
-	assert.Contains(t, l.denies(3, workflow.InProgress),
+	assert.Contains(t, l.denies(3, inProgress),
 		`#2 "Migrate" was completed in another way and does not pass its gates, so no other step is let through. #2 "Migrate" cannot be `+
 			`started: it is done for each line of packages.txt, and the file packages.txt does not exist`)
 	l.write("packages.txt", "a")
-	assert.Contains(t, l.denies(3, workflow.InProgress),
+	assert.Contains(t, l.denies(3, inProgress),
 		`before the tasks for the lines of packages.txt. #2 "Migrate" is to be done for 1 item of packages.txt. `+
 			`Their tasks are in the list now: #4`)
-	assert.Equal(t, []int64{4}, ready(l.state()))
+	assert.Equal(t, ids(4), ready(l.state()))
 	l.end(4, "")
 	l.write("a.ok", "1")
 	l.end(5, "")
@@ -487,8 +408,8 @@ func TestCompletedInAnotherWayBeforeItsLinesWereRead(t *testing.T) {
 	l = ofSpec(t, migration)
 	l.end(1, "")
 	l.write("packages.txt", "")
-	l.set(2, workflow.Completed)
-	v := l.do(3, workflow.InProgress)
+	l.set(2, completed)
+	v := l.do(3, inProgress)
 	assert.True(t, v.Allowed(), "%+v", v)
 	assert.Equal(t, `#2 "Migrate" has nothing to be done for: packages.txt has no lines`, v.Trouble)
 	assert.Equal(t, "done", l.state().Step(2).Outcome, "there is nothing to do")
@@ -500,15 +421,15 @@ func TestCompletedBeforeItsCopiesCame(t *testing.T) {
 	l := ofSpec(t, migration)
 	l.end(1, "")
 	l.write("packages.txt", "a")
-	e := state.Evidence{Time: l.state().Time, Step: 2, From: workflow.Pending, To: workflow.Pending, Verdict: state.Expand, Why: "1 item",
+	e := state.Evidence{Time: l.state().Time, Step: 2, From: pending, To: pending, Verdict: state.Expand, Why: "1 item",
 		Round: 1, Expands: "x",
 		Items: []string{"a"}}
 	require.NoError(t, l.Locked(t.Context(), func(dir *txn.Dir) error { return l.Record(dir, l.state(), []state.Evidence{e}) }))
-	l.set(2, workflow.Completed)
+	l.set(2, completed)
 	_, err := l.Redo(t.Context())
 	require.NoError(t, err)
 	assert.Empty(t, l.state().Step(2).Outcome)
-	assert.Equal(t, []int64{4}, ready(l.state()))
+	assert.Equal(t, ids(4), ready(l.state()))
 }
 
 // TestTheEndOfOneItemIsNotTheEndOfTheWorkflow, and what is ready is told once: the step of the items
@@ -521,8 +442,8 @@ func TestTheEndOfOneItemIsNotTheEndOfTheWorkflow(t *testing.T) {
 	l.write("list", "a\nb")
 	l.begin(1)
 	told := func(id int64, outcome string) string {
-		require.True(t, l.Update(t.Context(), Update{Task: message.Itoa(id), Status: workflow.Completed, Outcome: outcome}).Allowed())
-		l.set(id, workflow.Completed)
+		require.True(t, l.Update(t.Context(), Update{Task: message.Itoa(id), Status: completed, Outcome: outcome}).Allowed())
+		l.set(id, completed)
 		text, v := l.Seen(t.Context(), message.Itoa(id), "")
 		require.Empty(t, v.Trouble)
 		return text
@@ -543,7 +464,7 @@ func TestWhatIsReadyInThePartsOfACopyIsTold(t *testing.T) {
 	l.write("none", "\n")
 	told := l.begin(1)
 	assert.Contains(t, told, `#3 "Agree with red" and #4 "Meet red". Ready: #4 "Meet red"`)
-	v := l.Update(t.Context(), Update{Task: "2", Status: workflow.Completed})
+	v := l.Update(t.Context(), Update{Task: "2", Status: completed})
 	require.True(t, v.Allowed())
 	assert.Equal(t, `#2 "Others" has nothing to be done for: none has no lines.`, v.Told)
 }

@@ -3,76 +3,41 @@ package gates
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
-	"github.com/fsmtx/fsmtx/internal/workflow"
+	"github.com/fsmtx/fsmtx/txn"
 )
 
 // reviewed is implement, test, review, settle, open the pull request.
-func reviewed(t testing.TB) *list {
+func reviewed(t tb) *list {
 	return hydrated(t,
-		workflow.Step{Subject: "Implement"},
-		workflow.Step{Subject: "Test", BlockedBy: []int64{1}, Check: &workflow.Check{Run: "test -e pass || { echo broken; exit 1; }", Timeout: 9},
-			Outcomes: []workflow.Outcome{{Name: "failed", Back: 1, Max: 2}}},
-		workflow.Step{Subject: "Review", BlockedBy: []int64{2}, Produces: []string{"REVIEW.md"}, Outcomes: []workflow.Outcome{
-			{Name: "approved", Check: &workflow.Check{Run: "! grep -q BLOCKER REVIEW.md", Timeout: 9}},
+		Step{Subject: "Implement"},
+		Step{Subject: "Test", BlockedBy: ids(1), Check: runs("test -e pass || { echo broken; exit 1; }"),
+			Outcomes: []Outcome{{Name: "failed", Back: 1, Max: 2}}},
+		Step{Subject: "Review", BlockedBy: ids(2), Produces: []string{"REVIEW.md"}, Outcomes: []Outcome{
+			{Name: "approved", Check: runs("! grep -q BLOCKER REVIEW.md")},
 			{Name: "changes", Back: 1, Max: 1, Then: "disputed"}, {Name: "disputed"}}},
-		workflow.Step{Subject: "Settle it", BlockedBy: []int64{3}, When: []workflow.Condition{{Step: 3, Outcomes: []string{"disputed"}}},
-			Decides:  "person",
-			Outcomes: []workflow.Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
-		workflow.Step{Subject: "Open the pull request", BlockedBy: []int64{3, 4}},
+		Step{Subject: "Settle it", BlockedBy: ids(3), When: []Condition{{Step: 3, Outcomes: []string{"disputed"}}}, Decides: "person",
+			Outcomes: []Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
+		Step{Subject: "Open the pull request", BlockedBy: ids(3, 4)},
 	)
-}
-
-// end requests a completion with an outcome and, if it is allowed, does what the client does:
-// it sets the status, or carries out the rewritten update.
-func (l *list) end(id int64, outcome string) Verdict {
-	l.t.Helper()
-	if outcome == "" {
-		return l.gives(id, "")
-	}
-	return l.gives(id, `{"outcome":"`+outcome+`"}`)
-}
-
-// seen is what the hook does after an update.
-func (l *list) seen() string {
-	l.t.Helper()
-	text, v := l.Seen(l.t.Context(), "", "")
-	require.Empty(l.t, v.Trouble)
-	return text
-}
-
-// shows returns what the list shows: the subject and the status of each step.
-func (l *list) shows() string {
-	l.t.Helper()
-	var all []string
-	for id := range int64(5) {
-		data, err := os.ReadFile(filepath.Join(l.List.Dir, fileName(id+1)))
-		if err != nil {
-			all = append(all, "gone")
-			continue
-		}
-		all = append(all, jsonx.StringMember(data, "subject")+": "+jsonx.StringMember(data, "status"))
-	}
-	return strings.Join(all, "\n")
 }
 
 func TestABranch(t *testing.T) {
 	l := reviewed(t)
 	l.write("pass", "1")
 	l.write("REVIEW.md", "fine")
-	require.True(t, l.end(1, "").Allowed())
-	require.True(t, l.end(2, "").Allowed())
-	v := l.Update(t.Context(), Update{Task: "3", Status: workflow.Completed})
+	l.ended(1, 2)
+	v := l.Update(t.Context(), Update{Task: "3", Status: completed})
 	assert.Equal(t, `#3 "Review" cannot be completed: say how it ends. Complete it with metadata {"outcome": "approved"}, or with changes.
 A person can go past this in a terminal outside the client: fsmtx step skip 3 --because "..." --session s1 (or: fsmtx step done ...)`,
 		v.Reason)
@@ -80,19 +45,19 @@ A person can go past this in a terminal outside the client: fsmtx step skip 3 --
 	assert.Contains(t, l.end(3, "disputed").Reason, `nobody chooses "disputed"`)
 	assert.Contains(t, l.end(3, "skipped").Reason, `nobody chooses "skipped"`)
 
-	v = l.Update(t.Context(), Update{Task: "3", Status: workflow.Completed, Outcome: "approved"})
+	v = l.Update(t.Context(), Update{Task: "3", Status: completed, Outcome: "approved"})
 	require.True(t, v.Allowed(), "%+v", v)
 	assert.Equal(t, "", l.state().Step(3).Outcome, "it counts when the client's update is seen done")
-	l.set(3, workflow.Completed)
+	l.set(3, completed)
 	assert.Equal(t, "approved", l.state().Step(3).Outcome)
 	assert.Equal(t, `Not needed: #4 "Settle it". Ready: #5 "Open the pull request": How to do 5.`, l.seen())
 	assert.Equal(t, "Implement: completed\nTest: completed\nReview: completed\nSettle it (not needed: #3 ended as approved): "+
 		"completed\nOpen the pull request: pending", l.shows())
 	assert.Equal(t, "not needed", l.state().Word(l.state().Step(4)))
-	assert.Contains(t, l.ask(3, workflow.InProgress).Reason,
+	assert.Contains(t, l.ask(3, inProgress).Reason,
 		`#3 "Review" ended as approved and is done. A person can open it again in a terminal: fsmtx step reopen 3`)
-	assert.Contains(t, l.ask(4, workflow.Pending).Reason, `#4 "Settle it" is not needed and is done`)
-	require.True(t, l.ask(3, workflow.Completed).Allowed(), "completing it again is nothing")
+	assert.Contains(t, l.ask(4, pending).Reason, `#4 "Settle it" is not needed and is done`)
+	require.True(t, l.ask(3, completed).Allowed(), "completing it again is nothing")
 	require.True(t, l.end(3, "approved").Allowed())
 	v = l.end(3, "changes")
 	require.True(t, v.Allowed(), "as is another word, which changes nothing")
@@ -101,7 +66,7 @@ A person can go past this in a terminal outside the client: fsmtx step skip 3 --
 		`"metadata":{"fsm":"release","outcome":"changes"}}`)
 	assert.Empty(t, l.seen())
 	assert.Equal(t, "approved", l.state().Step(3).Outcome)
-	assert.Equal(t, workflow.Completed, l.state().Step(3).Status)
+	assert.Equal(t, completed, l.state().Step(3).Status)
 	require.True(t, l.end(5, "").Allowed())
 	assert.Empty(t, l.state().Ready())
 }
@@ -110,9 +75,8 @@ func TestALoop(t *testing.T) {
 	l := reviewed(t)
 	l.write("pass", "1")
 	l.write("REVIEW.md", "BLOCKER")
-	l.end(1, "")
-	l.end(2, "")
-	l.allows(3, workflow.InProgress)
+	l.ended(1, 2)
+	l.begin(3)
 	assert.Contains(t, l.end(3, "approved").Reason, `its check failed (exit status 1): ! grep -q BLOCKER REVIEW.md`)
 	v := l.end(3, "changes")
 	require.NotNil(t, v.Turn, "%+v", v)
@@ -121,8 +85,7 @@ func TestALoop(t *testing.T) {
 	assert.Equal(t, "Implement (round 2): pending\nTest (round 2): pending\nReview (round 2 of 2): pending\nSettle it: "+
 		"pending\nOpen the pull request: pending", l.shows())
 	assert.Contains(t, l.end(2, "").Reason, `#1 "Implement" must be done first`)
-	l.end(1, "")
-	l.end(2, "")
+	l.ended(1, 2)
 
 	v = l.end(3, "changes")
 	require.True(t, v.Allowed(), "%+v", v)
@@ -200,13 +163,12 @@ func choice(step int64, outcome string) Choice {
 }
 
 // disputed is the workflow when the person has to settle it.
-func disputed(t testing.TB) *list {
+func disputed(t tb) *list {
 	l := reviewed(t)
 	l.write("pass", "1")
 	l.write("REVIEW.md", "BLOCKER")
 	for range 2 {
-		l.end(1, "")
-		l.end(2, "")
+		l.ended(1, 2)
 		l.end(3, "changes")
 	}
 	require.Equal(t, "disputed", l.state().Step(3).Outcome)
@@ -216,20 +178,18 @@ func disputed(t testing.TB) *list {
 func TestAStop(t *testing.T) {
 	l := disputed(t)
 	_, _ = l.Chosen(t.Context(), []Choice{choice(4, "drop")}, state.ByQuestion, "")
-	v := l.Update(t.Context(), Update{Task: "4", Status: workflow.Completed, Outcome: "drop"})
+	v := l.Update(t.Context(), Update{Task: "4", Status: completed, Outcome: "drop"})
 	require.True(t, v.Allowed(), "%+v", v)
-	l.set(4, workflow.Completed)
+	l.set(4, completed)
 	assert.Equal(t, `The workflow is over: #5 "Open the pull request" is not needed.`, l.seen())
 	assert.Contains(t, l.shows(), "Open the pull request (not needed): completed")
 	assert.Empty(t, l.state().Ready())
 
-	s, err := l.Reopen(t.Context(), 4, "I was wrong", state.By{Who: state.ThePerson})
-	require.NoError(t, err)
-	assert.Equal(t, int64(4), s.Ready()[0].ID)
+	assert.Equal(t, ids(4), ready(l.reopen(4)))
 	assert.Contains(t, l.shows(), "Settle it (round 2): pending\nOpen the pull request (round 2): pending")
 	assert.Contains(t, l.end(4, "drop").Reason, "is decided by the person", "an answer is for one round")
 
-	s, err = l.End(t.Context(), 4, "enough", state.By{Who: state.ThePerson})
+	s, err := l.End(t.Context(), 4, "enough", state.By{Who: state.ThePerson})
 	require.NoError(t, err)
 	assert.Empty(t, s.Ready())
 	assert.Contains(t, l.shows(), "Settle it (not needed): completed\nOpen the pull request (not needed): completed")
@@ -238,8 +198,7 @@ func TestAStop(t *testing.T) {
 // A person may open a step more often than its loop can: then the loop's bound says nothing.
 func TestRoundsBeyondTheBoundOfALoop(t *testing.T) {
 	l := disputed(t)
-	_, err := l.Reopen(t.Context(), 3, "once more", state.By{Who: state.ThePerson})
-	require.NoError(t, err)
+	l.reopen(3)
 	assert.Contains(t, l.shows(), "Review (round 3): pending\n")
 	assert.Zero(t, l.state().Step(3).MaxRounds())
 }
@@ -247,12 +206,10 @@ func TestRoundsBeyondTheBoundOfALoop(t *testing.T) {
 // A command decides by the last line of its output.
 func TestACommandChooses(t *testing.T) {
 	l := hydrated(t,
-		workflow.Step{Subject: "Choose", Decides: "command", Chooser: &workflow.Check{Run: "echo debug >&2; cat kind", Timeout: 9},
-			Outcomes: []workflow.Outcome{{Name: "major"}, {Name: "minor"}}},
-		workflow.Step{Subject: "Migrate", BlockedBy: []int64{1}, When: []workflow.Condition{{Step: 1, Outcomes: []string{"major"}}}},
-		workflow.Step{Subject: "Publish", BlockedBy: []int64{1, 2},
-			Check: &workflow.Check{Run: `test "$FSM_OUTCOME_1" = minor && test "$FSM_ROUND" = 1`,
-				Timeout: 9}},
+		Step{Subject: "Choose", Decides: "command", Chooser: runs("echo debug >&2; cat kind"),
+			Outcomes: []Outcome{{Name: "major"}, {Name: "minor"}}},
+		Step{Subject: "Migrate", BlockedBy: ids(1), When: []Condition{{Step: 1, Outcomes: []string{"major"}}}},
+		Step{Subject: "Publish", BlockedBy: ids(1, 2), Check: runs(`test "$FSM_OUTCOME_1" = minor && test "$FSM_ROUND" = 1`)},
 	)
 	assert.Contains(t, l.end(1, "major").Reason, "ends as its command says: leave the outcome out")
 	assert.Contains(t, l.end(1, "").Reason, "the command that decides how it ends failed (exit status 1): echo debug >&2; cat kind\n"+
@@ -261,7 +218,7 @@ func TestACommandChooses(t *testing.T) {
 	assert.Contains(t, l.end(1, "").Reason, `the last line of its command has to be major or minor, and is "patch"`)
 	l.write("kind", "first\n minor \n")
 	require.True(t, l.end(1, "").Allowed())
-	assert.Contains(t, l.shows(), "Migrate (not needed: #1 ended as minor): completed")
+	assert.Equal(t, "Migrate (not needed: #1 ended as minor): completed", l.shown(2))
 	require.True(t, l.end(3, "").Allowed())
 }
 
@@ -270,24 +227,12 @@ func TestAfterACrash(t *testing.T) {
 	l := reviewed(t)
 	l.write("pass", "1")
 	l.write("REVIEW.md", "x")
-	l.end(1, "")
-	l.end(2, "")
-	before := l.shows()
-	v := l.Update(t.Context(), Update{Task: "3", Status: workflow.Completed, Outcome: "changes"})
-	require.NotNil(t, v.Turn)
+	l.ended(1, 2)
+	require.NotNil(t, l.Update(t.Context(), Update{Task: "3", Status: completed, Outcome: "changes"}).Turn)
 	// The hook was killed before it changed the list and answered: the client completes the step.
-	for id, line := range strings.Split(before, "\n")[:3] {
-		subject, status, _ := strings.Cut(line, ": ")
-		l.put(int64(id+1), strings.NewReplacer("SUBJECT", subject, "STATUS", status, "ID", message.Itoa(int64(id+1))).Replace(
-			`{"id":"ID","subject":"SUBJECT","description":"How to do `+
-				`ID.","status":"STATUS","blocks":[],"blockedBy":BLOCKERS,"metadata":{"fsm":"release"}}`))
-	}
-	l.put(1, `{"id":"1","subject":"Implement","description":"How to do `+
-		`1.","status":"completed","blocks":[],"blockedBy":[],"metadata":{"fsm":"release"}}`)
-	l.put(2, `{"id":"2","subject":"Test","description":"How to do `+
-		`2.","status":"completed","blocks":[],"blockedBy":["1"],"metadata":{"fsm":"release"}}`)
-	l.put(3, `{"id":"3","subject":"Review","description":"How to do `+
-		`3.","status":"completed","blocks":[],"blockedBy":["2"],"metadata":{"fsm":"release","outcome":"changes"}}`)
+	l.rewrite(Step{ID: 1, Subject: "Implement", Status: completed}, "")
+	l.rewrite(Step{ID: 2, Subject: "Test", Status: completed, BlockedBy: ids(1)}, "")
+	l.rewrite(Step{ID: 3, Subject: "Review", Status: completed, BlockedBy: ids(2)}, `,"outcome":"changes"`)
 	assert.Equal(t, int64(1), l.state().Ready()[0].ID, "a status in the list is not believed before it shows what was opened again")
 	l.seen()
 	assert.Equal(t, "Implement (round 2): pending\nTest (round 2): pending\nReview (round 2 of 2): pending\nSettle it: "+
@@ -298,59 +243,48 @@ func TestAfterACrash(t *testing.T) {
 // The hook that counted a loop was killed before its answer, and the client gave up the call: the
 // file of the step is left in progress. It has not been started again.
 func TestAStepThatACrashLeavesInProgress(t *testing.T) {
-	killed := func(t *testing.T, event func(l *list)) *list {
-		l := hydrated(t, workflow.Step{Subject: "Try", Within: 900,
-			Outcomes: []workflow.Outcome{{Name: "again", Back: 1, Max: 3}, {Name: "good"}}})
-		l.allows(1, workflow.InProgress)
-		require.NotNil(t, l.Update(t.Context(), Update{Task: "1", Status: workflow.Completed, Outcome: "again"}).Turn)
-		l.put(1, `{"id":"1","subject":"Try","description":"How to do 1.","status":"in_progress","blocks":[],"blockedBy":[],`+
-			`"metadata":{"fsm":"release"}}`)
-		assert.Equal(t, workflow.Pending, l.state().Step(1).Status, "whoever only looks sees it open, too")
+	killed := func(event func(l *list)) *list {
+		l := hydrated(t, Step{Subject: "Try", Within: 900, Outcomes: []Outcome{{Name: "again", Back: 1, Max: 3}, {Name: "good"}}})
+		l.begin(1)
+		require.NotNil(t, l.Update(t.Context(), Update{Task: "1", Status: completed, Outcome: "again"}).Turn)
+		l.rewrite(Step{ID: 1, Subject: "Try", Status: inProgress}, "")
+		assert.Equal(t, pending, l.state().Step(1).Status, "whoever only looks sees it open, too")
 		event(l)
+		l.seen()
 		return l
 	}
-	shown := func(l *list) string { return strings.Split(l.shows(), "\n")[0] }
-
-	l := killed(t, func(l *list) { l.seen() })
-	assert.Equal(t, "Try (round 2 of 4): pending", shown(l))
+	l := killed(func(l *list) { l.seen() })
+	assert.Equal(t, "Try (round 2 of 4): pending", l.shown(1))
 	assert.Zero(t, l.state().Step(1).Begun, "its time limit begins when it is started")
-
-	l = killed(t, func(l *list) { l.allows(1, workflow.InProgress) })
+	l.set(1, inProgress)
 	l.seen()
-	assert.Equal(t, "Try (round 2 of 4): in_progress", shown(l), "a start that came after the crash is not taken back")
+	assert.Equal(t, "Try (round 2 of 4): in_progress", l.shown(1), "a start that no hook saw is not taken back")
+
+	l = killed(func(l *list) { l.begin(1) })
+	assert.Equal(t, "Try (round 2 of 4): in_progress", l.shown(1), "nor is one that came after the crash")
 	assert.NotZero(t, l.state().Step(1).Begun)
-
-	l = killed(t, func(l *list) { l.seen() })
-	l.seen() // the list shows that it is open
-	l.set(1, workflow.InProgress)
-	l.seen()
-	assert.Equal(t, "Try (round 2 of 4): in_progress", shown(l), "nor is one that no hook saw")
 }
 
 // A step that a script completed is judged by the outcome in its file.
 func TestCompletedInAnotherWay(t *testing.T) {
 	l := reviewed(t)
 	l.write("pass", "1")
-	l.write("REVIEW.md", "x")
-	l.set(1, workflow.Completed)
-	require.True(t, l.end(2, "").Allowed(), "the only outcome is meant")
-	assert.Equal(t, "done", l.state().Step(1).Outcome)
 	l.write("REVIEW.md", "BLOCKER")
-	l.set(3, workflow.Completed)
-	assert.Contains(t, l.denies(5, workflow.InProgress),
-		"#3 \"Review\" was completed in another way and does not pass its gates, so no other step is let through. #3 \"Review\" cannot be "+
-			"completed: its check failed",
-		"it can only have gone forward as approved")
+	l.set(1, completed)
+	l.ended(2) // the only outcome is meant
+	assert.Equal(t, "done", l.state().Step(1).Outcome)
+	l.set(3, completed)
+	assert.Contains(t, l.denies(5, inProgress), `#3 "Review" was completed in another way and does not pass its gates, so no other step `+
+		`is let through. #3 "Review" cannot be completed: its check failed`, "it can only have gone forward as approved")
 	l.write("REVIEW.md", "x")
-	l.put(3, `{"id":"3","subject":"Review","description":"How to do `+
-		`3.","status":"completed","blocks":[],"blockedBy":["2"],"metadata":{"fsm":"release","outcome":"approved"}}`)
-	l.allows(5, workflow.InProgress)
+	l.rewrite(Step{ID: 3, Subject: "Review", Status: completed, BlockedBy: ids(2)}, `,"outcome":"approved"`)
+	l.begin(5)
 	assert.Equal(t, "approved", l.state().Step(3).Outcome)
 	assert.Contains(t, l.shows(), "Settle it (not needed: #3 ended as approved): completed")
 
 	// Whatever it does to a step that is done, the record wins.
-	l.set(2, workflow.Pending)
-	l.allows(5, workflow.InProgress)
+	l.set(2, pending)
+	l.begin(5)
 	assert.Contains(t, l.shows(), "Test: completed")
 }
 
@@ -360,8 +294,7 @@ func TestWhatIsTakenForASpentOutcomeIsTold(t *testing.T) {
 	l.write("pass", "1")
 	l.write("REVIEW.md", "BLOCKER")
 	for _, told := range []string{"", `changes has led back as often as it may (once): #3 "Review" ends as disputed.`} {
-		l.end(1, "")
-		l.end(2, "")
+		l.ended(1, 2)
 		s := l.state()
 		assert.Equal(t, told != "", strings.HasSuffix(s.ToDo(s.Step(3)),
 			" changes has led back as often as it may (once): it counts as disputed now."), "before it is chosen")
@@ -369,33 +302,29 @@ func TestWhatIsTakenForASpentOutcomeIsTold(t *testing.T) {
 	}
 	assert.Equal(t, "disputed", l.state().Step(3).Outcome)
 
-	for name, then := range map[string]workflow.Outcome{"forward": {Name: "stuck"}, "back": {Name: "stuck", Back: 1, Max: 1}} {
-		t.Run(name, func(t *testing.T) {
-			l := hydrated(t, workflow.Step{Subject: "Write"}, workflow.Step{Subject: "Test", BlockedBy: []int64{1},
-				Check:    &workflow.Check{Run: "echo broken; false", Timeout: 9},
-				Outcomes: []workflow.Outcome{{Name: "failed", Back: 2, Max: 1, Then: "stuck"}, then}})
-			l.end(1, "")
-			require.NotNil(t, l.end(2, "").Turn)
-			v := l.end(2, "")
-			text := v.Told
-			if v.Turn != nil {
-				text = v.Turn.Text
-			}
-			if then.Back == 0 {
-				assert.Equal(t, "stuck: its check failed", v.Why)
-			}
-			assert.Contains(t, text, "failed has led back as often as it may (once)")
-			assert.Contains(t, text, "\nThe check failed (exit status 1): echo broken; false\nThe end of its output:\nbroken")
-		})
+	for _, then := range []Outcome{{Name: "stuck"}, {Name: "stuck", Back: 1, Max: 1}} {
+		l := hydrated(t, Step{Subject: "Write"}, Step{Subject: "Test", BlockedBy: ids(1), Check: runs("echo broken; false"),
+			Outcomes: []Outcome{{Name: "failed", Back: 2, Max: 1, Then: "stuck"}, then}})
+		l.ended(1)
+		require.NotNil(t, l.end(2, "").Turn)
+		v := l.end(2, "")
+		text := v.Told
+		if v.Turn != nil {
+			text = v.Turn.Text
+		} else {
+			assert.Equal(t, "stuck: its check failed", v.Why)
+		}
+		assert.Equal(t, then.Back != 0, v.Turn != nil)
+		assert.Contains(t, text, "failed has led back as often as it may (once)")
+		assert.Contains(t, text, "\nThe check failed (exit status 1): echo broken; false\nThe end of its output:\nbroken")
 	}
 }
 
 // TestASpentOutcomeOfAPersonOrACommand is not chosen in another way by the agent.
 func TestASpentOutcomeOfAPersonOrACommand(t *testing.T) {
-	l := hydrated(t, workflow.Step{Subject: "Ask", Decides: "person",
-		Outcomes: []workflow.Outcome{{Name: "yes"}, {Name: "no", Back: 1, Max: 1}}},
-		workflow.Step{Subject: "Look", Decides: "command", Chooser: &workflow.Check{Run: "echo more", Timeout: 9},
-			Outcomes: []workflow.Outcome{{Name: "nothing"}, {Name: "more", Back: 2, Max: 1}}})
+	l := hydrated(t, Step{Subject: "Ask", Decides: "person", Outcomes: []Outcome{{Name: "yes"}, {Name: "no", Back: 1, Max: 1}}},
+		Step{Subject: "Look", Decides: "command", Chooser: runs("echo more"),
+			Outcomes: []Outcome{{Name: "nothing"}, {Name: "more", Back: 2, Max: 1}}})
 	for _, spent := range []bool{false, true} {
 		s := l.state()
 		assert.Equal(t, spent, strings.HasSuffix(s.ToDo(s.Step(1)),
@@ -418,8 +347,8 @@ func TestASpentOutcomeOfAPersonOrACommand(t *testing.T) {
 // TestQuestionsAboutStepsWithTheSameOutcomes in one call are each about a step of its own. One that names
 // its step is about that.
 func TestQuestionsAboutStepsWithTheSameOutcomes(t *testing.T) {
-	ask := func(subject string) workflow.Step {
-		return workflow.Step{Subject: subject, Decides: "person", Outcomes: []workflow.Outcome{{Name: "yes"}, {Name: "no", Stop: true}}}
+	ask := func(subject string) Step {
+		return Step{Subject: subject, Decides: "person", Outcomes: []Outcome{{Name: "yes"}, {Name: "no", Stop: true}}}
 	}
 	l := hydrated(t, ask("The text"), ask("The date"), ask("The place"))
 	text, _ := l.Chosen(t.Context(), []Choice{choice(1, "yes"), choice(2, "no")}, state.ByQuestion, "")
@@ -428,17 +357,16 @@ func TestQuestionsAboutStepsWithTheSameOutcomes(t *testing.T) {
 	text, _ = l.Chosen(t.Context(), []Choice{{Chosen: "yes", Step: 3}}, state.ByElicitation, "")
 	assert.Equal(t, `#3 "The place" ends as yes: the person chose it. Complete it now.`, text)
 	assert.Contains(t, l.end(2, "yes").Reason, `the person chose no. Complete it with metadata {"outcome": "no"}`)
-	require.True(t, l.end(3, "").Allowed())
-	require.True(t, l.end(1, "").Allowed())
+	l.ended(3, 1)
 }
 
 // TestALoopAroundAStepThatIsNotNeeded opens it again, and it is not needed at once: the list has nothing to
 // show of that. The next completion counts.
 func TestALoopAroundAStepThatIsNotNeeded(t *testing.T) {
-	l := hydrated(t, workflow.Step{Subject: "Choose", Outcomes: []workflow.Outcome{{Name: "a"}, {Name: "b"}}},
-		workflow.Step{Subject: "Extra", BlockedBy: []int64{1}, When: []workflow.Condition{{Step: 1, Outcomes: []string{"b"}}}},
-		workflow.Step{Subject: "Review", BlockedBy: []int64{2}, Outcomes: []workflow.Outcome{{Name: "fine"}, {Name: "again", Back: 2, Max: 2}}},
-		workflow.Step{Subject: "Next", BlockedBy: []int64{3}})
+	l := hydrated(t, Step{Subject: "Choose", Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}},
+		Step{Subject: "Extra", BlockedBy: ids(1), When: []Condition{{Step: 1, Outcomes: []string{"b"}}}},
+		Step{Subject: "Review", BlockedBy: ids(2), Outcomes: []Outcome{{Name: "fine"}, {Name: "again", Back: 2, Max: 2}}},
+		Step{Subject: "Next", BlockedBy: ids(3)})
 	require.True(t, l.end(1, "a").Allowed())
 	for range 2 {
 		require.NotNil(t, l.end(3, "again").Turn)
@@ -449,14 +377,13 @@ func TestALoopAroundAStepThatIsNotNeeded(t *testing.T) {
 	assert.Empty(t, v.Trouble)
 	assert.Equal(t, "completed", l.file(3, "status"))
 	assert.Equal(t, "fine", l.state().Step(3).Outcome)
-	l.allows(4, workflow.InProgress)
+	l.begin(4)
 }
 
 // TestAStopNeedsNoValues: nothing is left that could use them. Its gates may.
 func TestAStopNeedsNoValues(t *testing.T) {
-	l := hydrated(t, workflow.Step{Subject: "Triage", Set: []workflow.Value{{Name: "severity", OneOf: []string{"low", "high"}}},
-		Outcomes: []workflow.Outcome{{Name: "fix"}, {Name: "reject", Stop: true},
-			{Name: "park", Stop: true, Check: &workflow.Check{Run: "true", Timeout: 9}}}})
+	l := hydrated(t, Step{Subject: "Triage", Set: []Value{{Name: "severity", OneOf: []string{"low", "high"}}},
+		Outcomes: []Outcome{{Name: "fix"}, {Name: "reject", Stop: true}, {Name: "park", Stop: true, Check: runs("true")}}})
 	assert.Contains(t, l.end(1, "fix").Reason, "it has to give severity")
 	assert.Contains(t, l.end(1, "park").Reason, "it has to give severity")
 	require.True(t, l.end(1, "reject").Allowed())
@@ -467,30 +394,513 @@ func TestAStopNeedsNoValues(t *testing.T) {
 	assert.Contains(t, l.end(5, "enough").Reason, "it has to give version", "only the parts stop, and a step behind them uses it")
 }
 
-// TestAPersonIsToldThatAnOutcomeIsSpent, and not that the step has no such outcome.
-func TestAPersonIsToldThatAnOutcomeIsSpent(t *testing.T) {
-	l := hydrated(t, workflow.Step{Subject: "Review", Outcomes: []workflow.Outcome{{Name: "fine"}, {Name: "changes", Back: 1, Max: 1}}})
-	end := func() error {
-		_, err := l.GoPast(t.Context(), Past{Step: 1, Done: true, Outcome: "changes", Because: "x"}, state.By{Who: state.ThePerson})
-		return err
-	}
-	require.NoError(t, end())
-	err := end()
-	require.ErrorIs(t, err, errSpent)
-	assert.EqualError(t, err, `#1 "Review": changes: the outcome has led back as often as it may (once)`)
-	assert.Equal(t, 2, l.state().Step(1).Round)
+// versioned is choose, write the version, publish.
+func versioned(t tb) *list {
+	return hydrated(t,
+		Step{Subject: "Choose", Outcomes: []Outcome{{Name: "major"}, {Name: "minor"}}},
+		Step{Subject: "Write the version", BlockedBy: ids(1), Set: []Value{{Name: "version", Pattern: "^[0-9.]+$"},
+			{Name: "channel", OneOf: []string{"beta", "stable"}}},
+			Produces: []string{"v/{version}.txt"},
+			Check:    runs(`echo "$FSM_VERSION|$FSM_CHANNEL|$FSM_ARGS|$FSM_GOAL|$FSM_OUTCOME_1" > seen; test ! -e fail`),
+			Outcomes: []Outcome{{Name: "done"}, {Name: "again", Back: 1, Max: 3}, {Name: "failed", Back: 2, Max: 3}}},
+		Step{Subject: "Publish {version}", Description: "To {channel}, {{version}}.", ActiveForm: "Publishing {version}",
+			BlockedBy: ids(2), Produces: []string{"notes/{version}/*.md"}, Approval: "Is {version} out?"},
+	)
 }
 
-// TestEveryOutcomeIsSpent: no outcome is offered that cannot be chosen either.
-func TestEveryOutcomeIsSpent(t *testing.T) {
-	l := hydrated(t, workflow.Step{}, workflow.Step{BlockedBy: []int64{1}, Outcomes: []workflow.Outcome{
-		{Name: "a", Back: 1, Max: 1}, {Name: "b", Back: 1, Max: 1}, {Name: "fine"}}})
+func TestValues(t *testing.T) {
+	l := versioned(t)
+	l.put(3, `{"id":"3","subject":"Publish {version}","description":"To {channel}, {version}.","activeForm":"Publishing `+
+		`{version}","status":"pending","blocks":[],"blockedBy":["2"],"metadata":{"fsm":"release"}}`)
+	l.end(1, "major")
+	assert.Equal(t, `#2 "Write the version" cannot be completed: it has to give version, which matches ^[0-9.]+$; it has to give channel, `+
+		`which is beta or stable. Complete it with metadata {"version": "…", "channel": "…"}`,
+		strings.Split(l.gives(2, `{}`).Reason, ".\nA person")[0])
+	assert.Contains(t, l.gives(2, `{"version": "1.x", "channel": "beta"}`).Reason,
+		`version is "1.x", and it does not match ^[0-9.]+$. Complete it`)
+	assert.Contains(t, l.gives(2, `{"version": "..", "channel": "beta"}`).Reason,
+		`version is "..", and it stands in a path, and its value is .., which is a directory`)
+	assert.Contains(t, l.gives(2, `{"version": [], "channel": "gamma"}`).Reason,
+		`version has to be a text, a number or a boolean; channel is "gamma", and it is not one of beta, stable`)
+	assert.NoFileExists(t, filepath.Join(l.project, "seen"), "values are judged before anything runs")
+	v0 := l.gives(2, `{"outcome": "again"}`)
+	require.NotNil(t, v0.Turn, "an outcome that leads back needs no values: %+v", v0)
+	l.end(1, "major")
+
+	// Then the files, with the value that is given.
+	assert.Contains(t, l.gives(2, `{"version": 1.40, "channel": "beta"}`).Reason,
+		"it needs v/1.40.txt, which is missing or empty in "+l.project)
+	l.write("v/1.40.txt", "x")
+	l.write("fail", "x")
+	v := l.gives(2, `{"version": 1.40, "channel": "beta"}`)
+	require.NotNil(t, v.Turn, "%+v", v)
+	assert.Nil(t, l.state().Step(2).Values, "it has led back")
+	require.NoError(t, os.Remove(filepath.Join(l.project, "fail")))
+	l.write("v/1.40.txt", "y")
+	l.Env = append(os.Environ(), "FSM_VERSION=other", "FSM_ITEM=other", "FSM_OUTCOME_7=other", "FSM_MINE=mine")
+	v = l.gives(2, `{"version": 1.40, "channel": "beta"}`)
+	require.True(t, v.Allowed(), "%+v", v)
+	seen, err := os.ReadFile(filepath.Join(l.project, "seen"))
+	require.NoError(t, err)
+	assert.Equal(t, "1.40|beta|the args|a goal|major\n", string(seen))
+	s := l.state()
+	assert.Equal(t, map[string]string{"version": "1.40", "channel": "beta"}, s.Step(2).Values)
+	assert.Equal(t, map[string]string{"version": "1.40", "channel": "beta", "args": "the args", "goal": "a goal"},
+		s.Values(s.Step(2).Workflow))
+
+	// Texts of steps that name them are rewritten, without a word to the person.
+	assert.Equal(t, "Publish 1.40", l.file(3, "subject"))
+	assert.Equal(t, "Publishing 1.40", l.file(3, "activeForm"))
+	assert.Equal(t, "To beta, {version}.", l.file(3, "description"))
+	assert.Equal(t, "Is 1.40 out?", s.Step(3).Approval)
+	assert.Contains(t, l.gives(3, `{}`).Reason, "it needs notes/1.40/*.md, which is")
+
+	// The workflow is opened again: the last value stays until it is set anew, and has to be.
+	l.reopen(2)
+	assert.Equal(t, "Publish 1.40", l.file(3, "subject"))
+	assert.Contains(t, l.gives(2, `{"channel": "beta"}`).Reason, `it has to give version`)
+	l.write("v/2.txt", "x")
+	require.True(t, l.gives(2, `{"version": "2", "channel": "stable"}`).Allowed())
+	assert.Equal(t, "Publish 2", l.file(3, "subject"))
+	assert.Equal(t, "To stable, {version}.", l.file(3, "description"))
+}
+
+// A value that stands in a path cannot lead elsewhere, whoever gives it.
+func TestValuesInPathsAreSegments(t *testing.T) {
+	l := hydrated(t,
+		Step{Subject: "Specify", Set: []Value{{Name: "feature", Command: runs("cat name")}}, Produces: []string{"specs/{feature}/spec.md"}},
+		Step{Subject: "Check it", BlockedBy: ids(1), Check: &Check{Run: "test -e spec.md", Timeout: 9, Dir: "specs/{feature}"},
+			Ready: []string{"specs/{feature}/*.md"}},
+	)
+	l.write("specs/old/spec.md", "an earlier feature")
+	l.write("specs/spec.md", "x")
+	for name, want := range map[string]string{"../specs": "its value has a /", "..": "its value is ..", "a\nb": "it has line breaks",
+		"": "it printed nothing", "new": "it needs specs/new/spec.md, which is", "*": `it needs specs/\*/spec.md, which is`} {
+		l.write("name", name+"\n")
+		assert.Contains(t, strings.ReplaceAll(l.gives(1, `{}`).Reason, "It ", "it "), want, name)
+	}
+	assert.Contains(t, l.gives(1, `{"feature": "old"}`).Reason, "a command gives feature. Leave it out")
+	l.write("name", "echo >&2; exit 1")
+	l.write("name", "  new \n")
+	l.write("specs/new/spec.md", "x")
+	require.True(t, l.gives(1, `{}`).Allowed())
+	l.begin(2)
+	require.True(t, l.end(2, "").Allowed())
+}
+
+func TestAPathWithoutItsValue(t *testing.T) {
+	l := hydrated(t,
+		Step{Subject: "Specify", Set: []Value{{Name: "feature", Pattern: ".*"}}},
+		Step{Subject: "Check it", BlockedBy: ids(1), Ready: []string{"specs/{feature}/*.md"}},
+	)
+	l.skip(1)
+	assert.Equal(t, `#2 "Check it" cannot be started: in "specs/{feature}/*.md", {feature} stands in a path, `+
+		`and has no value yet. #1 "Specify" gives it. `+
+		`Tell the person, who can open that step again in a terminal: fsmtx step reopen 1 --because "..." --session s1`,
+		strings.Split(l.denies(2, inProgress), ".\nA person")[0])
+}
+
+func TestAPersonGivesValues(t *testing.T) {
+	l := versioned(t)
+	l.end(1, "major")
+	type values = map[string]string
+	for want, given := range map[string]values{
+		"say with --set version=TEXT what version is, which matches ^[0-9.]+$": nil,
+		`version is "x", and it does not match ^[0-9.]+$`:                      {"version": "x", "channel": "beta"},
+		`it does not set "chanel"`:                                             {"version": "1", "channel": "beta", "chanel": "x"},
+	} {
+		_, err := l.GoPast(t.Context(), Past{Step: 2, Done: true, Because: "x", Values: given}, state.By{})
+		assert.EqualError(t, err, `#2 "Write the version": a value is missing or wrong: `+want)
+		assert.ErrorIs(t, err, errNoValue)
+		assert.Equal(t, "", l.state().Step(2).Outcome)
+	}
+	l.past(Past{Step: 2, Done: true, Values: values{"version": "1", "channel": "beta"}})
+	assert.Equal(t, "Publish 1", l.file(3, "subject"))
+	l.reopen(2)
+	s := l.past(Past{Step: 2, Done: true, Values: values{"version": "2"}}) // what was given before may be left out
+	assert.Equal(t, values{"version": "2"}, s.Step(2).Values)
+	assert.Equal(t, "beta", s.Values(s.Step(2).Workflow)["channel"])
+	_, err := l.GoPast(t.Context(), Past{Step: 3, Done: true, Because: "x", Values: values{"version": "2"}}, state.By{})
+	assert.ErrorIs(t, err, errNoValue)
+}
+
+// A person's yes completes the step with the values that they were asked about.
+func TestValuesOfAnApproval(t *testing.T) {
+	update := Update{Task: "1", Status: completed}
+	for name, yes := range map[string]func(*list) Verdict{
+		"client": func(l *list) Verdict { return l.Completed(t.Context(), update) },
+		"form":   func(l *list) Verdict { return l.Answered(t.Context(), update, true, state.ByElicitation) },
+		"terminal": func(l *list) Verdict {
+			l.past(Past{Step: 1, Done: true, Outcome: "tagged"})
+			return Verdict{}
+		},
+	} {
+		l := hydrated(t, Step{Subject: "Tag", Set: []Value{{Name: "version", Pattern: ".*"}}, Approval: "Tag {version}?",
+			Outcomes: []Outcome{{Name: "tagged"}, {Name: "not-now"}}}, Step{Subject: "Announce {version}", BlockedBy: ids(1)})
+		v := l.gives(1, `{"version": "3", "outcome": "tagged"}`)
+		require.Equal(t, state.Ask, v.Decision, "%+v", v)
+		assert.Contains(t, v.Reason, "Tag 3?")
+		require.True(t, yes(l).Allowed(), name)
+		l.set(1, completed)
+		l.seen()
+		assert.Equal(t, []string{"tagged", "Announce 3"}, []string{l.state().Step(1).Outcome, l.file(2, "subject")}, name)
+	}
+}
+
+// The list is put right after a crash behind the evidence, by the next event.
+func TestValuesAfterACrash(t *testing.T) {
+	l := versioned(t)
+	l.end(1, "major")
+	l.write("v/1.txt", "x")
+	v := l.Update(t.Context(), Update{Task: "2", Status: completed, Values: jsontext.Value(`{"version":"1","channel":"beta"}`)})
+	require.True(t, v.Allowed(), "%+v", v)
+	l.set(2, completed) // the client's update, and no hook after it
+	assert.Equal(t, "Publish 1", l.state().Step(3).Subject, "whoever looks sees it as it will be")
+	assert.Equal(t, "Publish {version}", l.file(3, "subject"))
+	l.seen()
+	assert.Equal(t, "Publish 1", l.file(3, "subject"))
+	l.rewrite(Step{ID: 3, Subject: "Publish {version}", Description: "To {channel}, {version}.", Status: pending, BlockedBy: ids(2)}, "")
+	l.seen() // an earlier text is nobody's edit
+	l.rewrite(Step{ID: 3, Subject: "Publish it", Status: pending, BlockedBy: ids(2)}, "")
+	_, v = l.Seen(t.Context(), "", "")
+	assert.Contains(t, v.Trouble, "had been changed behind its workflow, and was put right: subject")
+	assert.Equal(t, "Publish 1", l.file(3, "subject"))
+}
+
+// A step that a script completed gives the values in its file.
+func TestValuesCompletedInAnotherWay(t *testing.T) {
+	l := versioned(t)
+	l.end(1, "major")
+	l.write("v/1.txt", "x")
+	l.write("notes/1/a.md", "x")
+	l.set(2, completed)
+	assert.Contains(t, l.denies(3, inProgress), "it has to give version")
+	l.rewrite(Step{ID: 2, Subject: "Write the version", Status: completed, BlockedBy: ids(1)}, `,"version":1,"channel":"beta"`)
+	l.begin(3)
+	assert.Equal(t, "Publish 1", l.file(3, "subject"))
+}
+
+// limited is tell the users within fifteen minutes, go on.
+func limited(t tb, outcomes ...Outcome) *list {
+	return hydrated(t, Step{Subject: "Tell the users", Within: 900, Outcomes: outcomes}, Step{Subject: "Apologise", BlockedBy: ids(1),
+		When: []Condition{{Step: 1, Outcomes: []string{"late"}}}}, Step{Subject: "Go on", BlockedBy: ids(1, 2)})
+}
+
+// began records the start of step 1 so long ago.
+func (l *list) began(ago time.Duration) {
+	l.t.Helper()
+	l.begin(1)
+	now := l.state()
+	now.Evidence[len(now.Evidence)-1].Time = time.Now().Add(-ago).UTC()
+	require.NoError(l.t, os.Remove(l.stateFile("steps.jsonl")))
+	require.NoError(l.t, l.Locked(l.t.Context(), func(dir *txn.Dir) error { return l.Record(dir, now, now.Evidence) }))
+}
+
+func TestLate(t *testing.T) {
+	for name, event := range map[string]func(*list) string{
+		"the completion": func(l *list) string {
+			v := l.ask(1, completed)
+			require.True(t, v.Allowed(), "%+v", v)
+			return v.Told
+		},
+		"another update":      func(l *list) string { return l.denies(3, inProgress) },
+		"a look":              func(l *list) string { return l.seen() },
+		"the end of the turn": func(l *list) string { l.stops(Stopping{Mode: Remind}); return "" },
+	} {
+		l := limited(t, Outcome{Name: "late"})
+		l.began(16 * time.Minute)
+		assert.Equal(t, "late", l.state().Step(1).Outcome, "whoever looks sees it")
+		assert.Equal(t, "in_progress", l.file(1, "status"), "looking writes nothing")
+		if text := event(l); text != "" {
+			assert.Contains(t, text, `#1 "Tell the users" ended as late: its time limit of 15m has passed. Ready: #2 "Apologise"`)
+		}
+		assert.Equal(t, "completed", l.file(1, "status"), name)
+		s := l.state()
+		assert.Equal(t, "late", s.Step(1).Outcome)
+		assert.Equal(t, int64(2), s.Ready()[0].ID)
+		i := slices.IndexFunc(s.Evidence, state.Evidence.IsLate)
+		e := s.Evidence[i]
+		assert.Equal(t, []any{state.TheClock, state.SeenDone, 1}, []any{e.By.Who, e.Verdict, e.Round}, name)
+	}
+}
+
+// TestLateLeavesSomethingToDo: what is ready is told behind what is not needed any more.
+func TestLateLeavesSomethingToDo(t *testing.T) {
+	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Ask", "within": "15m", "outcomes": ["answered", "late"]},
+		{"id": 2, "subject": "Use the answer", "when": {"1": "answered"}}, {"id": 3, "subject": "Go on without", "when": {"1": "late"}}]}`)
+	l.began(16 * time.Minute)
+	assert.Equal(t, `#1 "Ask" ended as late: its time limit of 15m has passed. Not needed: #2 "Use the answer". Ready: #3 "Go on without"`,
+		l.seen())
+}
+
+func TestInTime(t *testing.T) {
+	l := limited(t, Outcome{Name: "late"})
+	l.began(14 * time.Minute)
+	require.True(t, l.end(1, "").Allowed())
+	assert.Equal(t, "done", l.state().Step(1).Outcome)
+	assert.True(t, l.state().Step(2).NotNeeded)
+
+	// A clock that was set back, a pause, and a second start do not make a step late, or early.
+	l = limited(t, Outcome{Name: "late"})
+	l.began(-time.Hour)
+	assert.Zero(t, l.state().Over(l.state().Step(1)))
+	require.True(t, l.end(1, "").Allowed())
+	l = limited(t, Outcome{Name: "late"})
+	l.began(16 * time.Minute)
+	assert.Contains(t, l.denies(1, inProgress), `#1 "Tell the users" ended as late`)
+
+	// Each round has the whole time.
+	l.reopen(1)
+	assert.Equal(t, "", l.state().Step(1).Outcome)
+	l.begin(1)
+	assert.Equal(t, "", l.state().Step(1).Outcome)
+	require.True(t, l.end(1, "").Allowed())
+	assert.Equal(t, "done", l.state().Step(1).Outcome)
+}
+
+// TestLateBesideAnExpansion: the agent is told of both, the step that the clock has ended and the tasks for the lines.
+func TestLateBesideAnExpansion(t *testing.T) {
+	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Wait", "within": "15m", "outcomes": {"late": {}, "done": {}}},
+		{"id": 2, "subject": "Migrate", "each": {"run": "echo a"}, "do": [{"id": 1, "subject": "Change {item}"}]}]}`)
+	l.began(16 * time.Minute)
+	told := l.begin(2)
+	assert.Contains(t, told, `#1 "Wait"`)
+	assert.Contains(t, told, "late")
+	assert.Contains(t, told, `Their tasks are in the list now: #3 "Change a"`)
+}
+
+func TestOver(t *testing.T) {
+	l := hydrated(t, Step{Subject: "Tell the users", Within: 900}, Step{Subject: "Go on", BlockedBy: ids(1)})
+	l.began(40 * time.Minute)
+	s := l.state()
+	assert.Equal(t, "25 min over", s.OverText(s.Step(1)))
+	agent, person := l.stops(Stopping{Mode: Remind})
+	assert.Contains(t, agent, `#1 "Tell the users" is in progress, 25 min over its time limit of 15m.`)
+	assert.Contains(t, person, `the agent was sent back to #1 "Tell the users", 25 min over its time limit of 15m`)
+	text := l.resumes()
+	assert.Contains(t, text, `In progress, 25 min over its time limit of 15m: #1 "Tell the users"`)
+
+	// The person is told once.
+	_, v := l.Seen(t.Context(), "", "")
+	assert.Equal(t, `#1 "Tell the users" is 25 min over its time limit of 15m`, v.Trouble)
+	_, v = l.Seen(t.Context(), "", "")
+	assert.Empty(t, v.Trouble)
+	require.True(t, l.end(1, "").Allowed(), "it ends as it would have")
+	assert.Equal(t, "done", l.state().Step(1).Outcome)
+	assert.Empty(t, l.state().OverText(l.state().Step(1)))
+}
+
+// TestAYesCountsWhenTheLimitHasPassed while the person was being asked.
+func TestAYesCountsWhenTheLimitHasPassed(t *testing.T) {
+	l := hydrated(t, Step{Subject: "Publish", Within: 900, Approval: "Really?"}, Step{Subject: "Next", BlockedBy: ids(1)})
+	l.began(40 * time.Minute)
+	require.Equal(t, state.Ask, l.Update(t.Context(), Update{Task: "1", Status: completed}).Decision)
+	_, v := l.Seen(t.Context(), "", "")
+	require.Contains(t, v.Trouble, "25 min over")
+	v = l.Completed(t.Context(), Update{Task: "1", Status: completed})
+	assert.True(t, v.Allowed(), v.Reason)
+}
+
+func TestOverTexts(t *testing.T) {
+	s := flowState([]Step{{Subject: "A", Within: 60}})
+	for d, want := range map[time.Duration]string{
+		0: "", time.Minute: "", 61 * time.Second: "less than 1 min over", 2 * time.Minute: "1 min over", 61 * time.Minute: "1 h over",
+		126 * time.Minute: "2 h 5 min over", -time.Hour: "",
+	} {
+		s.Step(1).Begun = s.Time.Add(-d)
+		assert.Equal(t, want, s.OverText(s.Step(1)), d)
+	}
+}
+
+// inReview is a list whose review is next.
+func inReview(t tb) *list {
+	l := reviewed(t)
+	l.write("pass", "1")
+	l.write("REVIEW.md", "fine")
+	l.ended(1, 2)
+	return l
+}
+
+// says is the agent's completion of the review in a call. over has the ids of its calls that are
+// over.
+func (l *list) says(outcome, use string, over ...string) Verdict {
+	return l.Update(l.t.Context(), Update{Task: "3", Status: completed, Outcome: outcome, Use: use,
+		Over: func(other string) bool { return slices.Contains(over, other) }})
+}
+
+// lapses returns how often a decision is on record as lapsed.
+func (l *list) lapses() (n int) {
+	for _, e := range l.state().Evidence {
+		if e.Verdict == state.Lapsed {
+			n++
+		}
+	}
+	return n
+}
+
+func TestAStandingDecisionDeniesAnotherOutcome(t *testing.T) {
+	l := inReview(t)
+	require.True(t, l.says("approved", "one").Allowed())
+	v := l.says("changes", "two")
+	assert.Contains(t, v.Reason, `#3 "Review" is being let through as approved: another update of it is on its way.`)
+	require.True(t, l.says("approved", "three").Allowed(), "the same again is nothing new")
+	require.Zero(t, l.lapses())
+
+	v = l.says("changes", "four", "one", "two", "three")
+	require.NotNil(t, v.Turn, "the calls are over and were not carried out: %+v", v)
+	assert.Equal(t, 1, l.lapses())
+	assert.Equal(t, 2, l.state().Step(3).Round)
+}
+
+func TestADecisionLapses(t *testing.T) {
+	for name, pause := range map[string]func(l *list){
+		"at a pause": func(l *list) { l.lapse(Pause{}) },
+		"at a stop":  func(l *list) { l.stops(Stopping{Mode: StopOff}) },
+		"at the next prompt, if its call is over": func(l *list) {
+			l.lapse(Pause{InFlight: func(use string) bool { return use != "one" }})
+		},
+	} {
+		l := inReview(t)
+		require.True(t, l.says("approved", "one").Allowed())
+		pause(l)
+		pause(l)
+		require.Equal(t, 1, l.lapses(), "it is recorded once: %s", name)
+		l.write("REVIEW.md", "BLOCKER")
+		l.set(3, completed)
+		assert.Empty(t, l.state().Step(3).Outcome, "a script has completed it, and nobody has decided that: %s", name)
+		assert.Contains(t, l.denies(5, inProgress), `#3 "Review" was completed in another way and does not pass its gates`)
+		l.write("REVIEW.md", "fine")
+		l.begin(5)
+		assert.Equal(t, "approved", l.state().Step(3).Outcome, name)
+	}
+}
+
+func TestADecisionStands(t *testing.T) {
+	for name, pause := range map[string]Pause{
+		"another agent pauses":        {Agent: "helper"},
+		"its call is still in flight": {InFlight: func(use string) bool { return use == "one" }},
+	} {
+		l := inReview(t)
+		require.True(t, l.says("approved", "one").Allowed())
+		l.lapse(pause)
+		require.Zero(t, l.lapses(), name)
+		l.set(3, completed)
+		assert.Equal(t, "approved", l.state().Step(3).Outcome, name)
+		l.lapse(Pause{})
+		require.Zero(t, l.lapses(), "it was carried out")
+		l.Session = "another"
+		l.lapse(Pause{})
+		require.Zero(t, l.lapses(), "it is another session's")
+	}
+}
+
+// A question that nobody said yes to lapses as well: a later completion is asked about again.
+// Until the agent tries again, Stop does not send it back to the step.
+func TestAQuestionLapses(t *testing.T) {
+	l := hydrated(t, Step{Subject: "Ship", Approval: "May it ship?"})
+	require.Equal(t, state.Ask, l.ask(1, completed).Decision)
+	l.lapse(Pause{})
+	require.Equal(t, 1, l.lapses())
+	assert.True(t, l.state().AwaitsPerson(l.state().Step(1)))
+	l.ask(1, completed)
+	e, _ := l.state().Last(1)
+	assert.Equal(t, 2, e.Times, "how often it was asked is still known")
+	l.lapse(Pause{})
+	v := l.Completed(t.Context(), Update{Task: "1", Status: completed})
+	assert.Equal(t, state.Deny, v.Decision, "nobody was asked about this one: %+v", v)
+}
+
+// What lapses in a plain workflow has to pass its gates again, too.
+func TestADecisionOfAPlainWorkflowLapses(t *testing.T) {
+	l := hydrated(t, Step{Subject: "Test", Check: runs("test -e pass")}, Step{Subject: "Publish", BlockedBy: ids(1)})
+	l.write("pass", "1")
+	require.True(t, l.ask(1, completed).Allowed())
+	require.NoError(t, l.Lapse(t.Context(), Pause{}))
+	require.Equal(t, 1, l.lapses())
+	require.NoError(t, os.Remove(filepath.Join(l.project, "pass")))
+	l.set(1, completed)
+	assert.Contains(t, l.denies(2, inProgress), `#1 "Test" was completed in another way and does not pass its gates`)
+}
+
+// TestAQuestionThatNobodyCanBeAskedIsOver: where a command or the MCP server asks for approval, the
+// call has ended with the refusal, and no hook may follow at which the decision lapses. The agent may
+// then say that the step ends in another way.
+func TestAQuestionThatNobodyCanBeAskedIsOver(t *testing.T) {
+	for _, way := range []state.How{state.ByShell, state.ByMCP} {
+		l := hydrated(t, Step{Outcomes: []Outcome{{Name: "approved", Approval: "Merge it?"}, {Name: "changes", Back: 1, Max: 2}}})
+		l.Apply, l.Via = true, state.By{How: way}
+		require.Equal(t, state.Ask, l.Update(t.Context(), Update{Task: "1", Status: completed, Outcome: "approved"}).Decision)
+		v := l.Update(t.Context(), Update{Task: "1", Status: completed, Outcome: "changes"})
+		require.True(t, v.Allowed(), v.Reason)
+		assert.NotNil(t, v.Turn, way)
+	}
+}
+
+// TestTheCommandOfAnApprovalSaysTheOutcome: without it a person would be refused.
+func TestTheCommandOfAnApprovalSaysTheOutcome(t *testing.T) {
+	for _, tt := range []struct {
+		more  []Outcome // besides the one that needs approval
+		asked bool
+		want  string
+	}{
+		{[]Outcome{{Name: "changes", Back: 1, Max: 2}, {Name: "other"}}, true, " --outcome approved"},
+		{[]Outcome{{Name: "other"}}, false, " --outcome NAME"},
+		{nil, true, ""},
+		{[]Outcome{{Name: "changes", Back: 1, Max: 2}}, true, " --outcome approved"},
+		{[]Outcome{{Name: "done"}}, false, ""},
+	} {
+		l := hydrated(t, Step{Subject: "Review", Outcomes: append([]Outcome{{Name: "approved", Approval: "Merge it?"}}, tt.more...)})
+		if tt.asked {
+			v := l.end(1, "approved")
+			require.Equal(t, state.Ask, v.Decision, "%+v", tt)
+			assert.Contains(t, v.Reason, "fsmtx step done 1"+tt.want+` --because "..."`, "%+v", tt)
+		}
+		s := l.state()
+		assert.Equal(t, "fsmtx step done 1"+tt.want+` --because "..."`, DoneCommand(s, s.Step(1)), "%+v", tt)
+		if tt.want == " --outcome NAME" {
+			_, err := l.GoPast(t.Context(), Past{Step: 1, Done: true, Outcome: "nope", Because: "x"}, state.By{Who: state.ThePerson})
+			assert.EqualError(t, err, `#1 "Review": the outcome is missing or unknown: "nope"; it ends as approved or other`)
+		}
+	}
+}
+
+// TestASpentWordRunsNothing: it is judged before the step's check runs, and no outcome is offered that is spent, too.
+func TestASpentWordRunsNothing(t *testing.T) {
+	l := hydrated(t, Step{}, Step{BlockedBy: ids(1), Check: runs("echo ran >> ran; exit 1"), Outcomes: []Outcome{
+		{Name: "a", Back: 1, Max: 1}, {Name: "b", Back: 1, Max: 1}, {Name: "fine"}, {Name: "failed", Back: 1, Max: 1}}})
 	for _, outcome := range []string{"a", "b"} {
-		l.end(1, "")
+		l.ended(1)
 		require.NotNil(t, l.end(2, outcome).Turn)
 	}
-	l.end(1, "")
+	l.ended(1)
 	reason := l.end(2, "a").Reason
+	assert.Contains(t, reason, `cannot end as "a" any more`)
 	assert.Contains(t, reason, `{"outcome": "fine"}`)
 	assert.NotContains(t, reason, `"b"`)
+	assert.NoFileExists(t, l.project+"/ran")
+}
+
+// lapse is a pause of the agent.
+func (l *list) lapse(p Pause) {
+	l.t.Helper()
+	require.NoError(l.t, l.Lapse(l.t.Context(), p))
+}
+
+// TestTwoSessionsEndOneStep: what one is about to end, the other cannot end in another way, and the stop of one is no sign that the
+// other's call is over.
+func TestTwoSessionsEndOneStep(t *testing.T) {
+	l := inReview(t)
+	other := l.beside()
+	other.Session = "s2"
+	require.True(t, l.says("approved", "one").Allowed())
+	assert.Contains(t, other.says("changes", "two", "one", "two").Reason, "is being let through as approved")
+	other.stops(Stopping{Mode: Remind})
+	require.Zero(t, l.lapses())
+	l.set(3, completed)
+	l.seen()
+	assert.Equal(t, "approved", l.state().Step(3).Outcome)
+	v := other.says("changes", "three")
+	assert.True(t, v.Allowed(), "completing it again is nothing")
+	assert.Nil(t, v.Turn)
+	assert.Equal(t, 1, l.state().Step(3).Round)
 }

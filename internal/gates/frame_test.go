@@ -1,45 +1,54 @@
 package gates
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
+	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
 func TestAWorkflowFromFirstToLastStep(t *testing.T) {
-	l := hydrated(t,
-		workflow.Step{Subject: "Build", Produces: []string{"dist/*.txt"}},
-		workflow.Step{Subject: "Test", BlockedBy: []int64{1}, Check: &workflow.Check{Run: "test -f ok", Timeout: 10}},
-		workflow.Step{Subject: "Publish", BlockedBy: []int64{2}, Approval: "Publish it?"})
+	l := hydrated(t, Step{Subject: "Build", Produces: []string{"dist/*.txt"}},
+		Step{Subject: "Test", BlockedBy: ids(1), Check: runs("test -f ok")},
+		Step{Subject: "Publish", BlockedBy: ids(2), Approval: "Publish it?"})
 
-	reason := l.denies(2, workflow.InProgress)
+	reason := l.denies(2, inProgress)
 	require.Equal(t, `#2 "Test" cannot be started: #1 "Build" must be done first. Ready now: #1 "Build".
 A person can go past this in a terminal outside the client: fsmtx step skip 1 --because "..." --session s1 (or: fsmtx step done ...)`,
 		reason)
-	l.allows(1, workflow.InProgress)
-	require.Contains(t, l.denies(1, workflow.Completed),
+	l.begin(1)
+	require.Contains(t, l.denies(1, completed),
 		`#1 "Build" cannot be completed: it needs dist/*.txt, which is missing or empty in `+l.project+`.`)
 	l.write("dist/a.txt", "a")
-	l.allows(1, workflow.Completed)
-	l.allows(2, workflow.InProgress)
-	require.Contains(t, l.denies(2, workflow.Completed), "its check failed (exit status 1): test -f ok\nIt printed nothing.")
+	l.allows(1, completed)
+	l.begin(2)
+	require.Contains(t, l.denies(2, completed), "its check failed (exit status 1): test -f ok\nIt printed nothing.")
 	l.write("ok", "")
-	l.allows(2, workflow.Completed)
-	v := l.ask(3, workflow.Completed)
+	l.allows(2, completed)
+	v := l.ask(3, completed)
 	require.Equal(t, state.Ask, v.Decision)
 	require.Equal(t, `Publish it?
 (Yes completes the step #3 "Publish" of release.)
 Without a yes it stays open: tell the person, who can approve it in a terminal outside the client: fsmtx step done 3 --because "..." --session s1`, v.Reason)
-	require.Equal(t, Verdict{Step: 3}, l.Completed(t.Context(), Update{Task: "3", Status: workflow.Completed}), "the person said yes")
-	l.set(3, workflow.Completed)
+	require.Equal(t, Verdict{Step: 3}, l.Completed(t.Context(), Update{Task: "3", Status: completed}), "the person said yes")
+	l.set(3, completed)
 	require.True(t, l.state().Step(3).Done())
 
 	var decisions []string
@@ -62,54 +71,693 @@ Without a yes it stays open: tell the person, who can approve it in a terminal o
 	}, decisions)
 }
 
-// The gate ready is evaluated when a step is started, not again when it is completed.
-func TestReadyIsEvaluatedOnce(t *testing.T) {
-	l := hydrated(t, workflow.Step{Ready: []string{"in"}})
-	l.denies(1, workflow.InProgress)
-	l.denies(1, workflow.Completed)
-	l.write("in", "x")
-	l.allows(1, workflow.InProgress)
-	require.NoError(t, os.Remove(filepath.Join(l.project, "in")))
-	l.allows(1, workflow.InProgress)
-	l.allows(1, workflow.Completed)
-}
-
 // TestAStartThatIsRepeatedStartsNothingElse: the line about another step that it has seen is not its own.
 func TestAStartThatIsRepeatedStartsNothingElse(t *testing.T) {
-	l := hydrated(t, workflow.Step{}, workflow.Step{Produces: []string{"out"}})
+	l := hydrated(t, Step{}, Step{Produces: []string{"out"}})
 	l.Apply = true
-	for _, u := range []Update{{Task: "1", Status: workflow.InProgress}, {Task: "2", Status: workflow.InProgress},
-		{Task: "1", Status: workflow.Completed}, {Task: "2", Status: workflow.InProgress}} {
+	for _, u := range []Update{{Task: "1", Status: inProgress}, {Task: "2", Status: inProgress},
+		{Task: "1", Status: completed}, {Task: "2", Status: inProgress}} {
 		require.True(t, l.Update(t.Context(), u).Allowed(), "%+v", u)
 	}
-	assert.Equal(t, workflow.InProgress, l.file(2, "status"))
+	assert.Equal(t, inProgress, l.file(2, "status"))
 	assert.False(t, l.state().Step(2).Done())
 }
 
 // TestAStepThatIsNotInTheListAnyMore: its workflow was done, the client has removed its tasks, and another one has come. Nothing is
-// decided about it, with and without the lock.
+// decided about it, with and without the lock, and an answer about it is no answer.
 func TestAStepThatIsNotInTheListAnyMore(t *testing.T) {
-	l := hydrated(t, workflow.Step{})
-	require.True(t, l.end(1, "").Allowed())
-	require.NoError(t, os.Remove(filepath.Join(l.List.Dir, fileName(1))))
-	l.nest(workflow.Workflow{Command: "other", Steps: []workflow.Step{{ID: 11}}})
-	for _, locked := range []bool{false, true} {
-		if locked {
-			dir, err := l.List.Open(t.Context())
-			require.NoError(t, err)
-			defer dir.Close()
-			l.List.Wait = time.Millisecond
+	l := hydrated(t, Step{})
+	l.ended(1)
+	l.remove(1)
+	l.nest(workflow.Workflow{Command: "other", Steps: []Step{{ID: 11}}})
+	update := Update{Task: "1", Status: completed}
+	assert.Equal(t, state.Deny, l.Answered(t.Context(), update, true, state.ByQuestion).Decision)
+	assert.True(t, l.Update(t.Context(), update).Allowed())
+	dir, err := l.List.Open(t.Context())
+	require.NoError(t, err)
+	defer dir.Close()
+	l.List.Wait = time.Millisecond
+	assert.True(t, l.Update(t.Context(), update).Allowed(), "locked")
+}
+
+func TestWhoDecided(t *testing.T) {
+	failed, passed := &state.Result{Exit: 7}, &state.Result{}
+	tty := "/dev/pts/7"
+	by := func(who state.Who, how state.How) state.By { return state.By{Who: who, How: how} }
+	person, mcp := state.By{Who: state.ThePerson, How: state.AtTerminal, TTY: &tty}, by("", state.ByMCP)
+	for name, c := range map[string]struct {
+		verdict Verdict
+		via     state.By
+		seen    bool // it was completed in another way
+		want    state.By
+	}{
+		"it is carried out":      {Verdict{Decision: state.Allow}, state.By{}, false, by(state.TheAgent, state.ByUpdate)},
+		"after its check passed": {Verdict{Decision: state.Allow, Check: passed}, mcp, false, by(state.TheAgent, state.ByMCP)},
+		"a person":               {Verdict{Decision: state.Allow}, person, false, person},
+		"it is denied to a person": {Verdict{Decision: state.Deny}, person, false,
+			state.By{Who: state.Fsmtx, How: state.AtTerminal, TTY: &tty}},
+		"a question":                 {Verdict{Decision: state.Ask}, state.By{}, false, by(state.TheAgent, state.ByUpdate)},
+		"its answer":                 {Verdict{yes: state.ByElicitation}, mcp, false, by(state.ThePerson, state.ByElicitation)},
+		"a rule":                     {Verdict{Decision: state.Deny}, state.By{}, false, by(state.Fsmtx, state.ByUpdate)},
+		"although its check passed":  {Verdict{Decision: state.Deny, Check: passed}, mcp, false, by(state.Fsmtx, state.ByMCP)},
+		"its check fails":            {Verdict{Decision: state.Deny, Check: failed}, mcp, false, by(state.TheCommand, state.ByMCP)},
+		"seen":                       {Verdict{}, state.By{}, true, by(state.Fsmtx, state.ByUpdate)},
+		"seen, and its check fails":  {Verdict{Decision: state.Deny, Check: failed}, mcp, true, by(state.TheCommand, state.ByMCP)},
+		"seen, and its check passes": {Verdict{Check: passed}, mcp, true, by(state.TheCommand, state.ByMCP)},
+	} {
+		f := &Frame{Store: state.Store{Session: "s1"}, Via: c.via}
+		decides := f.by
+		if c.seen {
+			decides = f.seenBy
 		}
-		assert.True(t, l.Update(t.Context(), Update{Task: "1", Status: workflow.Completed}).Allowed(), "locked: %t", locked)
+		c.want.Session, c.want.Agent = "s1", "helper"
+		assert.Equal(t, c.want, decides(Update{Agent: "helper"}, c.verdict), name)
 	}
 }
 
-// TestAnAnswerAboutAStepThatIsGone is no answer.
-func TestAnAnswerAboutAStepThatIsGone(t *testing.T) {
-	l := hydrated(t, workflow.Step{})
-	require.True(t, l.end(1, "").Allowed())
-	require.NoError(t, os.Remove(filepath.Join(l.List.Dir, fileName(1))))
-	l.nest(workflow.Workflow{Command: "other", Steps: []workflow.Step{{ID: 11}}})
-	v := l.Answered(t.Context(), Update{Task: "1", Status: workflow.Completed}, true, state.ByQuestion)
+// TestAnAnswerToAQuestionThatIsOutOfDate: a yes counts for the update that the person was
+// asked about, and for the step as it was then.
+func TestAnAnswerToAQuestionThatIsOutOfDate(t *testing.T) {
+	asked := func(to string, v state.Decision, from string) *state.State {
+		return stateFrom(ago(stateOf(stepLine{id: 1, status: inProgress}), 0, 1, to, v), from)
+	}
+	for name, c := range map[string]struct {
+		s  *state.State
+		ok bool
+	}{
+		"as it was":                  {asked(completed, state.Ask, inProgress), true},
+		"nobody was asked":           {stateOf(stepLine{id: 1, status: inProgress}), false},
+		"it was let through since":   {asked(completed, state.Allow, inProgress), false},
+		"asked about another status": {asked(inProgress, state.Ask, inProgress), false},
+		"its status is another now":  {asked(completed, state.Ask, pending), false},
+		"another step was asked about": {stateFrom(ago(stateOf(stepLine{id: 1, status: inProgress}, stepLine{id: 2}), 0, 2, completed,
+			state.Ask), inProgress), false},
+	} {
+		v := answered(c.s, c.s.Step(1), Update{Status: completed}, true, state.ByElicitation)
+		assert.Equal(t, c.ok, v.Allowed(), "%s: %s", name, v.Why)
+		if !c.ok {
+			assert.Equal(t, "the question is out of date", v.Why, name)
+		}
+	}
+}
+
+// TestUpdatesWithoutAGate: each reason for which no gate applies is enough by itself, and only for this update.
+func TestUpdatesWithoutAGate(t *testing.T) {
+	l := hydrated(t, Step{}, Step{BlockedBy: ids(1)}, Step{BlockedBy: ids(1)})
+	l.remove(3)
+	assert.True(t, l.ask(3, inProgress).Allowed(), "it is gone")
+	l.set(2, inProgress)
+	assert.True(t, l.ask(2, pending).Allowed(), "back to pending")
+	assert.False(t, l.ask(2, completed).Allowed())
+	l.allows(1, completed)
+	l.allows(2, completed)
+	l.set(1, pending)
+	assert.True(t, l.ask(2, completed).Allowed(), "it is done already")
+	assert.False(t, l.ask(2, inProgress).Allowed(), "it would be open again, after a step that is not done")
+}
+
+// TestAStepThatWasStartedIsNotCompletedUnseen: the decision that let it start does not count
+// for its completion.
+func TestAStepThatWasStartedIsNotCompletedUnseen(t *testing.T) {
+	l := hydrated(t, Step{Approval: "Good?"}, Step{Check: &Check{Run: "exit 1", Timeout: 60}})
+	for id := range int64(2) {
+		l.begin(id + 1)
+		v := l.Completed(t.Context(), Update{Task: message.Itoa(id + 1), Status: completed})
+		assert.Equal(t, state.Deny, v.Decision, "%+v", v)
+	}
+}
+
+// TestATaskThatCannotBeRead counts as pending: so its gates apply.
+func TestATaskThatCannotBeRead(t *testing.T) {
+	l := hydrated(t, Step{}, Step{BlockedBy: ids(1)})
+	l.put(1, `{"id":"1","status":"done"}`)
+	assert.Contains(t, l.denies(2, inProgress), "must be done first")
+	l.remove(1)
+	require.NoError(t, os.Mkdir(l.path(1), 0o700))
+	s := l.state()
+	assert.Equal(t, []any{pending, false, 1}, []any{s.Step(1).Status, s.Step(1).Gone(), len(s.Troubles)})
+}
+
+// TestAnsweredAppliesAYesOnce: to the step that was asked about; a task that is not a step
+// needs no answer, and without the record nothing is let through.
+func TestAnsweredAppliesAYesOnce(t *testing.T) {
+	l := hydrated(t, Step{Approval: "Good?"})
+	answer := func(id int64) Verdict {
+		return l.Answered(t.Context(), Update{Task: message.Itoa(id), Status: completed}, true, state.ByElicitation)
+	}
+	assert.True(t, answer(99).Allowed(), "it is not a step")
+	assert.False(t, answer(1).Allowed(), "nobody was asked")
+	require.Equal(t, state.Ask, l.ask(1, completed).Decision)
+	assert.True(t, answer(1).Allowed())
+	all := l.state().Evidence
+	assert.Equal(t, state.Allow, all[len(all)-1].Verdict)
+	assert.False(t, answer(1).Allowed(), "the answer is used up")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	assert.False(t, silent(l.Answered(ctx, Update{Task: "1", Status: completed}, true, state.ByElicitation)))
+}
+
+// TestWhatAStepNeedsIsNotAskedForAtItsEnd, nor when it is started again: files that were there at the start may be used up.
+func TestWhatAStepNeedsIsNotAskedForAtItsEnd(t *testing.T) {
+	for name, outcomes := range map[string][]Outcome{"no outcomes": nil, "outcomes": {{Name: "again", Back: 1, Max: 2}}} {
+		l := hydrated(t, Step{Ready: []string{"in"}, Outcomes: outcomes}, Step{BlockedBy: ids(1)})
+		require.Contains(t, l.denies(1, inProgress), "in", name)
+		l.denies(1, completed)
+		l.write("in", "x")
+		l.begin(1)
+		require.NoError(t, os.Remove(filepath.Join(l.project, "in")))
+		l.begin(1)
+		l.allows(1, completed)
+	}
+}
+
+// TestWithoutAClientThatChangesTheList: the update is carried out as it is allowed, and what
+// the caller gives has to be of use.
+func TestWithoutAClientThatChangesTheList(t *testing.T) {
+	for _, way := range []state.How{state.ByShell, state.ByMCP} {
+		t.Run(string(way), func(t *testing.T) {
+			l := versioned(t)
+			l.put(3, `{"id":"3","subject":"Publish {version}","description":"To {channel}, {version}.","activeForm":"Publishing `+
+				`{version}","status":"pending","blocks":[],"blockedBy":["2"],"metadata":{"fsm":"release"}}`)
+			l.Apply, l.Via = true, state.By{How: way}
+			var all []string
+			for _, u := range []Update{
+				{Task: "2", Status: completed},
+				{Task: "1", Status: inProgress},
+				{Task: "1", Status: completed},
+				{Task: "1", Status: completed, Outcome: "mayor"},
+				{Task: "1", Status: completed, Outcome: "major"},
+				{Task: "1", Status: completed, Outcome: "major"},
+				{Task: "1", Status: completed, Outcome: "minor"},
+				{Task: "1", Status: inProgress},
+				{Task: "2", Status: completed},
+				{Task: "2", Status: completed, Outcome: "again"},
+				{Task: "1", Status: completed, Outcome: "minor"},
+				{Task: "2", Status: completed, Outcome: "done", Values: jsontext.Value(`{"version": "1", "channel": "beta"}`)},
+				{Task: "2", Status: completed, Outcome: "done", Values: jsontext.Value(`{"version": "1"}`)},
+				{Task: "2", Status: completed, Values: jsontext.Value(`{"version": "2"}`)},
+				{Task: "3", Status: completed},
+			} {
+				if u.Values != nil {
+					l.write("v/1.txt", "x") // not before the loop: it has to be new
+					l.write("notes/1/a.md", "x")
+				}
+				v := l.Update(t.Context(), u)
+				require.Empty(t, v.Trouble)
+				text := string(v.Decision) + " " + strings.Split(v.Reason, ".\nA person")[0]
+				if v.Turn != nil {
+					text += "turn: " + v.Turn.Text
+				}
+				all = append(all, text+"; "+l.file(1, "status")+" "+l.file(2, "status")+" "+l.file(3, "status"))
+			}
+			want := `
+deny #2 "Write the version" cannot be completed: #1 "Choose" must be done first. Ready now: #1 "Choose"; pending pending pending
+allow ; in_progress pending pending
+deny #1 "Choose" cannot be completed: say how it ends. Complete it with --outcome major, or with minor.; in_progress pending pending
+deny #1 "Choose" cannot be completed: it cannot end as "mayor". Complete it with --outcome major, or with minor.; in_progress pending pending
+allow ; completed pending pending
+allow ; completed pending pending
+deny #1 "Choose" ended as major and is done. A person can open it again in a terminal: fsmtx step reopen 1 --because "..." --session s1; completed pending pending
+deny #1 "Choose" ended as major and is done. A person can open it again in a terminal: fsmtx step reopen 1 --because "..." --session s1; completed pending pending
+deny #2 "Write the version" cannot be completed: it has to give version, which matches ^[0-9.]+$; it has to give channel, which is beta or stable. Complete it with --set version=TEXT --set channel=TEXT; completed pending pending
+allow turn: Write the version: again, time 1 of 3. #1 "Choose" and #2 "Write the version" are open again. Ready: #1 "Choose": How to do 1.; pending pending pending
+allow ; completed pending pending
+allow ; completed completed pending
+allow ; completed completed pending
+deny #2 "Write the version" ended as done and is done. A person can open it again in a terminal: fsmtx step reopen 2 --because "..." --session s1; completed completed pending
+ask Is 1 out?
+(Yes completes the step #3 "Publish 1" of release.); completed completed pending`
+			if way == state.ByMCP {
+				want = strings.NewReplacer("--outcome major", `outcome "major"`, "--set version=TEXT --set channel=TEXT",
+					`values {"version": "…", "channel": "…"}`).Replace(want)
+			}
+			assert.Equal(t, want, "\n"+strings.Join(all, "\n"))
+		})
+	}
+}
+
+// TestHowToSayIt: an outcome, values or both, by each way.
+func TestHowToSayIt(t *testing.T) {
+	for how, want := range map[state.How]string{
+		state.ByShell:    "|--outcome o|--set a=TEXT|--outcome o --set a=TEXT --set b=TEXT",
+		state.AtTerminal: "|--outcome o|--set a=TEXT|--outcome o --set a=TEXT --set b=TEXT",
+		state.ByMCP:      `|outcome "o"|values {"a": "…"}|outcome "o" and values {"a": "…", "b": "…"}`,
+		state.ByUpdate:   `metadata {}|metadata {"outcome": "o"}|metadata {"a": "…"}|metadata {"outcome": "o", "a": "…", "b": "…"}`,
+	} {
+		assert.Equal(t, want, strings.Join([]string{Say(how, ""), Say(how, "o"), Say(how, "", "a"), Say(how, "o", "a", "b")}, "|"), how)
+	}
+}
+
+// TestWhatIsOfNoUseIsRefused: a caller that is told that the step is done would take the rest for
+// heard. In the client's list a value may be metadata of another purpose.
+func TestWhatIsOfNoUseIsRefused(t *testing.T) {
+	l := hydrated(t, Step{Subject: "Build"}, Step{Subject: "Test"})
+	values := jsontext.Value(`{"a": "1"}`)
+	for want, u := range map[string]Update{"has no outcomes. Leave the outcome out": {Outcome: "ok"}, "it sets no values": {Values: values},
+		"": {Metadata: values}} {
+		u.Task, u.Status, l.Apply = "1", completed, want != ""
+		v := l.Update(t.Context(), u)
+		assert.Equal(t, want == "", v.Allowed(), "%+v", v)
+		assert.Contains(t, v.Reason, want)
+		assert.NotContains(t, v.Reason, "A person can go past this")
+		assert.Equal(t, pending, l.file(1, "status"))
+	}
+}
+
+// TestWithoutTheLockNothingIsCarriedOut: the caller is told why, and that it is not the gates.
+func TestWithoutTheLockNothingIsCarriedOut(t *testing.T) {
+	l := hydrated(t, Step{Subject: "Build"})
+	l.Apply, l.List.Wait = true, time.Millisecond
+	dir, err := l.List.Open(t.Context())
+	require.NoError(t, err)
+	v := l.ask(1, inProgress)
+	require.NoError(t, dir.Close())
+	l.List.Wait = 5 * time.Second
 	assert.Equal(t, state.Deny, v.Decision)
+	assert.True(t, v.Undecided(), "%+v", v)
+	assert.Contains(t, v.Reason, "the steps of the task list "+l.List.Dir+" are not enforced: ")
+	assert.Equal(t, pending, l.file(1, "status"))
+	assert.Empty(t, l.state().Evidence)
+	v = l.ask(9, inProgress)
+	assert.True(t, v.Allowed() && !v.Undecided())
+	assert.True(t, l.ask(1, inProgress).Allowed())
+	assert.Equal(t, inProgress, l.file(1, "status"))
+	assert.False(t, l.ask(1, workflow.Deleted).Undecided(), "that is a rule")
+}
+
+// TestCommandsNameTheList: unless a person finds it without.
+func TestCommandsNameTheList(t *testing.T) {
+	l := hydrated(t, Step{Subject: "Build"}, Step{Subject: "Test", BlockedBy: ids(1)})
+	for unnamed, flag := range map[bool]string{false: " --session s1", true: ""} {
+		l.Unnamed, l.Session = func() bool { return unnamed }, fmt.Sprint(unnamed) // each session is told once
+		assert.Contains(t, l.denies(2, inProgress), `step skip 1 --because "..."`+flag+" (or:")
+		assert.Equal(t, `fsmtx step end 1 --because "..."`+flag, l.EndCommand(l.state().Step(1)))
+	}
+	for dir, flag := range map[string]string{"/c/tasks/s1": " --session s1", "/d/fsmtx/tasks/p-1": " --list p-1",
+		"/fsmtx/x/p": " --session p"} {
+		l.List.Dir, l.Unnamed = dir, nil
+		assert.Equal(t, flag, l.ListFlag())
+	}
+}
+
+// TestEveryDecisionIsPassedOn to Store.Log, and notes are not: who decided, about what, and how many
+// steps are open then.
+func TestEveryDecisionIsPassedOn(t *testing.T) {
+	l := hydrated(t, Step{Subject: "a", Check: runs("true")}, Step{Subject: "b", BlockedBy: ids(1)}, Step{Subject: "c"})
+	var all []decisions.Record
+	l.Log = func(r decisions.Record) { all = append(all, r) }
+	type line struct {
+		decision, from, to string
+		step               int64
+		open               int
+		finished           bool
+	}
+	logged := func(want ...line) {
+		t.Helper()
+		var lines []line
+		for _, r := range all {
+			require.Equal(t, []any{"release", "/skills/release/fsm.json", l.project, "s1", l.List.Dir, int64(1), r.Step, 3},
+				[]any{r.Workflow, r.Spec, r.Project, r.Session, r.List, r.Run, r.Task, r.Steps})
+			lines = append(lines, line{r.Decision, r.From, r.To, r.Step, *r.Open, r.Finished})
+		}
+		require.Equal(t, want, lines)
+		all = nil
+	}
+	l.denies(2, inProgress)
+	logged(line{"deny", "pending", "in_progress", 2, 3, false})
+	l.begin(1)
+	l.allows(1, completed)
+	require.Equal(t, []any{"true", 0}, []any{all[1].Check, *all[1].Exit})
+	logged(line{"allow", "pending", "in_progress", 1, 3, false}, line{"allow", "in_progress", "completed", 1, 2, false})
+	_, err := l.GoPast(t.Context(), Past{Step: 2, Because: "it is done"}, state.By{Who: state.ThePerson, How: state.AtTerminal})
+	require.NoError(t, err)
+	require.Equal(t, [2]string{string(state.ThePerson), string(state.AtTerminal)}, [2]string{all[0].Who, all[0].How})
+	logged(line{"override", "pending", "completed", 2, 1, false})
+
+	l.stops(Stopping{Mode: Remind})
+	logged(line{"sent back", "", "", 3, 1, false})
+	l.stops(Stopping{Mode: Remind})
+	logged(line{"left", "", "", 3, 1, false})
+	l.stops(Stopping{Mode: Remind, Agent: "sub"})
+	logged() // a subagent leaves nothing open
+	l.begin(3)
+	l.allows(3, completed)
+	logged(line{"allow", "pending", "in_progress", 3, 1, false}, line{"allow", "in_progress", "completed", 3, 0, true})
+
+	require.Equal(t, "deny b: order: #1 not done, allow a: in order, allow a: its check passed, override b: skip: it is done, "+
+		"allow c: in order, allow c: in order", l.decided())
+	none, troubles, err := state.Decided(t.TempDir())
+	require.Equal(t, []any{nil, 0, 0}, []any{err, len(troubles), len(none)})
+}
+
+// TestWhatDecisionsAreAbout: subjects have the values of their time, also in the copies of a step, and what
+// another program completed is a decision, too.
+func TestWhatDecisionsAreAbout(t *testing.T) {
+	l := ofSpec(t, `{"fsm": 2, "vars": {"goal": "g"}, "steps": [
+ {"id": 1, "subject": "Name {goal} {round}", "set": {"v": "^.$"}, "outcomes": {"again": {"back": 1, "max": 1}, "ok": {}}},
+ {"id": 2, "subject": "Do {v}", "blockedBy": [1], "each": {"lines": "lines"}, "do": [{"id": 1, "subject": "{item} of {v}, {goal}"}]}]}`,
+		"lines", "a\n")
+	require.NotNil(t, l.end(1, "again").Turn)
+	l.gives(1, `{"outcome":"ok","v":"x"}`)
+	l.begin(2)
+	l.set(3, completed)
+	l.seen()
+	require.Equal(t, "allow Name g 1: again, time 1 of 1, allow Name g 2: ok: in order, expand Do x: 1 item, allow Do x: in order, "+
+		"done a of x, g: seen: it was completed in another way", l.decided())
+}
+
+// TestTornLinesAreSkipped: the next one is on a line of its own.
+func TestTornLinesAreSkipped(t *testing.T) {
+	l := hydrated(t, Step{}, Step{})
+	l.allows(1, completed)
+	data, err := os.ReadFile(l.stateFile(state.EvidenceFile))
+	require.NoError(t, err)
+	data = append(data, `{"time":"2026-01-02T03:04:05Z","step":2,"to":"comp`...)
+	require.NoError(t, os.WriteFile(l.stateFile(state.EvidenceFile), data, 0o600))
+	require.Len(t, l.state().Evidence, 1)
+	l.allows(2, completed)
+	require.Len(t, l.state().Evidence, 3)
+	require.Equal(t, 2, l.state().DoneCount())
+}
+
+// After a loss of evidence the check runs again, and the order still holds.
+func TestLostEvidence(t *testing.T) {
+	l := hydrated(t, Step{Check: runs("echo x >> ran")}, Step{BlockedBy: ids(1)})
+	l.allows(1, completed)
+	require.NoError(t, os.Remove(l.stateFile(state.EvidenceFile)))
+	require.False(t, l.state().Step(1).Done())
+	l.begin(2)
+	ran, err := os.ReadFile(filepath.Join(l.project, "ran"))
+	require.NoError(t, err)
+	require.Equal(t, "x\nx\n", string(ran))
+}
+
+// TestTheLiveSteps of a list are those whose files a hydration has created and no transaction has deleted or undone.
+func TestTheLiveSteps(t *testing.T) {
+	l := hydrated(t, Step{}, Step{})
+	live := func(want ...int64) (history []txn.Entry) {
+		t.Helper()
+		var got []int64
+		for _, c := range l.state().Steps {
+			got = append(got, c.ID)
+		}
+		require.Equal(t, want, got)
+		history, err := txn.ReadHistory(l.List.Dir)
+		require.NoError(t, err)
+		return history
+	}
+	undo := func(e txn.Entry) string {
+		label := fmt.Sprintf(`{"undo":%q}`, e.ID)
+		require.Equal(t, e.ID, tasks.Undoes(label))
+		return label
+	}
+	live(1, 2)
+	l.hydrate(Step{ID: 3})
+	live(1, 2, 3)
+	l.commit(txn.Change{Label: `{"command":"release"}`, Deletes: []string{"1.json"}})
+	all := live(2, 3)
+	l.commit(txn.Change{Label: undo(all[2]), Restores: []txn.Restore{{ID: all[2].ID, Name: "1.json"}}})
+	live(1, 2, 3)
+	l.commit(txn.Change{Label: undo(all[1]), Deletes: []string{"3.json"}})
+	live(1, 2)
+
+	// An undo that keeps a task, because it was changed, leaves that step in force, and a person can go past it.
+	l.hydrate(Step{ID: 7, Produces: []string{"out"}}, Step{ID: 8, BlockedBy: ids(7), Produces: []string{"out"}})
+	all = live(1, 2, 7, 8)
+	l.commit(txn.Change{Label: undo(all[len(all)-1]), Deletes: []string{"7.json"}})
+	live(1, 2, 8)
+	require.Contains(t, l.denies(8, completed), "it needs out")
+	l.skip(8)
+}
+
+// A record that cannot be read concerns the tasks that it is about, and no others. Of those
+// the order is known from the list.
+func TestARecordOfAnotherVersionIsTrouble(t *testing.T) {
+	l := hydrated(t, Step{Approval: "Yes?"})
+	l.commit(txn.Change{Label: "x", Record: `{"version":9,"dir":"/"}`, Creates: []txn.File{
+		{Name: "5.json", Data: taskText(Step{ID: 5, Subject: "Five", Status: pending}), Mode: 0o644},
+		{Name: "6.json", Data: taskText(Step{ID: 6, Subject: "Six", Status: pending, BlockedBy: ids(5)}), Mode: 0o644},
+	}})
+	v := l.ask(1, completed)
+	require.Equal(t, state.Ask, v.Decision)
+	require.Contains(t, v.Trouble, "recorded by another version", "what is under the step may be unknown")
+	require.Empty(t, l.ask(1, completed).Trouble, "it is about other steps, and was told in this session")
+	require.Contains(t, l.denies(6, inProgress), `#6 "Six" cannot be started: #5 "Five" must be done first`)
+	require.Contains(t, l.denies(5, workflow.Deleted), "stays in the list")
+	v = l.do(5, completed)
+	require.True(t, v.Allowed())
+	require.Contains(t, v.Trouble, "so only the order of its steps is enforced: the workflow was recorded by another version of "+
+		"fsmtx: version 9, want 6")
+	v = l.do(6, inProgress)
+	require.True(t, v.Allowed())
+	require.NotEmpty(t, v.Trouble, "until it is mended")
+	require.Len(t, l.state().Troubles, 1)
+}
+
+func TestAReopenedStepIsNotDone(t *testing.T) {
+	l := hydrated(t, Step{Produces: []string{"out"}}, Step{BlockedBy: ids(1)})
+	l.write("out", "x")
+	l.allows(1, completed)
+	l.allows(1, completed)
+	require.Len(t, l.state().Evidence, 2, "nothing changes")
+	require.Contains(t, l.denies(1, pending), "A person can open it again")
+	l.reopen(1)
+	l.denies(2, inProgress)
+	require.NoError(t, os.Remove(filepath.Join(l.project, "out")))
+	l.set(1, completed) // without an update
+	require.False(t, l.state().Step(1).Done())
+	l.denies(2, completed)
+}
+
+func TestAListWithoutWorkflow(t *testing.T) {
+	l := newList(t)
+	require.Equal(t, Verdict{}, l.ask(1, workflow.Deleted))
+	require.Equal(t, Verdict{}, l.Completed(t.Context(), Update{Task: "1", Status: completed}))
+	require.Equal(t, Verdict{}, l.Edit(l.path(1), "/"))
+	agent, person := l.stops(Stopping{Mode: Hold})
+	require.Empty(t, agent+person+l.resumes())
+	require.NoDirExists(t, filepath.Dir(l.List.Dir))
+}
+
+// TestAnOverrideOfSeveralStepsKeepsWhatIsOnRecord: every denial, and what is on record of another workflow.
+func TestAnOverrideOfSeveralStepsKeepsWhatIsOnRecord(t *testing.T) {
+	l := hydrated(t, Step{}, Step{BlockedBy: ids(1)}, Step{BlockedBy: ids(2)})
+	for range 2 * state.MaxRepeats {
+		l.denies(3, inProgress)
+	}
+	lines := func() int {
+		data, err := os.ReadFile(l.stateFile("steps.jsonl"))
+		require.NoError(t, err)
+		return strings.Count(string(data), "\n")
+	}
+	before := lines()
+	l.past(Past{Step: 2, WithBlockers: true})
+	assert.Equal(t, before+2, lines())
+}
+
+// unread damages the record of the list, and returns what puts it right again.
+func (l *list) unread() (right func()) {
+	l.t.Helper()
+	found, err := filepath.Glob(l.stateFile("done-*"))
+	require.NoError(l.t, err)
+	require.Len(l.t, found, 1)
+	whole, err := os.ReadFile(found[0])
+	require.NoError(l.t, err)
+	require.NoError(l.t, os.WriteFile(found[0], []byte("damaged"), 0o600))
+	return func() { require.NoError(l.t, os.WriteFile(found[0], whole, 0o600)) }
+}
+
+// TestGatesAreEvaluatedOnceTheRecordCanBeRead: what was let through without a look at them is completed in another way.
+func TestGatesAreEvaluatedOnceTheRecordCanBeRead(t *testing.T) {
+	for name, outcomes := range map[string][]Outcome{"of an array": nil, "with outcomes": {{Name: "failed", Back: 1, Max: 3}}} {
+		l := hydrated(t, Step{Check: runs("false"), Outcomes: outcomes}, Step{BlockedBy: ids(1)})
+		right := l.unread()
+		require.NotEmpty(t, l.do(1, completed).Trouble, name)
+		require.True(t, l.state().Step(1).Done(), "the list is believed meanwhile")
+		right()
+		require.False(t, l.state().Step(1).Done(), name)
+		require.Equal(t, state.Deny, l.ask(2, inProgress).Decision, name)
+	}
+}
+
+// TestAPersonGoesPastWithoutARecord: the list shows their word at once, also where its steps wait for one another.
+func TestAPersonGoesPastWithoutARecord(t *testing.T) {
+	l := hydrated(t, Step{}, Step{BlockedBy: ids(1, 3)}, Step{BlockedBy: ids(2)}, Step{})
+	for id, blocker := range map[int64]string{2: "3", 3: "2"} {
+		l.put(id, `{"id":"`+message.Itoa(id)+`","subject":"s","description":"","status":"pending","blocks":[],"blockedBy":["`+blocker+`"],`+
+			`"metadata":{"fsm":"release"}}`)
+	}
+	l.unread()
+	_, err := l.GoPast(t.Context(), Past{Step: 3, Because: "x"}, state.By{})
+	require.ErrorIs(t, err, errBlocked)
+	l.past(Past{Step: 3, WithBlockers: true})
+	l.past(Past{Step: 1, Done: true})
+	for id := range int64(3) {
+		require.Equal(t, completed, l.file(id+1, "status"))
+		require.True(t, l.state().Step(id+1).Done())
+	}
+	_, err = l.Reopen(t.Context(), 1, "x", state.By{})
+	require.ErrorIs(t, err, errUnread)
+	s, err := l.End(t.Context(), 4, "x", state.By{})
+	require.NoError(t, err)
+	require.False(t, s.HasOpen())
+	require.Equal(t, pending, l.file(4, "status"))
+}
+
+// TestStepsThatAreGone: what was done or is not needed may go, as when the client removes the tasks of a list.
+func TestStepsThatAreGone(t *testing.T) {
+	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Choose", "outcomes": ["x", "y"]}, {"id": 2, "subject": "Do x", `+
+		`"when": {"1": "x"}},
+		{"id": 3, "subject": "Do y", "when": {"1": "y"}}, {"id": 4, "subject": "Begun", "status": "completed"}]}`)
+	l.end(1, "y")
+	for _, id := range ids(1, 2, 4) {
+		l.remove(id)
+	}
+	s := l.state()
+	assert.True(t, s.Step(2).NotNeeded)
+	assert.Empty(t, s.Missing())
+	assert.Empty(t, s.Troubles)
+	assert.True(t, s.HasOpen())
+
+	l.put(1, "{}")
+	l.remove(3)
+	s = l.state()
+	assert.Equal(t, []*state.Current{s.Step(3)}, s.Missing())
+	assert.Len(t, s.Troubles, 1)
+	assert.Equal(t, 3, s.DoneCount(), "that a file is gone does not show that the step was done")
+	assert.False(t, s.HasOpen())
+	l.remove(1)
+	s = l.state()
+	assert.Empty(t, s.Troubles, "nothing is left to enforce")
+	assert.Equal(t, 3, s.DoneCount())
+}
+
+// While a change of the list is under way, or after the death of its process, the tasks that it deletes
+// are not missing: its record is not in the history yet.
+func TestAnInterruptedChangeMissesNothing(t *testing.T) {
+	l := hydrated(t, Step{}, Step{}, Step{})
+	died := errors.New("died")
+	var dead error
+	dir, err := txn.Open(t.Context(), l.List.Dir, txn.WithFS(&faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
+		if s.Op == "remove" && filepath.Base(s.Path) == fileName(2) {
+			dead = died
+		}
+		return dead
+	}}))
+	require.NoError(t, err)
+	require.ErrorIs(t, dir.Commit(t.Context(), txn.Change{Deletes: []string{fileName(1), fileName(2)}}), txn.ErrRecoveryRequired)
+	_ = dir.Close()
+	require.NoFileExists(t, l.path(1))
+	s, err := state.Load(t.Context(), l.List.Dir)
+	require.NoError(t, err)
+	assert.Empty(t, s.Troubles)
+	assert.Empty(t, s.Missing())
+	assert.True(t, isBehind(s), "whoever may opens the list")
+}
+
+// readHook calls do once, when a record of the history has been read.
+type readHook struct {
+	vfs.FS
+	do func()
+}
+
+func (h *readHook) ReadFile(name string) ([]byte, error) {
+	data, err := h.FS.ReadFile(name)
+	if do := h.do; do != nil && strings.HasPrefix(filepath.Base(name), "done-") {
+		h.do = nil
+		do()
+	}
+	return data, err
+}
+
+// A change that is committed between the two looks of a reader makes no task missing.
+func TestAChangeMeanwhileMissesNothing(t *testing.T) {
+	l := hydrated(t, Step{}, Step{})
+	s, err := state.LoadNow(t.Context(), l.List.Dir, txn.WithFS(&readHook{vfs.OS{}, func() {
+		l.commit(txn.Change{Deletes: []string{fileName(1)}})
+	}}))
+	require.NoError(t, err)
+	assert.Empty(t, s.Troubles)
+	require.Len(t, s.Steps, 1)
+}
+
+// TestAQuestionIsNoCompletion: a step about whose approval the person was asked was not done, if it then goes.
+func TestAQuestionIsNoCompletion(t *testing.T) {
+	l := hydrated(t, Step{Approval: "Good?"}, Step{})
+	require.Equal(t, state.Ask, l.do(1, completed).Decision)
+	l.remove(1)
+	s := l.state()
+	assert.Equal(t, []*state.Current{s.Step(1)}, s.Missing())
+	assert.Zero(t, s.DoneCount())
+}
+
+// TestAnotherSpellingIsNoTask: TaskUpdate finds a task by its number alone.
+func TestAnotherSpellingIsNoTask(t *testing.T) {
+	l := hydrated(t, Step{}, Step{BlockedBy: ids(1)})
+	data, err := os.ReadFile(l.path(2))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(l.List.Dir, "02.json"), data, 0o644))
+	for _, id := range []string{"2", "02", "+2", " 2", "0", "-2", "x", "", "../2"} {
+		assert.Equal(t, id == "2", l.Update(t.Context(), Update{Task: id, Status: inProgress}).Decision == state.Deny, id)
+		task, err := state.TaggedTask(l.List.Dir, id)
+		assert.NoError(t, err)
+		assert.Equal(t, id == "2", task != nil, id)
+	}
+}
+
+// TestATaskThatTheAgentMarks: the steps of the list are enforced as before, and what is told of it does not stand for what is
+// told if the record is removed.
+func TestATaskThatTheAgentMarks(t *testing.T) {
+	l := hydrated(t, Step{}, Step{BlockedBy: ids(1)})
+	l.put(7, `{"id":"7","subject":"Test","description":"","status":"pending","blocks":[],"blockedBy":[],"metadata":{"fsm":"release"}}`)
+	v := l.ask(7, completed)
+	assert.True(t, v.Allowed())
+	assert.Contains(t, v.Trouble, `#7 "Test" is marked as a step of the workflow "release", but nothing about it is on record`)
+	assert.Contains(t, v.Trouble, "so it is not enforced; the steps that are on record are.")
+	assert.Empty(t, l.ask(7, completed).Trouble)
+	l.denies(2, completed)
+
+	s := state.StateDir(l.List.Dir)
+	all, err := os.ReadDir(s)
+	require.NoError(t, err)
+	for _, e := range all {
+		if e.Name() != "told.json" {
+			require.NoError(t, os.RemoveAll(filepath.Join(s, e.Name())))
+		}
+	}
+	assert.Contains(t, l.ask(2, completed).Trouble, "so the steps of this list are not enforced.")
+}
+
+// TestStepsChangedInAnotherWay: nothing let them through, and the state says so.
+func TestStepsChangedInAnotherWay(t *testing.T) {
+	l := hydrated(t, Step{}, Step{BlockedBy: ids(1)}, Step{BlockedBy: ids(2), Approval: "Good?"}, Step{Status: completed})
+	are := func(want ...string) {
+		t.Helper()
+		s, err := state.LoadNow(t.Context(), l.List.Dir)
+		require.NoError(t, err)
+		for i, c := range s.Steps {
+			assert.Equal(t, want[i], s.Otherwise(c), c.ID)
+		}
+	}
+	l.set(2, inProgress)
+	l.set(3, completed)
+	are("", "started in another way", "completed in another way", "")
+	l.allows(1, completed)
+	l.set(2, completed)
+	are("", "completed in another way", "", "") // the third is unchecked
+}
+
+// decided returns the decisions that are kept with the list.
+func (l *list) decided() string {
+	l.t.Helper()
+	read, troubles, err := state.Decided(l.List.Dir)
+	require.NoError(l.t, err)
+	require.Empty(l.t, troubles)
+	var kept []string
+	for _, r := range read {
+		require.Equal(l.t, l.List.Dir, r.List)
+		kept = append(kept, r.Decision+" "+r.Subject+": "+r.Why)
+	}
+	return strings.Join(kept, ", ")
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/facts"
 	"github.com/fsmtx/fsmtx/internal/machine"
-	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
@@ -33,10 +32,10 @@ func stateOf(lines ...stepLine) *state.State {
 	w := &workflow.Workflow{Command: "release", Dir: "/project"}
 	s := &state.State{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	for _, l := range lines {
-		c := &state.Current{Workflow: w, Status: l.status, Step: workflow.Step{ID: l.id, Subject: string(rune('A' + l.id - 1)),
+		c := &state.Current{Workflow: w, Status: l.status, Step: Step{ID: l.id, Subject: string(rune('A' + l.id - 1)),
 			BlockedBy: l.after, Approval: l.approval}}
 		if l.check {
-			c.Check = &workflow.Check{Run: "make", Timeout: 600}
+			c.Check = &Check{Run: "make", Timeout: 600}
 		}
 		if l.passed {
 			c.Outcome = machine.Done
@@ -66,7 +65,7 @@ func proved(s *state.State) *state.State {
 
 // ago adds a decision about a step that was made that long ago.
 func ago(s *state.State, d time.Duration, step int64, to string, v state.Decision) *state.State {
-	s.Evidence = append(s.Evidence, state.Evidence{Time: s.Time.Add(-d), Step: step, From: workflow.Pending, To: to, Verdict: v})
+	s.Evidence = append(s.Evidence, state.Evidence{Time: s.Time.Add(-d), Step: step, From: pending, To: to, Verdict: v})
 	return s
 }
 
@@ -74,171 +73,86 @@ func ago(s *state.State, d time.Duration, step int64, to string, v state.Decisio
 func startedIn(s *state.State, agent string, ids ...int64) *state.State {
 	for _, id := range ids {
 		s.Time = s.Time.Add(time.Second)
-		s.Step(id).Status = workflow.InProgress
-		s.Evidence = append(s.Evidence, state.Evidence{Time: s.Time, Step: id, From: workflow.Pending, To: workflow.InProgress,
-			Verdict: state.Allow, Agent: agent,
+		s.Step(id).Status = inProgress
+		s.Evidence = append(s.Evidence, state.Evidence{Time: s.Time, Step: id, From: pending, To: inProgress, Verdict: state.Allow, Agent: agent,
 			By: state.By{Session: "s1", Agent: agent}})
 	}
 	return s
 }
 
 func TestAPersonIsOfferedTheStepThatComesFirst(t *testing.T) {
-	first := stepLine{id: 1, status: workflow.Pending}
-	second := stepLine{id: 2, status: workflow.Pending, after: []int64{1}}
-	third := stepLine{id: 3, status: workflow.Pending, after: []int64{2}}
+	first := stepLine{id: 1, status: pending}
+	second := stepLine{id: 2, status: pending, after: ids(1)}
+	third := stepLine{id: 3, status: pending, after: ids(2)}
 	for name, c := range map[string]struct {
 		s    *state.State
 		want pastHint
 	}{
-		"one step before it": {stateOf(first, stepLine{id: 4, status: workflow.Pending, after: []int64{1}}), pastHint{step: 1}},
-		"the nearest one waits": {stateOf(first, second, third, stepLine{id: 4, status: workflow.Pending, after: []int64{3}}),
-			pastHint{step: 1, more: true}},
-		"two that wait for nothing": {stateOf(first, stepLine{id: 2, status: workflow.Pending},
-			stepLine{id: 4, status: workflow.Pending, after: []int64{2, 1}}),
+		"one step before it":    {stateOf(first, stepLine{id: 4, status: pending, after: ids(1)}), pastHint{step: 1}},
+		"the nearest one waits": {stateOf(first, second, third, stepLine{id: 4, status: pending, after: ids(3)}), pastHint{step: 1, more: true}},
+		"two that wait for nothing": {stateOf(first, stepLine{id: 2, status: pending}, stepLine{id: 4, status: pending, after: ids(2, 1)}),
 			pastHint{step: 2, more: true}},
-		"the first of them is done": {stateOf(stepLine{id: 1, status: workflow.Completed, passed: true}, second, third,
-			stepLine{id: 4, status: workflow.Pending, after: []int64{3}}), pastHint{step: 2, more: true}},
-		"all wait for one another": {stateOf(stepLine{id: 1, status: workflow.Pending, after: []int64{2}}, second,
-			stepLine{id: 4, status: workflow.Pending, after: []int64{2}}), pastHint{step: 2, only: true}},
+		"the first of them is done": {stateOf(stepLine{id: 1, status: completed, passed: true}, second, third,
+			stepLine{id: 4, status: pending, after: ids(3)}), pastHint{step: 2, more: true}},
+		"all wait for one another": {stateOf(stepLine{id: 1, status: pending, after: ids(2)}, second,
+			stepLine{id: 4, status: pending, after: ids(2)}), pastHint{step: 2, only: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, c.want, order(c.s, c.s.Step(4), Update{Status: workflow.InProgress}).past)
+			require.Equal(t, c.want, order(c.s, c.s.Step(4), Update{Status: inProgress}).past)
 		})
 	}
 }
 
 func TestOrder(t *testing.T) {
-	done := stepLine{id: 1, status: workflow.Completed, passed: true}
-	open := stepLine{id: 1, status: workflow.Pending}
-	second := stepLine{id: 2, status: workflow.Pending, after: []int64{1}}
+	done := stepLine{id: 1, status: completed, passed: true}
+	open := stepLine{id: 1, status: pending}
+	second := stepLine{id: 2, status: pending, after: ids(1)}
 	for name, c := range map[string]struct {
 		s    *state.State
 		want string // empty if it is allowed
 	}{
-		"every blocker is done":  {stateOf(done, second), ""},
-		"no blocker":             {stateOf(open, stepLine{id: 2, status: workflow.Pending}), ""},
-		"a blocker is gone":      {stateOf(stepLine{id: 1}, second), ""},
-		"a blocker was replaced": {stateOf(second), ""},
-		"a blocker is open":      {stateOf(open, second), `#1 "A" must be done first. Ready now: #1 "A"`},
-		"a blocker is in progress": {stateOf(stepLine{id: 1, status: workflow.InProgress}, second),
-			`#1 "A" must be done first. In progress: #1 "A"`},
-		"a blocker was not let through": {stateOf(stepLine{id: 1, status: workflow.Completed}, second),
-			`#1 "A" must be done first. In progress: #1 "A"`},
-		"others can be worked on": {stateOf(open, second, stepLine{id: 3, status: workflow.InProgress}),
+		"every blocker is done":         {stateOf(done, second), ""},
+		"no blocker":                    {stateOf(open, stepLine{id: 2, status: pending}), ""},
+		"a blocker is gone":             {stateOf(stepLine{id: 1}, second), ""},
+		"a blocker was replaced":        {stateOf(second), ""},
+		"a blocker is open":             {stateOf(open, second), `#1 "A" must be done first. Ready now: #1 "A"`},
+		"a blocker is in progress":      {stateOf(stepLine{id: 1, status: inProgress}, second), `#1 "A" must be done first. In progress: #1 "A"`},
+		"a blocker was not let through": {stateOf(stepLine{id: 1, status: completed}, second), `#1 "A" must be done first. In progress: #1 "A"`},
+		"others can be worked on": {stateOf(open, second, stepLine{id: 3, status: inProgress}),
 			`#1 "A" must be done first. In progress: #3 "C". Ready now: #1 "A"`},
-		"after a clock was set back": {ago(stateOf(open, second), -time.Hour, 1, workflow.Completed, state.Allow), `Ready now: #1 "A"`},
-		"two blockers are open": {stateOf(open, stepLine{id: 2, status: workflow.Pending, after: []int64{1, 3}},
-			stepLine{id: 3, status: workflow.Pending}), `#1 "A" and #3 "C" must be done first. Ready now: #1 "A" and #3 "C"`},
+		"after a clock was set back": {ago(stateOf(open, second), -time.Hour, 1, completed, state.Allow), `Ready now: #1 "A"`},
+		"two blockers are open": {stateOf(open, stepLine{id: 2, status: pending, after: ids(1, 3)},
+			stepLine{id: 3, status: pending}), `#1 "A" and #3 "C" must be done first. Ready now: #1 "A" and #3 "C"`},
 		"a blocker's check is running": {&state.State{Steps: stateOf(open, second).Steps, Pending: []state.Pending{{Step: 1}}},
 			`The check of #1 "A" is running in another call: wait until it ends, then try again`},
-		"a blocker is about to be done": {ago(stateOf(open, second), time.Second, 1, workflow.Completed, state.Allow),
+		"a blocker is about to be done": {ago(stateOf(open, second), time.Second, 1, completed, state.Allow),
 			`Another update is about to complete #1 "A": try again in the next message, not in the same one`},
-		"a completion was lost": {ago(stateOf(open, second), time.Hour, 1, workflow.Completed, state.Allow), `Ready now: #1 "A"`},
-		"a circle": {stateOf(stepLine{id: 1, status: workflow.Pending, after: []int64{2}}, second),
+		"a completion was lost": {ago(stateOf(open, second), time.Hour, 1, completed, state.Allow), `Ready now: #1 "A"`},
+		"a circle": {stateOf(stepLine{id: 1, status: pending, after: ids(2)}, second),
 			"No step is ready, because every open step waits for another open step: only a person can go past that"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			target := c.s.Step(2)
-			v := order(c.s, target, Update{Status: workflow.InProgress})
+			v := order(c.s, target, Update{Status: inProgress})
 			require.Equal(t, c.want == "", v.Allowed(), v.Reason)
 			require.Contains(t, v.Reason, c.want)
 			if c.want != "" {
 				require.Contains(t, v.Reason, `#2 "B" cannot be started: `)
-				require.Contains(t, order(c.s, target, Update{Status: workflow.Completed}).Reason, `#2 "B" cannot be completed: `)
+				require.Contains(t, order(c.s, target, Update{Status: completed}).Reason, `#2 "B" cannot be completed: `)
 			}
 		})
 	}
 }
 
-func TestFiles(t *testing.T) {
-	c := stateOf(stepLine{id: 4, status: workflow.InProgress}).Steps[0]
-	missing := func(names ...string) fact { return fact{dir: "/project", Sight: facts.Sight{Missing: names}} }
-	require.True(t, files(c, workflow.AtCompletion, missing()).Allowed())
-	require.True(t, files(c, workflow.AtStart, missing()).Allowed())
-	require.Equal(t, `#4 "D" cannot be completed: it needs a.txt and dist/*, which are missing or empty in /project`,
-		files(c, workflow.AtCompletion, missing("a.txt", "dist/*")).Reason)
-	require.Equal(t, `#4 "D" cannot be started: it needs plan.md, which is missing or empty in /project`,
-		files(c, workflow.AtStart, missing("plan.md")).Reason)
-	require.Equal(t, "missing: a.txt", files(c, workflow.AtCompletion, missing("a.txt")).Why)
-	out := missing("a.txt")
-	out.Outside, out.Sight.Err = []string{"link"}, errors.New("no permission")
-	require.Equal(t, `#4 "D" cannot be completed: it needs a.txt, which is missing or empty in /project. link leads out of it, `+
-		`and does not count. It cannot all be read: no permission`, files(c, workflow.AtCompletion, out).Reason)
-	v := files(c, workflow.AtCompletion, fact{dir: "/project", Sight: facts.Sight{Limit: "the search for * met more than 5 names"}})
-	require.Equal(t, `#4 "D" cannot be completed: the search for * met more than 5 names in /project. Remove what is not needed there, `+
-		`or tell the person that the fsm.json has to name its files more precisely`, v.Reason)
-}
-
-func TestMissing(t *testing.T) {
-	missing := func(dir string, patterns ...string) []string {
-		seen := facts.LookFor(t.Context(), dir, facts.Wanted{Patterns: patterns})
-		require.Empty(t, seen.Limit)
-		return seen.Missing
-	}
-	l := hydrated(t)
-	l.write("a.txt", "a")
-	l.write("empty.txt", "")
-	l.write("dist/x.tar", "x")
-	l.write("full/empty.md", "")
-	l.write("full/text.md", "x")
-	l.write("a[b", "x")
-	for pattern, there := range map[string]bool{
-		"a.txt": true, "b.txt": false, "empty.txt": false, "dist": false, "dist/*": true, "dist/*.zip": false,
-		"*/x.tar": true, "full/*.md": true, "empty*": false, "a[[]b": true, "*": true,
-	} {
-		require.Equal(t, there, len(missing(l.project, pattern)) == 0, pattern)
-	}
-	require.Equal(t, []string{"b.txt", "empty.txt"}, missing(l.project, "a.txt", "b.txt", "empty.txt"))
-	require.Equal(t, []string{"a.txt"}, missing("/does/not/exist", "a.txt"))
-}
-
-func TestCheck(t *testing.T) {
-	c := stateOf(stepLine{id: 1, status: workflow.InProgress}).Steps[0]
-	v := check(c, state.Result{Run: "make"})
-	require.True(t, v.Allowed())
-	require.NotNil(t, v.Check, "the result is kept as evidence")
-
-	v = check(c, state.Result{Run: "make test", Exit: 2, Output: "a\nb\n\n"})
-	require.Equal(t, "#1 \"A\" cannot be completed: its check failed (exit status 2): make test\nThe end of its output:\na\nb\nFix that, "+
-		"then complete the step again", v.Reason)
-	require.Equal(t, "check failed: exit status 2", v.Why)
-	require.Contains(t, check(c, state.Result{Run: "x", Exit: 1}).Reason, "It printed nothing.")
-	require.Contains(t, check(c, state.Result{Run: "x", Exit: -1, Failed: "it did not end within 5m0s"}).Reason,
-		"its check failed (it did not end within 5m0s): x")
-	require.Contains(t, check(c, state.Result{Run: "x", Exit: 0, Interrupted: true}).Why, "interrupted",
-		"exit 0 of an interrupted check does not count")
-}
-
-func TestLastLines(t *testing.T) {
-	var all []string
-	for i := range 30 {
-		all = append(all, message.Itoa(int64(i)))
-	}
-	require.Equal(t, strings.Join(all[10:], "\n"), state.LastLines(strings.Join(all, "\n")+"\n"))
-	long := state.LastLines(strings.Repeat("é", 3000))
-	require.Equal(t, "…"+strings.Repeat("é", 2000), long)
-	require.Equal(t, `\x1b[31mred`, state.LastLines("\x1b[31mred\r\n"))
-	require.Empty(t, state.LastLines("\n\n"))
-}
-
-func TestApproval(t *testing.T) {
-	s := stateOf(stepLine{id: 1, status: workflow.InProgress}, stepLine{id: 2, status: workflow.InProgress, approval: "Publish?\nReally?"})
-	v := approval(s.Step(2))
-	require.Equal(t, state.Ask, v.Decision)
-	require.Equal(t, "Publish?\nReally?\n(Yes completes the step #2 \"B\" of release.)", v.Reason)
-	require.Equal(t, "approval: Publish? Really?", v.Why)
-	require.Contains(t, unapproved(s.Step(2)).Reason, "Set it to in_progress and complete it again, so that the person is asked")
-}
-
 func TestKeep(t *testing.T) {
-	s := stateOf(stepLine{id: 1, status: workflow.InProgress}, stepLine{id: 2, status: workflow.Pending, after: []int64{1}})
+	s := stateOf(stepLine{id: 1, status: inProgress}, stepLine{id: 2, status: pending, after: ids(1)})
 	text := func(s string) *string { return &s }
 	s.Steps[0].Description, s.Steps[1].Description = "Do it.", "Do it."
 	for name, e := range map[string]struct {
 		u    Update
 		want string
 	}{
-		"a status": {Update{Status: workflow.Completed}, ""},
+		"a status": {Update{Status: completed}, ""},
 		"a deletion": {Update{Status: workflow.Deleted},
 			`#2 "B" is a step of the workflow "release" and stays in the list. Its status can become in_progress, completed or pending again`},
 		"other metadata":         {Update{Metadata: []byte(`{"x": null, "f": {"fsm": null}, "_internal": false}`)}, ""},
@@ -251,10 +165,10 @@ func TestKeep(t *testing.T) {
 		"null metadata":          {Update{Metadata: []byte(`null`)}, ""},
 		"hidden": {Update{Metadata: []byte(`{"_internal": true}`)},
 			`its metadata "_internal", which hides a task, cannot be set`},
-		"hidden, with a status":     {Update{Status: workflow.Completed, Metadata: []byte(`{"_internal": 1}`)}, `its metadata "_internal"`},
+		"hidden, with a status":     {Update{Status: completed, Metadata: []byte(`{"_internal": 1}`)}, `its metadata "_internal"`},
 		"no longer hidden":          {Update{Metadata: []byte(`{"_internal": null}`)}, ""},
 		"the same subject":          {Update{Subject: text("B"), Description: text("Do it.")}, ""},
-		"another subject":           {Update{Status: workflow.InProgress, Subject: text("C")}, "so its subject must not change. Leave that out"},
+		"another subject":           {Update{Status: inProgress, Subject: text("C")}, "so its subject must not change. Leave that out"},
 		"no subject":                {Update{Subject: text("")}, "so its subject must not change"},
 		"another description":       {Update{Description: text("Do nothing.")}, "so its description must not change. Leave that out"},
 		"another blocker":           {Update{AddBlockedBy: []string{"99"}}, "so what it waits for must not change. Leave addBlockedBy out"},
@@ -288,7 +202,7 @@ func TestEdit(t *testing.T) {
 
 // TestEditsByAnyPath: the client reads ~ as the home directory, and .. as a part of the text.
 func TestEditsByAnyPath(t *testing.T) {
-	l := hydrated(t, workflow.Step{})
+	l := hydrated(t, Step{})
 	t.Setenv("HOME", filepath.Dir(l.List.Dir))
 	name := filepath.Base(l.List.Dir)
 	require.NoError(t, os.Symlink("/", filepath.Join(l.List.Dir, "../elsewhere")))
@@ -303,44 +217,41 @@ func TestEditsByAnyPath(t *testing.T) {
 }
 
 func TestStop(t *testing.T) {
-	one := stepLine{id: 1, status: workflow.Pending}
-	blocked := stepLine{id: 2, status: workflow.Pending, after: []int64{1}}
-	working := stepLine{id: 3, status: workflow.InProgress}
-	done := stepLine{id: 1, status: workflow.Completed, passed: true}
+	one := stepLine{id: 1, status: pending}
+	blocked := stepLine{id: 2, status: pending, after: ids(1)}
+	working := stepLine{id: 3, status: inProgress}
+	done := stepLine{id: 1, status: completed, passed: true}
 	background := func(text string) Stopping { return Stopping{Background: []byte(text)} }
 	for name, c := range map[string]struct {
 		s    *state.State
 		x    Stopping
 		want []int64
 	}{
-		"a step is ready":             {stateOf(one, blocked), Stopping{}, []int64{1}},
-		"steps in progress are first": {stateOf(one, blocked, working), Stopping{}, []int64{3, 1}},
-		"several are ready": {stateOf(one, stepLine{id: 4, status: workflow.Pending}, stepLine{id: 5, status: workflow.Pending}),
-			Stopping{}, []int64{1, 4, 5}},
+		"a step is ready":             {stateOf(one, blocked), Stopping{}, ids(1)},
+		"steps in progress are first": {stateOf(one, blocked, working), Stopping{}, ids(3, 1)},
+		"several are ready": {stateOf(one, stepLine{id: 4, status: pending}, stepLine{id: 5, status: pending}), Stopping{},
+			ids(1, 4, 5)},
 		"every step is done":       {stateOf(done), Stopping{}, nil},
 		"no step":                  {stateOf(), Stopping{}, nil},
-		"every step is blocked":    {stateOf(stepLine{id: 1, status: workflow.Pending, after: []int64{2}}, blocked), Stopping{}, nil},
+		"every step is blocked":    {stateOf(stepLine{id: 1, status: pending, after: ids(2)}, blocked), Stopping{}, nil},
 		"switched off":             {stateOf(one), Stopping{Mode: StopOff}, nil},
-		"completed in another way": {stateOf(stepLine{id: 1, status: workflow.Completed}), Stopping{}, []int64{1}},
+		"completed in another way": {stateOf(stepLine{id: 1, status: completed}), Stopping{}, ids(1)},
 		"an agent is running":      {stateOf(one), background(`[{"id": "a", "type": "subagent", "status": "running"}]`), nil},
-		"an agent has ended":       {stateOf(one), background(`[{"id": "a", "type": "subagent", "status": "completed"}]`), []int64{1}},
-		"a shell is running":       {stateOf(one), background(`[{"id": "a", "type": "shell", "status": "running"}]`), []int64{1}},
+		"an agent has ended":       {stateOf(one), background(`[{"id": "a", "type": "subagent", "status": "completed"}]`), ids(1)},
+		"a shell is running":       {stateOf(one), background(`[{"id": "a", "type": "shell", "status": "running"}]`), ids(1)},
 		"a question":               {stateOf(one), Stopping{Mode: Remind, Message: "Which one?"}, nil},
-		"a question, held":         {stateOf(one), Stopping{Mode: Hold, Message: "Which one?"}, []int64{1}},
+		"a question, held":         {stateOf(one), Stopping{Mode: Hold, Message: "Which one?"}, ids(1)},
 		"in plan mode":             {stateOf(one, working), Stopping{Mode: Remind, Planning: true}, nil},
-		"in plan mode, held":       {stateOf(one), Stopping{Mode: Hold, Planning: true}, []int64{1}},
+		"in plan mode, held":       {stateOf(one), Stopping{Mode: Hold, Planning: true}, ids(1)},
 		"a wake-up":                {stateOf(one), Stopping{Mode: Remind, Crons: []byte(`[{"recurring": false}]`)}, nil},
-		"a wake-up, held":          {stateOf(one), Stopping{Mode: Hold, Crons: []byte(`[{"recurring": false}]`)}, []int64{1}},
+		"a wake-up, held":          {stateOf(one), Stopping{Mode: Hold, Crons: []byte(`[{"recurring": false}]`)}, ids(1)},
 		"a wake-up, of a subagent": {startedIn(stateOf(working), "x", 3),
-			Stopping{Mode: Remind, Agent: "x", Crons: []byte(`[{"recurring": false}]`)}, []int64{3}},
-		"a check is running": {&state.State{Steps: stateOf(one).Steps, Pending: []state.Pending{{Step: 1}}}, Stopping{}, nil},
-		"a person was asked": {ago(stateOf(one), time.Hour, 1, workflow.Completed, state.Ask), Stopping{}, nil},
-		"a person has said yes": {ago(ago(stateOf(one), time.Hour, 1, workflow.Completed, state.Ask), 0, 1, workflow.Completed, state.Allow),
-			Stopping{}, []int64{1}},
-		"denied twice": {ago(ago(stateOf(one), 0, 1, workflow.Completed, state.Deny), 0, 1, workflow.Completed, state.Deny), Stopping{},
-			[]int64{1}},
-		"denied three times": {ago(ago(ago(stateOf(one), 0, 1, workflow.Completed, state.Deny), 0, 1, workflow.Completed, state.Deny), 0, 1,
-			workflow.Completed, state.Deny),
+			Stopping{Mode: Remind, Agent: "x", Crons: []byte(`[{"recurring": false}]`)}, ids(3)},
+		"a check is running":    {&state.State{Steps: stateOf(one).Steps, Pending: []state.Pending{{Step: 1}}}, Stopping{}, nil},
+		"a person was asked":    {ago(stateOf(one), time.Hour, 1, completed, state.Ask), Stopping{}, nil},
+		"a person has said yes": {ago(ago(stateOf(one), time.Hour, 1, completed, state.Ask), 0, 1, completed, state.Allow), Stopping{}, ids(1)},
+		"denied twice":          {ago(ago(stateOf(one), 0, 1, completed, state.Deny), 0, 1, completed, state.Deny), Stopping{}, ids(1)},
+		"denied three times": {ago(ago(ago(stateOf(one), 0, 1, completed, state.Deny), 0, 1, completed, state.Deny), 0, 1, completed, state.Deny),
 			Stopping{}, nil},
 		"a subagent that started none": {stateOf(one, working), Stopping{Agent: "x"}, nil},
 		"a subagent in the background": {stateOf(one),
@@ -365,15 +276,14 @@ func TestStop(t *testing.T) {
 	}
 
 	s := stateOf(one, working)
-	s.Evidence = []state.Evidence{{Step: 3, To: workflow.InProgress, Verdict: state.Allow, Agent: "x"}}
+	s.Evidence = []state.Evidence{{Step: 3, To: inProgress, Verdict: state.Allow, Agent: "x"}}
 	require.Len(t, stop(s, Stopping{Agent: "x", Mode: Remind, Background: []byte(`[{"id": "x", "type": "subagent", "status": "running"}]`)},
 		reminder{}), 1, "a subagent is sent back to what it started")
 	require.Empty(t, stop(s, Stopping{Agent: "y", Mode: Remind}, reminder{}))
 }
 
 func TestSentBack(t *testing.T) {
-	s := stateOf(stepLine{id: 1, status: workflow.Completed, passed: true}, stepLine{id: 2, status: workflow.InProgress},
-		stepLine{id: 3, status: workflow.Pending})
+	s := stateOf(stepLine{id: 1, status: completed, passed: true}, stepLine{id: 2, status: inProgress}, stepLine{id: 3, status: pending})
 	s.Steps[1].Description = "Write it."
 	agent, person := sentBack(s, s.Ready(), Stopping{Mode: Remind}, "")
 	require.Equal(t, `release: 1 of 3 steps done. #2 "B" is in progress. 1 more can be done. Go on with the workflow. `+
@@ -382,18 +292,16 @@ func TestSentBack(t *testing.T) {
 	agent, _ = sentBack(s, s.Ready()[1:], Stopping{Mode: Hold}, "Ask")
 	require.Equal(t, `release: 1 of 3 steps done. #3 "C" is ready. Go on with the workflow. If you need the person, ask with Ask, `+
 		`or let them say that you may stop.`, agent)
-	s = stateOf(stepLine{id: 1, status: workflow.Completed})
+	s = stateOf(stepLine{id: 1, status: completed})
 	agent, _ = sentBack(s, s.Ready(), Stopping{Mode: Remind}, "")
 	require.Contains(t, agent, `#1 "A" is completed without passing its gates, so complete it again.`)
 }
 
 func TestResumed(t *testing.T) {
-	s := stateOf(stepLine{id: 1, status: workflow.Completed, passed: true}, stepLine{id: 2, status: workflow.InProgress},
-		stepLine{id: 3, status: workflow.Pending},
-		stepLine{id: 4, status: workflow.Pending}, stepLine{id: 5, status: workflow.InProgress}, stepLine{id: 6, status: workflow.Pending,
-			after: []int64{2}})
+	s := stateOf(stepLine{id: 1, status: completed, passed: true}, stepLine{id: 2, status: inProgress}, stepLine{id: 3, status: pending},
+		stepLine{id: 4, status: pending}, stepLine{id: 5, status: inProgress}, stepLine{id: 6, status: pending, after: ids(2)})
 	s.Steps[1].Description, s.Steps[2].Description = "Write it.", strings.Repeat("x", 5000)
-	ago(s, 0, 5, workflow.Completed, state.Ask)
+	ago(s, 0, 5, completed, state.Ask)
 	require.Equal(t, `The task list has an unfinished workflow (release: 1 of 6 steps done). Its steps must be done in order: a step can be `+
 		`started when the steps before it are done.
 In progress: #2 "B": Write it.
@@ -401,7 +309,48 @@ Ready: #3 "C": `+strings.Repeat("x", 3000)+`…
 Also ready: #4 "D"
 #5 "E" waits for a person.
 `, resumed(s))
-	require.Empty(t, resumed(stateOf(stepLine{id: 1, status: workflow.Completed, passed: true})))
+	require.Empty(t, resumed(stateOf(stepLine{id: 1, status: completed, passed: true})))
 	require.Empty(t, resumed(stateOf()))
-	require.Contains(t, resumed(stateOf(stepLine{id: 1, status: workflow.Pending, after: []int64{1}})), "only a person can go past that")
+	require.Contains(t, resumed(stateOf(stepLine{id: 1, status: pending, after: ids(1)})), "only a person can go past that")
+}
+
+// TestWhatAGateSays of a step that does not pass it: in the evidence, and to whom it concerns.
+func TestWhatAGateSays(t *testing.T) {
+	c := stateOf(stepLine{id: 4, status: inProgress, approval: "Publish?\nReally?"}).Steps[0]
+	missing := func(names ...string) fact { return fact{dir: "/project", Sight: facts.Sight{Missing: names}} }
+	link := missing("a.txt")
+	link.Outside, link.Sight.Err = []string{"link"}, errors.New("no permission")
+	for _, tt := range []struct {
+		verdict     Verdict
+		why, reason string
+	}{
+		{files(c, workflow.AtCompletion, missing()), "", ""},
+		{files(c, workflow.AtStart, missing()), "", ""},
+		{files(c, workflow.AtCompletion, missing("a.txt", "dist/*")), "missing: a.txt and dist/*",
+			`#4 "D" cannot be completed: it needs a.txt and dist/*, which are missing or empty in /project`},
+		{files(c, workflow.AtStart, missing("plan.md")), "missing before the start: plan.md",
+			`#4 "D" cannot be started: it needs plan.md, which is missing or empty in /project`},
+		{files(c, workflow.AtCompletion, link), "missing: a.txt", `#4 "D" cannot be completed: it needs a.txt, which is missing or empty ` +
+			`in /project. link leads out of it, and does not count. It cannot all be read: no permission`},
+		{files(c, workflow.AtCompletion, fact{dir: "/project", Sight: facts.Sight{Limit: "the search for * met more than 5 names"}}),
+			"missing: the search for * met more than 5 names", `#4 "D" cannot be completed: the search for * met more than 5 names ` +
+				`in /project. Remove what is not needed there, or tell the person that the fsm.json has to name its files more precisely`},
+		{check(c, state.Result{Run: "make"}), "", ""},
+		{check(c, state.Result{Run: "make test", Exit: 2, Output: "a\nb\n\n"}), "check failed: exit status 2", `#4 "D" cannot be completed: ` +
+			"its check failed (exit status 2): make test\nThe end of its output:\na\nb\nFix that, then complete the step again"},
+		{check(c, state.Result{Run: "x", Exit: 1}), "check failed: exit status 1", `#4 "D" cannot be completed: its check failed ` +
+			"(exit status 1): x\nIt printed nothing. Fix what it checks, then complete the step again"},
+		{check(c, state.Result{Run: "x", Exit: -1, Failed: "it did not end within 5m0s"}), "check failed: it did not end within 5m0s",
+			`#4 "D" cannot be completed: its check failed (it did not end within 5m0s): x` +
+				"\nIt printed nothing. Fix what it checks, then complete the step again"},
+		{check(c, state.Result{Run: "x", Interrupted: true}), "check interrupted", // its exit 0 does not count
+			`#4 "D" is not completed: its check was interrupted before it ended: x` + "\nComplete the step again to run it anew"},
+		{approval(c), "approval: Publish? Really?", "Publish?\nReally?\n(Yes completes the step #4 \"D\" of release.)"},
+		{unapproved(c), "completed without approval", `#4 "D" was completed without the approval that it needs. ` +
+			`Set it to in_progress and complete it again, so that the person is asked`},
+	} {
+		require.Equal(t, []any{tt.why, tt.reason, tt.why == ""}, []any{tt.verdict.Why, tt.verdict.Reason, tt.verdict.Allowed()})
+	}
+	require.NotNil(t, check(c, state.Result{Run: "make"}).Check, "the result is kept as evidence")
+	require.Equal(t, state.Ask, approval(c).Decision)
 }

@@ -4,214 +4,23 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/permission"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
-// TestLines: whether lines of a shell are covered by Bash(git push *) and by Bash(npm publish:*).
-func TestLines(t *testing.T) {
-	var list []listing
-	for _, text := range []string{"Bash(git push *)", "Bash(npm publish:*)"} {
-		rule, ok := permission.Parse(text)
-		require.True(t, ok)
-		list = append(list, listing{&state.RecordedStep{Step: &workflow.Step{ID: 1}, Workflow: &workflow.Workflow{Dir: "/p"}}, text, rule})
-	}
-	for _, c := range []struct{ answers, line string }{
-		{"yn", "git push"},
-		{"yn", "git push origin main"},
-		{"yn", "git  push   origin"},
-		{"yn", "git\tpush"},
-		{"nn", "git"},
-		{"nn", "gitk push"},
-		{"nn", "git pushx"},
-		{"nn", "git pull"},
-		{"yn", "git -C x push"},
-		{"yn", "git -c a=b --git-dir=.git --no-pager push -f"},
-		{"yn", "git --git-dir .git --work-tree . push"},
-		{"nn", "git -C push status"},
-		{"nn", "git --no-pager log push"},
-		{"nn", "git commit -m push"},
-		{"yn", "/usr/bin/git push"},
-		{"yn", "./git push"},
-		{"yn", "'git' push"},
-		{"yn", `g'i't pu\sh`},
-		{"nn", "echo git push"},
-		{"nn", `echo "git push"`},
-		{"nn", `echo 'x; git push'`},
-		{"nn", `echo x \; git push`},
-		{"yn", `echo \" ; git push`},
-		{"yn", `echo 'don'"'"'t' ; git push`},
-		{"nn", "# git push"},
-		{"nn", "echo x # git push"},
-		{"yn", "echo x # don't\ngit push"},
-		{"yn", "true#x; git push"},
-		{"yn", "cd x && git push"},
-		{"yn", "cd x || git push"},
-		{"yn", "cd x;git push"},
-		{"yn", "sleep 1 & git push"},
-		{"yn", "git push &"},
-		{"yn", "yes | git push"},
-		{"yn", "git push 2>&1 | tee log"},
-		{"yn", ">log git push"},
-		{"yn", "! git push"},
-		{"yn", "time -p git push"},
-		{"yn", "time { git push; }"},
-		{"yn", "( (git push) )"},
-		{"yn", "{ echo x; }; git push"},
-		{"yn", "if true; then echo x; elif git push; then echo y; fi"},
-		{"nn", "if true; then echo x; fi"},
-		{"yn", "until git push; do sleep 1; done"},
-		{"yn", `for i in 1 2; do git push "$i"; done`},
-		{"yn", `for i in "$(git push)"; do echo x; done`},
-		{"yn", "case $x in *) git push;; esac"},
-		{"yn", "[[ -n $(git push) ]] && echo x"},
-		{"yn", "p() { git push; }; p"},
-		{"yn", "x=`git push`"},
-		{"yn", `echo "$(cd a && git push)"`},
-		{"yn", "diff <(git push) y"},
-		{"yn", "A=1 B=2 git push"},
-		{"yn", "GIT_SSH_COMMAND='ssh -i k' git push"},
-		{"nn", "cat <<E\ngit push\nE"},
-		{"nn", "cat <<'E'\n$(git push)\nE"},
-		{"yn", "cat <<E\n$(git push)\nE"},
-		{"yn", "bash <<'E'\nset -e\ngit push\nE"},
-		{"yn", "bash <<<'git push'"},
-		{"yn", "sh -c 'git push'"},
-		{"yn", `bash -lc "cd a && git push"`},
-		{"yn", `bash -c "sh -c 'git push'"`},
-		{"nn", "sh push.sh"},
-		{"yn", "env A=1 git push"},
-		{"yn", "command git push"},
-		{"yn", "nice -n 3 git push"},
-		{"yn", "nohup git push >f"},
-		{"yn", "timeout 60 git push"},
-		{"yn", "timeout 60 echo git push"},
-		{"yn", "sudo -u me git push"},
-		{"yn", "exec git push"},
-		{"yn", "eval 'git push'"},
-		{"yn", "xargs -n1 git push < remotes"},
-		{"yn", `find . -maxdepth 0 -exec git push \;`},
-		{"yn", "x=push; git $x origin"},
-		{"yn", "git $x"}, // computed
-		{"yn", "x=push; git ${x}"},
-		{"yn", `cd a && x=push && git "$x"`},
-		{"yn", "x=pull; x=push; git $x"},
-		{"yn", "if true; then x=push; git $x; fi"},
-		{"yn", "(x=push; git $x)"},
-		{"yn", "x=pu; x+=sh; git $x"},
-		{"yn", "a=push; x=$a; git $x"},
-		{"yn", "x=push sh -c 'git $x'"},
-		{"yn", "for x in pull push; do git $x; done"},
-		{"yy", "for c in 'npm ci' 'git push'; do eval \"$c\"; done"},
-		{"yy", "for c in 'git push'; do $c; done"},
-		{"yy", `CMD="git push"; $CMD origin`},
-		{"yy", `CMD="git push"; eval $CMD`},
-		{"nn", `CMD="git push"; echo $CMD`},
-		{"nn", "for x in push; do git log $x; done"},
-		{"yn", "git ${x:-push}"},
-		{"yn", "$SUDO git push"}, // often empty
-		{"yn", "git $flags push$x"},
-		{"yn", "git $flags log push"},
-		{"yn", `g() { git "$@"; }; g push origin`},
-		{"yn", `log() { echo "$@"; }; log git push`},
-		{"yy", `run() { echo "+ $*"; "$@"; }; run git push`},
-		{"yn", "echo push | xargs -I{} git {}"},
-		{"yn", "echo push | xargs -IX sh -c 'git X'"},
-		{"yy", "printf 'git push\\0' | xargs -0 sh -c"},
-		{"yn", "git branch | xargs -I{} echo git push {}"},
-		{"yy", "echo git push | cat | sh"},
-		{"yy", "echo git push | time sh"},
-		{"yy", "echo git push | if true; then sh; fi"},
-		{"yy", `printf 'git\x20push' | sh`},
-		{"yy", `bash -c $'git push; echo don\'t'`},
-		{"yy", "sudo bash <(echo git push)"},
-		{"yn", "command . <(echo git push)"},
-		{"yn", "su -c'git push' me"},
-		{"yn", "runuser -u me git push"},
-		{"yn", "watch --interval 5 git push"},
-		{"yn", "strace -o f --output f git push"},
-		{"yn", "gnice -n 5 git push"},
-		{"yy", "echo git push | { cat | sh; }"},
-		{"yy", "echo git push | (cat) | cat - | sh"},
-		{"yn", "{ sh; } <<< 'git push'"},
-		{"yn", "for i in 1; do bash; done <<E\ngit push\nE"},
-		{"yy", "x='git push'; bash <<< \"$x\""},
-		{"yn", "echo git push | bash -c sh"},
-		{"yy", "bash -c 'cat | sh' <<< 'git push'"},
-		{"yy", "echo git push | eval sh"},
-		{"yy", "f() { cat | sh; }; f <<< 'git push'"},
-		{"yy", "echo git push > >(sh)"},
-		{"yy", "tee >(sh) <<< 'git push'"},
-		{"yn", "sudo -i <<'E'\ngit push\nE"},
-		{"yn", "su - me <<< 'git push'"},
-		{"nn", "echo git push | { cat | grep push; }"},
-		{"yn", "echo git push > >(cat); sh f"},
-		{"yy", "{ echo git push; } > f; echo | sh"},
-		{"yn", "echo git push | xargs"},
-		{"yn", `f() { git "${1}"; }; f push`},
-		{"yn", `f() { git ${2:-pull}; }; f a push`},
-		{"yn", `f() { : "${1:?}"; git "${@:1}"; }; f push`},
-		{"yy", `f() { shift; "$@"; }; f a git push`},
-		{"yy", `f() { "$@"; }; f git push; f() { echo "$@"; }`},
-		{"yn", `f() { for x; do git $x; done; }; f pull push`},
-		{"yn", `f() { sh -c 'git "$1"' _ "$1"; }; f push`},
-		{"yy", `f() { echo "git $*" | sh; }; f push`},
-		{"yy", `f() { sh -c "$*"; }; f git push`},
-		{"yy", `sh -c '${0} ${1}' git push`},
-		{"yn", `bash -s push <<< 'git $1'`},
-		{"yn", `f() { shift; echo "$@"; }; f a git push`},
-		{"nn", `f() { git log "$1"; }; f push`},
-		{"yn", "setarch -R git push"},
-		{"yn", "setarch i686 -R git push"},
-		{"yn", "x86_64 git push"},
-		{"yn", "nsenter -t 1 git push"},
-		{"yn", "choom -n 0 -- git push"},
-		{"yn", "sg group -c 'git push'"},
-		{"yn", "sg group 'git push'"},
-		{"yn", "env x='git push' sh -c '$x'"},
-		{"yn", "A[0]=1 git push"},
-		{"yn", "A[0]=1 B=2 git push"},
-		{"yn", "A[0]=1 echo git push"},
-		{"yn", "linux64 git push"},
-		{"yn", "setpriv --reuid 1 git push"},
-		{"yn", "alias p='git push'"},
-		{"nn", "p"}, // an alias
-		{"yn", "python3 -c 'import os; os.system(\"git push\")'"},
-		{"yn", "git config alias.p push"},
-		{"ny", "npm publish"},
-		{"ny", "npm publish --tag next"},
-		{"ny", "npm --silent publish"},
-		{"ny", "npm --prefix a publish"},
-		{"ny", "npm run publish"},
-		{"yy", "git push && npm publish"},
-		{"yn", `git push "`}, // not closed: no shell runs it, but the client's may be another one
-		{"nn", `git pull "`},
-		{"yn", "((( git push"},
-		{"yn", "git push " + strings.Repeat("a", 200<<10)},
-		{"nn", ""},
-	} {
-		got := [2]byte{'n', 'n'}
-		for _, p := range (ToolCall{Tool: "Bash", Line: c.line}).covered(list) {
-			for _, l := range p.listed {
-				got[map[string]int{list[0].text: 0, list[1].text: 1}[l.text]] = 'y'
-			}
-		}
-		assert.Equal(t, c.answers, string(got[:]), "%.100s", c.line)
-	}
-}
-
 // TestOptions: whether Bash(rm -rf *) covers a line.
 func TestOptions(t *testing.T) {
-	rule, ok := permission.Parse("Bash(rm -rf *)")
-	require.True(t, ok)
-	list := []listing{{&state.RecordedStep{Step: &workflow.Step{}, Workflow: &workflow.Workflow{Dir: "/p"}}, "Bash(rm -rf *)", rule}}
+	list := listings(t, "/p", "Bash(rm -rf *)")
 	for line, want := range map[string]bool{
 		"rm -rf x": true, "rm -rf -- x": true, "rm -v -rf x": true, "rm -- x": false, "rm -r x": false,
 		"rm -- -rf x": true, // a file, but that is not looked into
@@ -281,7 +90,7 @@ func TestPaths(t *testing.T) {
 	} {
 		rule, ok := permission.Parse(c.rule)
 		require.True(t, ok)
-		list := []listing{{&state.RecordedStep{Step: &workflow.Step{}, Workflow: &workflow.Workflow{Dir: project}}, c.rule, rule}}
+		list := []listing{{&state.RecordedStep{Step: &Step{}, Workflow: &workflow.Workflow{Dir: project}}, c.rule, rule}}
 		x := ToolCall{Tool: c.tool, Path: c.path, Cwd: project}
 		assert.Equal(t, c.want, len(x.covered(list)) > 0, "%s %s %s", c.rule, c.tool, c.path)
 	}
@@ -292,179 +101,338 @@ func push(use string) ToolCall { return ToolCall{Tool: "Bash", Line: "git push",
 // call makes a call that no other one of the same message can let through.
 func (l *list) call(x ToolCall) Verdict { return l.Call(context.Background(), x) }
 
-func released(t *testing.T) *list {
-	return hydrated(t, workflow.Step{Subject: "Review"}, workflow.Step{Subject: "Open the pull request", BlockedBy: []int64{1},
-		Only: []string{"Bash(git push *)"}}, workflow.Step{BlockedBy: []int64{2}})
+func released(t tb) *list {
+	return hydrated(t, Step{Subject: "Review"}, Step{Subject: "Open the pull request", BlockedBy: ids(1), Only: []string{"Bash(git push *)"}},
+		Step{BlockedBy: ids(2)})
 }
 
 func TestCallsBelongToSteps(t *testing.T) {
 	l := released(t)
-	require.Equal(t, Verdict{}, l.call(ToolCall{Tool: "Bash", Line: "git status"}))
-	require.NoFileExists(t, filepath.Join(stateDirOf(l.Frame), "steps.jsonl"))
+	require.Equal(t, Verdict{}, l.call(bash("git status")))
+	require.NoFileExists(t, l.stateFile(state.EvidenceFile))
 	v := l.call(push(""))
 	require.Equal(t, state.Deny, v.Decision)
 	require.Equal(t, `git push belongs to #2 "Open the pull request", which waits for #1 "Review". Ready: #1 "Review".`+"\n"+
 		`A person can let one such call through, in a terminal outside the client: fsmtx step allow 'Bash(git push *)' `+
 		`--because "..." --session s1`, v.Reason)
-	l.allows(1, workflow.Completed)
-	l.set(1, workflow.Completed)
+	l.allows(1, completed)
 	require.Contains(t, l.call(push("")).Reason, "which is not in progress: start it first. Ready: #2")
 	require.Contains(t, l.call(push("")).Reason, "for the 3rd time: stop trying, and ask the person")
-	l.allows(2, workflow.InProgress)
-	l.set(2, workflow.InProgress)
+	l.begin(2)
 	require.Equal(t, state.Allow, l.call(push("")).Decision)
-	l.allows(2, workflow.Completed)
-	l.set(2, workflow.Completed)
+	l.allows(2, completed)
 	v = l.call(push(""))
 	require.Contains(t, v.Reason, `which is done. Ready: #3`)
 	require.NotContains(t, v.Reason, "time")
-	l.allows(3, workflow.Completed)
-	l.set(3, workflow.Completed)
+	l.allows(3, completed)
 	require.Equal(t, Verdict{}, Verdict{Trouble: l.call(push("")).Trouble}, "the workflow is over")
-	s, err := state.Load(context.Background(), l.List.Dir)
-	require.NoError(t, err)
-	require.Len(t, s.Calls, 5)
+	calls := l.state().Calls
+	require.Len(t, calls, 5)
 	for i, want := range []state.Decision{state.Deny, state.Deny, state.Deny, state.Allow, state.Deny} {
-		require.Equal(t, want, s.Calls[i].Verdict)
-		require.Equal(t, "Bash(git push *)", s.Calls[i].Rule)
-		require.Equal(t, state.ByCall, s.Calls[i].By.How)
+		require.Equal(t, []any{want, "Bash(git push *)", state.ByCall}, []any{calls[i].Verdict, calls[i].Rule, calls[i].By.How})
 	}
 }
 
 func TestAPersonLetsOneCallThrough(t *testing.T) {
 	l := released(t)
 	by := state.By{Who: state.ThePerson, How: state.AtTerminal}
-	_, err := l.Permit(context.Background(), "Bash(npm publish *)", "now", by)
+	_, err := l.Permit(t.Context(), "Bash(npm publish *)", "now", by)
 	require.ErrorIs(t, err, errNoRule)
 	require.ErrorContains(t, err, "They list Bash(git push *)")
-	owners, err := l.Permit(context.Background(), "Bash(git push *)", "now", by)
+	owners, err := l.Permit(t.Context(), "Bash(git push *)", "now", by)
 	require.NoError(t, err)
 	require.Equal(t, int64(2), owners[0].ID)
-	require.Equal(t, Verdict{}, l.call(ToolCall{Tool: "Bash", Line: "git status"}), "uses nothing up")
+	require.Equal(t, Verdict{}, l.call(bash("git status")), "uses nothing up")
 	v := l.call(ToolCall{Tool: "Bash", Line: "git push; git push -f", Use: "toolu_1"})
 	require.Equal(t, state.Allow, v.Decision, "%s", v.Reason)
 	require.Equal(t, state.Allow, l.call(push("toolu_1")).Decision, "the same call, by a second registration of the hook")
 	require.Equal(t, state.Deny, l.call(push("toolu_2")).Decision, "it is used up")
 	require.Equal(t, state.Deny, l.call(push("")).Decision)
-	s, err := state.Load(context.Background(), l.List.Dir)
-	require.NoError(t, err)
-	require.Equal(t, state.Permitted, s.Calls[0].Verdict)
-	require.Equal(t, "allow: now", s.Calls[0].Why)
-	require.Equal(t, state.ThePerson, s.Calls[0].By.Who)
-	require.Equal(t, s.Calls[0].Permit, s.Calls[1].Permit)
-	require.Len(t, s.Calls, 4, "the same call is on record once")
+	calls := l.state().Calls
+	require.Equal(t, []any{state.Permitted, "allow: now", state.ThePerson, "s1", calls[1].Permit},
+		[]any{calls[0].Verdict, calls[0].Why, calls[0].By.Who, calls[0].By.Session, calls[0].Permit})
+	require.Len(t, calls, 4, "the same call is on record once")
 
-	// a narrower rule, for exactly this call
-	_, err = l.Permit(context.Background(), "Bash(git push origin main)", "now", by)
+	// a narrower rule, for exactly this call; in another session
+	by.Session = "theirs"
+	_, err = l.Permit(t.Context(), "Bash(git push origin main)", "now", by)
 	require.NoError(t, err)
-	require.Equal(t, state.Deny, l.call(ToolCall{Tool: "Bash", Line: "git push origin other"}).Decision)
-	require.Equal(t, state.Allow, l.call(ToolCall{Tool: "Bash", Line: "git push origin main"}).Decision)
-	s, err = state.Load(context.Background(), l.List.Dir)
-	require.NoError(t, err)
-	used := s.Calls[len(s.Calls)-1]
-	require.Equal(t, state.Allow, used.Verdict)
-	require.Equal(t, "Bash(git push origin main)", used.Rule, "the yes that was used, and not the step's rule")
-	require.Equal(t, state.Deny, l.call(ToolCall{Tool: "Bash", Line: "git push origin main"}).Decision)
+	require.Equal(t, state.Deny, l.call(bash("git push origin other")).Decision)
+	require.Equal(t, state.Allow, l.call(bash("git push origin main")).Decision)
+	calls = l.state().Calls
+	used := calls[len(calls)-1]
+	require.Equal(t, []any{state.Allow, "Bash(git push origin main)"}, []any{used.Verdict, used.Rule}, "the yes that was used, not the step's")
+	require.Equal(t, "theirs", calls[len(calls)-3].By.Session)
+	require.Equal(t, state.Deny, l.call(bash("git push origin main")).Decision)
 
-	l.allows(1, workflow.Completed)
-	l.set(1, workflow.Completed)
-	l.allows(2, workflow.InProgress)
-	l.set(2, workflow.InProgress)
-	_, err = l.Permit(context.Background(), "Bash(git push *)", "now", by)
+	l.allows(1, completed)
+	l.begin(2)
+	_, err = l.Permit(t.Context(), "Bash(git push *)", "now", by)
 	require.ErrorIs(t, err, errNotRefused)
 }
 
 // TestOneMessage: a call waits for the start of its step in the same message.
 func TestOneMessage(t *testing.T) {
 	l := released(t)
-	l.allows(1, workflow.Completed)
-	l.set(1, workflow.Completed)
+	l.allows(1, completed)
 	done := make(chan Verdict)
 	go func() { done <- l.call(push("toolu_b")) }()
-	l.allows(2, workflow.InProgress)
-	l.set(2, workflow.InProgress)
+	l.begin(2)
 	require.Equal(t, state.Allow, (<-done).Decision)
 }
 
 func TestCallsAreFreeAgain(t *testing.T) {
-	steps := []workflow.Step{{Subject: "Review", Outcomes: []workflow.Outcome{{Name: "done"}, {Name: "drop", Stop: true}}},
-		{BlockedBy: []int64{1}, Only: []string{"Bash(git push *)"}}, {BlockedBy: []int64{2}}}
 	free := func(l *list) bool { return l.call(push("")).Decision == "" || l.call(push("")).Decision == state.Allow }
-	for name, end := range map[string]func(*list){
-		"ended": func(l *list) {
-			_, err := l.End(context.Background(), 1, "enough", state.By{Who: state.ThePerson})
+	for name, c := range map[string]struct {
+		change func(*list)
+		free   bool
+	}{
+		"nothing happens": {func(*list) {}, false},
+		"it is ended": {func(l *list) {
+			_, err := l.End(t.Context(), 1, "enough", state.By{Who: state.ThePerson})
 			require.NoError(t, err)
-		},
-		"skipped": func(l *list) {
-			_, err := l.GoPast(context.Background(), Past{Step: 2, Because: "by hand", WithBlockers: true}, state.By{Who: state.ThePerson})
-			require.NoError(t, err)
-		},
-		"stopped": func(l *list) {
-			_, err := l.GoPast(context.Background(), Past{Step: 1, Done: true, Outcome: "drop", Because: "enough"}, state.By{Who: state.ThePerson})
-			require.NoError(t, err)
-		},
-		"gone from the list": func(l *list) { require.NoError(t, os.Remove(filepath.Join(l.List.Dir, "2.json"))) },
-		"undone": func(l *list) {
-			for _, id := range []string{"1", "2", "3"} {
-				require.NoError(t, os.Remove(filepath.Join(l.List.Dir, id+".json")))
-			}
-		},
+		}, true},
+		"it is skipped":            {func(l *list) { l.past(Past{Step: 2, WithBlockers: true}) }, true},
+		"it is skipped and opened": {func(l *list) { l.past(Past{Step: 2, WithBlockers: true}); l.reopen(2) }, false},
+		"it is stopped":            {func(l *list) { l.past(Past{Step: 1, Done: true, Outcome: "drop"}) }, true},
+		"it is gone from the list": {func(l *list) { l.remove(2) }, true},
+		"it is undone":             {func(l *list) { l.remove(1, 2, 3) }, true},
+		"a script starts it early": {func(l *list) { l.set(2, inProgress) }, false},
 	} {
-		l := hydrated(t, steps...)
-		require.False(t, free(l), name)
-		end(l)
-		require.True(t, free(l), name)
+		l := hydrated(t, Step{Subject: "Review", Outcomes: []Outcome{{Name: "done"}, {Name: "drop", Stop: true}}},
+			Step{BlockedBy: ids(1), Only: []string{"Bash(git push *)"}}, Step{BlockedBy: ids(2)})
+		c.change(l)
+		require.Equal(t, c.free, free(l), name)
 	}
-	l := hydrated(t, steps...)
-	_, err := l.GoPast(context.Background(), Past{Step: 2, Because: "by hand", WithBlockers: true}, state.By{Who: state.ThePerson})
-	require.NoError(t, err)
-	_, err = l.Reopen(context.Background(), 2, "again", state.By{Who: state.ThePerson})
-	require.NoError(t, err)
-	require.False(t, free(l), "reopened")
-	// a script writes that the step is in progress, before its turn
-	l = hydrated(t, steps...)
-	l.set(2, workflow.InProgress)
-	require.False(t, free(l))
 }
 
 // TestTwoOwners: a call is let through if one of the steps that list it is in progress, and a line
 // needs a step for each of its commands.
 func TestTwoOwners(t *testing.T) {
-	l := hydrated(t, workflow.Step{Only: []string{"Bash(git push *)"}}, workflow.Step{Only: []string{"Bash(git *)", "Bash(npm publish)"}})
+	l := hydrated(t, Step{Only: []string{"Bash(git push *)"}}, Step{Only: []string{"Bash(git *)", "Bash(npm publish)"}})
 	require.Contains(t, l.call(push("")).Reason,
 		`git push belongs to #1 "Step 1", which is not in progress: start it first; and to #2 "Step 2", which`)
-	l.allows(1, workflow.InProgress)
-	l.set(1, workflow.InProgress)
+	l.begin(1)
 	require.Equal(t, state.Allow, l.call(push("")).Decision)
-	require.Equal(t, state.Deny, l.call(ToolCall{Tool: "Bash", Line: "git status"}).Decision)
-	require.Equal(t, state.Deny, l.call(ToolCall{Tool: "Bash", Line: "git push && npm publish"}).Decision)
-	l.allows(2, workflow.InProgress)
-	l.set(2, workflow.InProgress)
-	require.Equal(t, state.Allow, l.call(ToolCall{Tool: "Bash", Line: "git push && npm publish"}).Decision)
+	require.Equal(t, state.Deny, l.call(bash("git status")).Decision)
+	require.Equal(t, state.Deny, l.call(bash("git push && npm publish")).Decision)
+	l.begin(2)
+	require.Equal(t, state.Allow, l.call(bash("git push && npm publish")).Decision)
 }
 
 // TestOwnCommandsStayPossible: a step that lists every command leaves those of this program, with
 // which the agent works on the steps.
 func TestOwnCommandsStayPossible(t *testing.T) {
-	l := hydrated(t, workflow.Step{}, workflow.Step{BlockedBy: []int64{1}, Only: []string{"Bash", "Write"}})
-	require.Equal(t, Verdict{}, l.call(ToolCall{Tool: "Bash", Line: "fsmtx start 1 && /opt/bin/fsmtx complete 1"}))
-	require.Contains(t, l.call(ToolCall{Tool: "Bash", Line: "fsmtx start 1; ls"}).Reason, "ls belongs to #2")
+	l := hydrated(t, Step{}, Step{BlockedBy: ids(1), Only: []string{"Bash", "Write"}})
+	require.Equal(t, Verdict{}, l.call(bash("fsmtx start 1 && /opt/bin/fsmtx complete 1")))
+	require.Contains(t, l.call(bash("fsmtx start 1; ls")).Reason, "ls belongs to #2")
 	require.Contains(t, l.call(ToolCall{Tool: "Monitor", Line: "tail -f x"}).Reason, "tail -f x belongs to #2")
 	require.Contains(t, l.call(ToolCall{Tool: "Write", Path: "/x/y"}).Reason, "Write of /x/y belongs to #2")
-	require.Contains(t, l.call(ToolCall{Tool: "Bash", Line: "((("}).Reason, "this line runs it (shell syntax error at 1:3: ")
+	require.Contains(t, l.call(bash("(((")).Reason, "this line runs it (shell syntax error at 1:3: ")
 	for _, line := range []string{"ls", "pwd", "date"} {
-		require.NotContains(t, l.call(ToolCall{Tool: "Bash", Line: line}).Reason, "time", "it is another call")
+		require.NotContains(t, l.call(bash(line)).Reason, "time", "it is another call")
 	}
 }
 
-// TestACallIsToldHowToAllowWhatIsRefused: by a rule of a step that is not done, if another step that lists such calls is.
-func TestACallIsToldHowToAllowWhatIsRefused(t *testing.T) {
-	l := hydrated(t, workflow.Step{Only: []string{"Bash(git push *)"}}, workflow.Step{Only: []string{"Bash(git *)"}})
-	_, err := l.GoPast(t.Context(), Past{Step: 1, Because: "x"}, state.By{})
+// linesOfFile returns the lines of a file in testdata/only, in which ⏎ stands for a line feed.
+func linesOfFile(t *testing.T, name string) (lines []string) {
+	data, err := os.ReadFile("testdata/only/" + name)
 	require.NoError(t, err)
-	v := l.call(ToolCall{Tool: "Bash", Line: "git push x"})
-	require.Equal(t, state.Deny, v.Decision)
-	assert.Contains(t, v.Reason, "fsmtx step allow 'Bash(git *)'")
-	_, err = l.Permit(t.Context(), "Bash(git *)", "x", state.By{})
-	assert.NoError(t, err)
+	for line := range strings.Lines(string(data)) {
+		if line = strings.TrimSuffix(line, "\n"); !strings.HasPrefix(line, "# Lines") {
+			lines = append(lines, strings.ReplaceAll(line, "⏎", "\n"))
+		}
+	}
+	return lines
 }
+
+// TestSpellings: no way to write a command that a rule covers gets past it, and of the lines that run something else only two are
+// refused.
+func TestSpellings(t *testing.T) {
+	list := listings(t, "/p", "Bash(git push *)", "Bash(npm publish:*)", "Bash(make publish *)", "Bash(kubectl delete *)",
+		"Bash(./deploy.sh *)")
+	covered := func(line string) bool { return len(ToolCall{Tool: "Bash", Line: line}.covered(list)) > 0 }
+	lines, innocent := linesOfFile(t, "spellings.txt"), linesOfFile(t, "innocent.txt")
+	require.Greater(t, len(lines), 210)
+	require.Greater(t, len(innocent), 90)
+	for _, line := range lines {
+		assert.True(t, covered(line), "passes: %s", line)
+	}
+	refused := slices.DeleteFunc(innocent, func(line string) bool { return !covered(line) })
+	assert.Equal(t, []string{"find . -name deploy.sh", `npm test && echo "next: git push" >> notes.md`}, refused)
+}
+
+// TestWhyACallIsRefused: in each state of the steps that list it.
+func TestWhyACallIsRefused(t *testing.T) {
+	only := []string{"Bash(git push *)"}
+	l := hydrated(t, Step{Subject: "Review", Outcomes: []Outcome{{Name: "yes"}, {Name: "no"}}},
+		Step{Subject: "Push", BlockedBy: ids(1), When: []Condition{{Step: 1, Outcomes: []string{"yes"}}}, Only: only},
+		Step{Subject: "Again", BlockedBy: ids(1, 2), Only: only, Check: runs("true")}, Step{Subject: "End", BlockedBy: ids(3)})
+	const hint = "\nA person can let one such call through, in a terminal outside the client: " +
+		`fsmtx step allow 'Bash(git push *)' --because "..." --session s1`
+	refused := func(step int64, times int, why string) {
+		t.Helper()
+		v := l.call(push(""))
+		e := l.state().Calls[len(l.state().Calls)-1]
+		assert.Equal(t, []any{step, state.Deny, step, times, "only: git push"}, []any{v.Step, v.Decision, e.Step, e.Times, v.Why})
+		repeated := map[int]string{3: ".\nThis is the same refusal for the 3rd time: stop trying, and ask the person what to do",
+			4: ".\nThis is the same refusal for the 4th time: stop trying, and ask the person what to do"}[times]
+		assert.Equal(t, why+"."+hint+repeated, v.Reason)
+	}
+	const waits = `git push belongs to #2 "Push", which waits for #1 "Review"; and to #3 "Again", ` +
+		`which waits for #1 "Review" and #2 "Push". Ready: #1 "Review"`
+	const third = `git push belongs to #2 "Push", which is not needed this time; and to #3 "Again", `
+	for _, times := range []int{0, 2, 3} {
+		refused(2, times, waits)
+	}
+	l.end(1, "no")
+	refused(3, 0, third+`which is not in progress: start it first. Ready: #3 "Again"`)
+	own, err := json.Marshal([]state.Pending{{Step: 3, Call: "x", PID: os.Getpid(), Start: state.StartOf(os.Getpid())}})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(l.stateFile(state.PendingFile), own, 0o600))
+	refused(3, 2, third+`whose check is running. Ready: #3 "Again"`)
+	require.NoError(t, os.Remove(l.stateFile(state.PendingFile)))
+	l.ended(3)
+	refused(2, 4, third+`which is done. Ready: #4 "End"`)
+
+	l = hydrated(t, slices.Repeat([]Step{{Only: only}}, message.MaxNamed+2)...)
+	l.allows(1, completed)
+	reason := l.call(push("")).Reason
+	assert.Contains(t, reason, `#10 "Step 10", which is not in progress: start it first; and to 2 more.`)
+	assert.Contains(t, reason, `git push belongs to #1 "Step 1", which is done; and to #2`)
+}
+
+// TestRulesInAMessage: each once.
+func TestRulesInAMessage(t *testing.T) {
+	permit := func(l *list, rule string) error {
+		_, err := l.Permit(t.Context(), rule, "x", state.By{})
+		return err
+	}
+	l := hydrated(t, Step{Only: []string{"Bash(a *)", "WebFetch"}}, Step{Only: []string{"Bash(a *)"}})
+	assert.EqualError(t, permit(l, "Bash(b)"), "Bash(b): no step of this task list lists such calls. They list Bash(a *) and WebFetch")
+	assert.EqualError(t, permit(hydrated(t, Step{}), "Bash(b)"), "Bash(b): no step of this task list lists such calls")
+	l = hydrated(t, Step{Only: []string{"Write(src/**)"}}, Step{Only: []string{"Bash(git push *)"}}, Step{Only: []string{"Bash(git *)"}})
+	assert.NoError(t, permit(l, "Write("+l.project+"/src/x)"), "a path of one file")
+	assert.ErrorIs(t, permit(l, "Write(src/*/x)"), errNoRule, "it is not known whether all of them are covered")
+	l.skip(1)
+	assert.EqualError(t, permit(l, "Write(src/**)"),
+		"Write(src/**): these calls are not refused now: the workflow is over, or the step was skipped")
+	assert.Equal(t, "", RuleFault("Bash(a)"))
+	assert.NotEqual(t, "", RuleFault("Bash("))
+
+	// The rule that is named is of a step that is not done, if another step that lists such calls is.
+	l.skip(2)
+	assert.Contains(t, l.call(bash("git push x")).Reason, "fsmtx step allow 'Bash(git *)'")
+	assert.NoError(t, permit(l, "Bash(git *)"))
+}
+
+// TestWhatIsPutRight: each thing that a program changes in a task's file, and what the person reads.
+func TestWhatIsPutRight(t *testing.T) {
+	const task = `{"id":"2","subject":"Test","description":"How.","status":"pending","blocks":[],"blockedBy":["1"],` +
+		`"metadata":{"fsm":"release","mine":1}}`
+	for _, c := range []struct{ old, new, want string }{
+		{"", "", ""},
+		{`"subject":"Test"`, `"subject":"Rest"`, "subject"},
+		{`"description":"How."`, `"description":"No."`, "description"},
+		{`["1"]`, `[]`, "blockedBy"},
+		{`["1"]`, `["1","3"]`, "blockedBy"},
+		{`"fsm":"release"`, `"fsm":"other"`, "metadata"},
+		{`"fsm":"release",`, ``, "metadata"},
+		{`"mine":1`, `"mine":1,"_internal":true`, "metadata"},
+		{`{"fsm":"release","mine":1}`, `[]`, "metadata"},
+		{`"subject":"Test","description":"How."`, `"subject":"","description":""`, "subject and description"},
+	} {
+		l := hydrated(t, Step{Subject: "Build"}, Step{Subject: "Test", Description: "How.", BlockedBy: ids(1)}, Step{Subject: "Other"})
+		l.put(2, strings.Replace(task, c.old, c.new, 1))
+		// what could not be put right in time is at the next update
+		trouble := message.Join(l.ask(1, inProgress).Trouble, l.ask(1, completed).Trouble)
+		if c.want != "" {
+			c.want = `the task of #2 "Test" had been changed behind its workflow, and was put right: ` + c.want
+		}
+		assert.Equal(t, c.want, trouble, c.new)
+		if !strings.HasPrefix(c.old, `"fsm":"release",`) && !strings.HasPrefix(c.old, `{"fsm"`) {
+			assert.JSONEq(t, task, l.text(2), c.new)
+		}
+	}
+	l := hydrated(t, Step{Subject: "A"}, Step{Subject: "B"})
+	l.rewrite(Step{ID: 1, Subject: "x", Status: pending}, "")
+	l.rewrite(Step{ID: 2, Subject: "x", Status: pending}, "")
+	assert.Equal(t, `the task of #1 "A" had been changed behind its workflow, and was put right: subject
+the task of #2 "B" had been changed behind its workflow, and was put right: subject`, l.ask(1, inProgress).Trouble)
+}
+
+// TestAnOverdueStepThatHolds is not the end of the decision: the target has to pass its own gates.
+func TestAnOverdueStepThatHolds(t *testing.T) {
+	l := hydrated(t, Step{Produces: []string{"a"}}, Step{Produces: []string{"b"}}, Step{BlockedBy: ids(1, 2), Ready: []string{"c"}})
+	l.write("a", "x")
+	l.set(1, completed)
+	l.set(2, completed)
+	assert.Contains(t, l.denies(3, inProgress), `#2 "Step 2" was completed in another way and does not pass its gates, so no other step is `+
+		`let through. #2 "Step 2" cannot be completed: it needs b`)
+	l.write("b", "x")
+	assert.Contains(t, l.denies(3, inProgress), `#3 "Step 3" cannot be started: it needs c`)
+	l.write("c", "x")
+	l.begin(3)
+}
+
+// TestAStateThatCannotBeRead: the steps are those of the list, and that is said.
+func TestAStateThatCannotBeRead(t *testing.T) {
+	l := hydrated(t, Step{}, Step{BlockedBy: ids(1)})
+	require.NoError(t, os.RemoveAll(state.StateDir(l.List.Dir)))
+	require.NoError(t, os.WriteFile(state.StateDir(l.List.Dir), nil, 0o600))
+	for _, load := range []func() (*state.State, error){
+		func() (*state.State, error) { return state.Load(t.Context(), l.List.Dir) },
+		func() (*state.State, error) { return state.LoadNow(t.Context(), l.List.Dir) },
+	} {
+		s, err := load()
+		require.NoError(t, err)
+		require.Equal(t, ids(1), ready(s))
+		assert.Len(t, s.Troubles, 1)
+		assert.False(t, s.Interrupted)
+	}
+	v := l.ask(2, inProgress)
+	assert.Equal(t, state.Deny, v.Decision, "%+v", v)
+}
+
+// TestACallIsRefusedWhenTheTimeIsOver: the start of its step was let through, and something else may have stopped it. The
+// client ends the hook soon, so it cannot wait longer; nor can it for the lock of the list.
+func TestACallIsRefusedWhenTheTimeIsOver(t *testing.T) {
+	l := released(t)
+	l.begin(1)
+	l.allows(1, completed)
+	require.True(t, l.ask(2, inProgress).Allowed())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	v := l.Call(ctx, push("toolu_1"))
+	assert.Equal(t, state.Deny, v.Decision, v.Trouble)
+	assert.Contains(t, v.Reason, "which is not in progress: start it first")
+}
+
+// listings returns rules, each listed by a step of its own of a workflow in that directory.
+func listings(t *testing.T, dir string, rules ...string) (list []listing) {
+	for i, text := range rules {
+		rule, ok := permission.Parse(text)
+		require.True(t, ok)
+		step := &state.RecordedStep{Step: &Step{ID: int64(i + 1)}, Workflow: &workflow.Workflow{Dir: dir}}
+		list = append(list, listing{step, text, rule})
+	}
+	return list
+}
+
+// TestLines: whether lines of a shell are covered by one rule and by another.
+func TestLines(t *testing.T) {
+	list, lines := listings(t, "/p", "Bash(git push *)", "Bash(npm publish:*)"), linesOfFile(t, "lines.txt")
+	require.Greater(t, len(lines), 160)
+	for _, line := range append(lines, "nn ", "yn git push "+strings.Repeat("a", 200<<10)) {
+		answers, line, _ := strings.Cut(line, " ")
+		got := [2]byte{'n', 'n'}
+		for _, p := range (ToolCall{Tool: "Bash", Line: line}).covered(list) {
+			for _, l := range p.listed {
+				got[l.step.ID-1] = 'y'
+			}
+		}
+		assert.Equal(t, answers, string(got[:]), "%.100s", line)
+	}
+}
+
+func bash(line string) ToolCall { return ToolCall{Tool: "Bash", Line: line} }

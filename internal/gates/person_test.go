@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -12,72 +13,61 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
+	"github.com/fsmtx/fsmtx/txn"
 )
 
 // TestWhatAPersonCannotDo: each refusal says why, and changes nothing.
 func TestWhatAPersonCannotDo(t *testing.T) {
-	plain := hydrated(t, workflow.Step{Subject: "Build"}, workflow.Step{Subject: "Test"})
-	flow := reviewed(t)
-	flow.end(1, "")
-	under := nested(t)
-	_, err := under.GoPast(t.Context(), Past{Step: 2, Because: "x"}, state.By{})
-	require.NoError(t, err)
-	past := func(l *list, p Past) func() error {
-		return func() error { _, err := l.GoPast(t.Context(), p, state.By{}); return err }
-	}
-	reopen := func(l *list, id int64) func() error {
-		return func() error { _, err := l.Reopen(t.Context(), id, "x", state.By{}); return err }
-	}
-	end := func(l *list, id int64) func() error {
-		return func() error { _, err := l.End(t.Context(), id, "x", state.By{}); return err }
-	}
-	require.NoError(t, past(plain, Past{Step: 1, Done: true})())
-	require.NoError(t, os.Remove(filepath.Join(plain.List.Dir, fileName(2))))
-	var all []string
+	plain := hydrated(t, Step{Subject: "Build"}, Step{Subject: "Test"})
+	flow, under := reviewed(t), nested(t)
+	flow.ended(1)
+	under.skip(2)
+	spent := hydrated(t, Step{Subject: "Review", Outcomes: []Outcome{{Name: "fine"}, {Name: "changes", Back: 1, Max: 1}}})
+	spent.past(Past{Step: 1, Done: true, Outcome: "changes"})
+	spent.seen()
+	past := func(l *list, p Past) error { _, err := l.GoPast(t.Context(), p, state.By{}); return err }
+	reopen := func(l *list, p Past) error { _, err := l.Reopen(t.Context(), p.Step, "x", state.By{}); return err }
+	end := func(l *list, p Past) error { _, err := l.End(t.Context(), p.Step, "x", state.By{}); return err }
+	plain.past(Past{Step: 1, Done: true})
+	plain.remove(2)
 	for _, c := range []struct {
-		list *list
-		do   func() error
+		do   func(*list, Past) error
+		l    *list
+		past Past
 		is   error
+		says string
 	}{
-		{plain, past(plain, Past{Step: 1}), errIsDone},
-		{plain, past(plain, Past{Step: 2}), errNoStep},
-		{plain, past(plain, Past{Step: 99}), errNoStep},
-		{plain, reopen(plain, 2), errNoStep},
-		{plain, reopen(plain, 99), errNoStep},
-		{plain, end(plain, 99), errNoStep},
-		{flow, reopen(flow, 2), errIsOpen},
-		{flow, past(flow, Past{Step: 1}), errIsDone},
-		{flow, past(flow, Past{Step: 3, Done: true, Outcome: "approved"}), errBlocked},
-		{flow, past(flow, Past{Step: 3, Done: true, WithBlockers: true}), errNoOutcome},
-		{flow, past(flow, Past{Step: 3, Done: true, WithBlockers: true, Outcome: "no"}), errNoOutcome},
-		{flow, past(flow, Past{Step: 2, Values: map[string]string{"a": "b"}, Done: true}), errNoValue},
-		{under, past(under, Past{Step: 11}), errIsDone},
+		{past, plain, Past{Step: 1}, errIsDone, `#1 "Build": the step is done already`},
+		{past, plain, Past{Step: 2}, errNoStep, `#2: not a step of a workflow in this task list: it is gone from the list`},
+		{past, plain, Past{Step: 99}, errNoStep, `#99: not a step of a workflow in this task list`},
+		{reopen, plain, Past{Step: 2}, errNoStep, `#2: not a step of a workflow in this task list: it is gone from the list`},
+		{reopen, plain, Past{Step: 99}, errNoStep, `#99: not a step of a workflow in this task list`},
+		{end, plain, Past{Step: 99}, errNoStep, `#99: not a step of a workflow in this task list`},
+		{reopen, flow, Past{Step: 2}, errIsOpen, `#2 "Test": the step is open`},
+		{past, flow, Past{Step: 1}, errIsDone, `#1 "Implement": the step is done already`},
+		{past, flow, Past{Step: 3, Done: true, Outcome: "approved"}, errBlocked, `#3 "Review": the steps before it are open: #2 "Test"`},
+		{past, flow, Past{Step: 3, Done: true, WithBlockers: true}, errNoOutcome,
+			`#3 "Review": the outcome is missing or unknown: say with --outcome whether it ends as approved or changes`},
+		{past, flow, Past{Step: 3, Done: true, WithBlockers: true, Outcome: "no"}, errNoOutcome,
+			`#3 "Review": the outcome is missing or unknown: "no"; it ends as approved, changes or disputed`},
+		{past, flow, Past{Step: 2, Values: map[string]string{"a": "b"}, Done: true}, errNoValue,
+			`#2 "Test": a value is missing or wrong: it does not set "a"`},
+		{past, under, Past{Step: 11}, errIsDone, `#11 "Collect": the step is done already`},
+		{past, spent, Past{Step: 1, Done: true, Outcome: "changes"}, errSpent,
+			`#1 "Review": changes: the outcome has led back as often as it may (once)`},
 	} {
-		before, n := c.list.all(), len(c.list.state().Evidence)
-		err := c.do()
+		before, n := c.l.all(), len(c.l.state().Evidence)
+		err := c.do(c.l, c.past)
 		assert.ErrorIs(t, err, c.is)
-		all = append(all, fmt.Sprint(err))
-		assert.Equal(t, before, c.list.all())
-		assert.Len(t, c.list.state().Evidence, n)
+		assert.EqualError(t, err, c.says)
+		assert.Equal(t, before, c.l.all())
+		assert.Len(t, c.l.state().Evidence, n)
 	}
-	assert.Equal(t, `
-#1 "Build": the step is done already
-#2: not a step of a workflow in this task list: it is gone from the list
-#99: not a step of a workflow in this task list
-#2: not a step of a workflow in this task list: it is gone from the list
-#99: not a step of a workflow in this task list
-#99: not a step of a workflow in this task list
-#2 "Test": the step is open
-#1 "Implement": the step is done already
-#3 "Review": the steps before it are open: #2 "Test"
-#3 "Review": the outcome is missing or unknown: say with --outcome whether it ends as approved or changes
-#3 "Review": the outcome is missing or unknown: "no"; it ends as approved, changes or disputed
-#2 "Test": a value is missing or wrong: it does not set "a"
-#11 "Collect": the step is done already`, "\n"+strings.Join(all, "\n"))
 }
 
 // TestWhatIsLoggedOfATree: a workflow with outcomes, and one under a step of it.
@@ -93,10 +83,9 @@ func TestWhatIsLoggedOfATree(t *testing.T) {
 	tty := "/dev/pts/1"
 	l.end(1, "")
 	l.write("pass", "1")
-	l.allows(2, workflow.InProgress)
-	l.nest(workflow.Workflow{Command: "notes", Parent: 2, Steps: []workflow.Step{{ID: 11, Subject: "Collect"}}})
-	l.end(11, "")
-	l.end(2, "")
+	l.begin(2)
+	l.nest(workflow.Workflow{Command: "notes", Parent: 2, Steps: []Step{{ID: 11, Subject: "Collect"}}})
+	l.ended(11, 2)
 	l.write("REVIEW.md", "BLOCKER")
 	l.end(3, "changes")
 	_, err := l.GoPast(t.Context(), Past{Step: 3, Done: true, Outcome: "approved", Because: "so", WithBlockers: true},
@@ -116,87 +105,380 @@ func TestWhatIsLoggedOfATree(t *testing.T) {
 {"time":"0001-01-01T00:00:00Z","v":0,"source":"step","decision":"override","why":"end: enough","who":"person","how":"shell","agent":"sub","workflow":"release","run":1,"step":5,"task":5,"subject":"Open the pull request","from":"pending","to":"pending","round":1,"not_needed":[5],"steps":5,"open":0}`, "\n"+strings.Join(all, "\n"))
 }
 
-// TestTheStateAfterAPerson: what a command gets is the state after the decision.
+// TestTheStateAfterAPerson: what a command gets is the state after the decision, on record in the session that is named or that of
+// the list. An outcome that leads back opens the steps of its loop again.
 func TestTheStateAfterAPerson(t *testing.T) {
-	l := hydrated(t, workflow.Step{Subject: "Build", Produces: []string{"out"}}, workflow.Step{Subject: "Test"})
-	l.set(1, workflow.Completed)
-	s, err := l.GoPast(t.Context(), Past{Step: 1, Done: true, Because: "x"}, state.By{Who: state.ThePerson})
-	require.NoError(t, err)
-	require.Equal(t, []int64{2}, ready(s))
+	l := hydrated(t, Step{Subject: "Build", Produces: []string{"out"}}, Step{Subject: "Test"})
+	l.set(1, completed)
+	s := l.past(Past{Step: 1, Done: true})
+	require.Equal(t, ids(2), ready(s))
 	assert.True(t, s.Step(1).Done())
 	e, _ := l.state().Last(1)
-	assert.Equal(t, [4]string{"done: x", workflow.Completed, workflow.Completed, "s1"}, [4]string{e.Why, e.From, e.To, e.By.Session})
-	s, err = l.GoPast(t.Context(), Past{Step: 2, Because: "y"}, state.By{Session: "s2"})
+	assert.Equal(t, [4]string{"done: x", completed, completed, "s1"}, [4]string{e.Why, e.From, e.To, e.By.Session})
+	s, err := l.GoPast(t.Context(), Past{Step: 2, Because: "y"}, state.By{Session: "s2"})
 	require.NoError(t, err)
 	e, _ = s.Last(2)
-	assert.Equal(t, [4]string{"skip: y", workflow.Pending, workflow.Completed, "s2"}, [4]string{e.Why, e.From, e.To, e.By.Session})
-	assert.Equal(t, workflow.Completed, l.file(2, "status"))
+	assert.Equal(t, [4]string{"skip: y", pending, completed, "s2"}, [4]string{e.Why, e.From, e.To, e.By.Session})
+	assert.Equal(t, completed, l.file(2, "status"))
 	assert.True(t, s.Step(2).Done())
-}
 
-// TestAPersonLeadsBack: an outcome that leads back opens the steps of its loop again.
-func TestAPersonLeadsBack(t *testing.T) {
-	l := reviewed(t)
-	l.end(1, "")
+	l = reviewed(t)
 	l.write("pass", "1")
-	l.end(2, "")
-	s, err := l.GoPast(t.Context(), Past{Step: 3, Done: true, Outcome: "changes", Because: "x"}, state.By{Who: state.ThePerson})
-	require.NoError(t, err)
-	e, _ := s.LastEver(3)
-	assert.Equal(t, []any{workflow.Pending, "changes", []int64{1, 2, 3}}, []any{e.To, e.Outcome, e.Reopens})
-	assert.Equal(t, []int64{1}, ready(l.state()))
+	l.ended(1, 2)
+	e, _ = l.past(Past{Step: 3, Done: true, Outcome: "changes"}).LastEver(3)
+	assert.Equal(t, []any{pending, "changes", ids(1, 2, 3)}, []any{e.To, e.Outcome, e.Reopens})
+	assert.Equal(t, ids(1), ready(l.state()))
 	assert.Equal(t, "Implement (round 2): pending\nTest (round 2): pending\nReview (round 2 of 2): pending\nSettle it: "+
 		"pending\nOpen the pull request: pending", l.shows())
 }
 
-// TestWhoStartedAStep, and which steps are done with evidence.
+// TestWhoStartedAStep is the subagent whose start was let through, as long as the step is in progress.
 func TestWhoStartedAStep(t *testing.T) {
-	for want, e := range map[bool]state.Evidence{true: {Step: 1, To: workflow.InProgress, Verdict: state.Allow, Agent: "a"},
-		false: {Step: 1, To: workflow.Completed, Verdict: state.Ask, Agent: "a"}} {
-		s := stateOf(stepLine{id: 1, status: workflow.InProgress})
-		s.Evidence = []state.Evidence{e}
-		assert.Equal(t, want, startedBy(s, s.Step(1), "a"))
-		assert.False(t, startedBy(s, s.Step(1), "b"))
-		s.Step(1).Status = workflow.Pending
-		assert.False(t, startedBy(s, s.Step(1), "a"))
-	}
-	l := hydrated(t, workflow.Step{Status: workflow.Completed}, workflow.Step{BlockedBy: []int64{1}})
-	standing, err := l.Standing(t.Context())
-	require.NoError(t, err)
-	assert.Equal(t, []bool{true, false, false, true}, []bool{standing.Steps[0].Done, standing.Steps[1].Done, standing.Steps[0].Current,
-		standing.Steps[1].Current})
+	s := startedIn(stateOf(stepLine{id: 1, status: pending}), "a", 1)
+	assert.Equal(t, []bool{true, false}, []bool{startedBy(s, s.Step(1), "a"), startedBy(s, s.Step(1), "b")})
+	s.Step(1).Status = pending
+	assert.False(t, startedBy(s, s.Step(1), "a"))
+	s = startedIn(stateOf(stepLine{id: 1, status: pending}), "a", 1)
+	s.Evidence[0].To, s.Evidence[0].Verdict = completed, state.Ask
+	assert.False(t, startedBy(s, s.Step(1), "a"))
 }
 
 // TestRulesThatNobodyKnows: the person is told once that the record of tasks with a mark is gone.
 func TestRulesThatNobodyKnows(t *testing.T) {
-	l := hydrated(t, workflow.Step{Only: []string{"Bash(git push *)"}})
-	require.NoError(t, os.RemoveAll(stateDirOf(l.Frame)))
+	l := hydrated(t, Step{Only: []string{"Bash(git push *)"}})
+	require.NoError(t, os.RemoveAll(state.StateDir(l.List.Dir)))
 	v := l.call(push(""))
 	assert.True(t, v.Allowed())
 	assert.Contains(t, v.Trouble, "it is not known which calls belong to the steps of the task list "+l.List.Dir)
 	assert.Contains(t, v.Trouble, state.ErrUnrecorded.Error())
 	assert.Equal(t, Verdict{}, l.call(push("")))
-	require.NoError(t, os.Remove(filepath.Join(l.List.Dir, fileName(1))))
+	l.remove(1)
 	l.Session = "s2"
 	assert.Equal(t, Verdict{}, l.call(push("")), "a list without marked tasks has no rules")
 }
 
 // TestTheTimeOfAStepThatWaitsAgainDoesNotRun: a person has opened a step before it again.
 func TestTheTimeOfAStepThatWaitsAgainDoesNotRun(t *testing.T) {
-	l := hydrated(t, workflow.Step{Outcomes: []workflow.Outcome{{Name: "ok"}}},
-		workflow.Step{BlockedBy: []int64{1}, Within: 3600, Outcomes: []workflow.Outcome{{Name: "late"}}},
-		workflow.Step{BlockedBy: []int64{2}})
+	l := hydrated(t, Step{Outcomes: []Outcome{{Name: "ok"}}}, Step{BlockedBy: ids(1), Within: 3600, Outcomes: []Outcome{{Name: "late"}}},
+		Step{BlockedBy: ids(2)})
 	l.end(1, "ok")
-	l.allows(2, workflow.InProgress)
+	l.begin(2)
 	require.False(t, l.state().Step(2).Begun.IsZero())
-	_, err := l.Reopen(t.Context(), 1, "the tests were missing", state.By{})
-	require.NoError(t, err)
+	l.reopen(1)
 	c := l.state().Step(2)
-	require.Equal(t, workflow.Pending, c.Status)
+	require.Equal(t, pending, c.Status)
 	require.True(t, c.Begun.IsZero())
-	require.Equal(t, workflow.Pending, l.file(2, "status"))
+	require.Equal(t, pending, l.file(2, "status"))
 	l.end(1, "ok")
-	l.allows(2, workflow.InProgress)
+	l.begin(2)
 	require.False(t, l.state().Step(2).Begun.IsZero())
 	require.Equal(t, 1, l.state().Step(2).Round)
+}
+
+// TestWhoIsSentBack: only the session that called the skill, by its record or its transcript.
+func TestWhoIsSentBack(t *testing.T) {
+	l := hydrated(t, Step{}, Step{})
+	x := Stopping{Mode: Remind}
+	sent := func(session string, x Stopping) bool {
+		other := l.beside()
+		other.Session = session
+		agent, person := other.stops(x)
+		require.Equal(t, agent == "", person == "")
+		return agent != ""
+	}
+	require.False(t, sent("stranger", x))
+	require.True(t, sent("s1", x), "the stranger did not use up the reminder")
+	require.False(t, sent("s1", x), "once for each stall")
+	called := Stopping{Mode: Remind, Transcript: filepath.Join(t.TempDir(), "t.jsonl")}
+	require.NoError(t, os.WriteFile(called.Transcript,
+		[]byte(`{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Skill","id":"1","input":{"skill":"release"}}]}}`), 0o600))
+	require.True(t, sent("second", called), "it called the skill, whose steps were in the list already")
+	require.False(t, sent("second", called))
+
+	l.begin(1)
+	require.False(t, sent("stranger", x))
+	require.True(t, sent("s1", x), "progress")
+}
+
+// TestThePersonEndsATurn: by their word, by a limit to the work, and with Remind by being
+// asked.
+func TestThePersonEndsATurn(t *testing.T) {
+	const prompt = `{"type":"user","promptId":"p","message":{"content":%q}}`
+	said := func(text string) []string { return []string{fmt.Sprintf(prompt, text)} }
+	asked := `{"type":"assistant","message":{"content":[{"type":"tool_use","name":"AskUserQuestion","id":"1","input":{}}]}}`
+	for name, c := range map[string]struct {
+		lines        []string
+		message      string
+		remind, hold bool // is sent back
+	}{
+		"a request":                        {said("make the release"), "Done.", true, true},
+		"stop":                             {said("Thanks, that's enough for today, please stop here."), "Done.", false, false},
+		"stop the server":                  {said("stop the server"), "Done.", true, true},
+		"abort the workflow by its name":   {said("abort the release"), "Done.", false, false},
+		"a prompt that is not written yet": {[]string{`{"type":"user","promptId":"o","message":{"content":"go"}}`}, "Done.", false, false},
+		"a question":                       {said("make the release"), "It is built.\nShall I publish it?", false, true},
+		"a question of the client":         {append(said("make the release"), asked), "I will wait.", true, false},
+		"a question before other work": {append(said("make the release"), asked,
+			`{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","id":"2","input":{}}]}}`), "Done.", true, true},
+		"a part that is done":        {said("make the release, but only step 1"), "Done.", false, false},
+		"a part that is not done":    {said("make the release, but only steps 1 and 3"), "Done.", true, true},
+		"a part, and a later answer": {append(said("only step 1 please"), said("blue")...), "Done.", false, false},
+		"a part, and then the rest":  {append(said("only step 1 please"), said("ok, go on")...), "Done.", true, true},
+		"a part in a command": {said("<command-message>release</command-message>\n<command-name>/release</command-name>\n<command-args>only " +
+			"step 1</command-args>"),
+			"Done.", false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := hydrated(t, Step{}, Step{BlockedBy: ids(1)}, Step{BlockedBy: ids(2)})
+			l.allows(1, completed)
+			x := Stopping{Message: c.message, Prompt: "p", Transcript: filepath.Join(t.TempDir(), "t.jsonl")}
+			require.NoError(t, os.WriteFile(x.Transcript, []byte(strings.Join(c.lines, "\n")), 0o600))
+			for mode, want := range map[StopMode]bool{Hold: c.hold, Remind: c.remind} {
+				require.NoError(t, l.changeReminders(t.Context(), l.reminder(x), reminder{}.String()))
+				x.Mode = mode
+				agent, _ := l.stops(x)
+				require.Equal(t, want, agent != "", "%s: %s", mode, agent)
+			}
+		})
+	}
+}
+
+// TestAStopIsHeardOnce: in the turns that follow there is no reminder either, until the work
+// goes on.
+func TestAStopIsHeardOnce(t *testing.T) {
+	l := hydrated(t, Step{}, Step{})
+	x := Stopping{Mode: Remind, Transcript: filepath.Join(t.TempDir(), "t.jsonl")}
+	turn := func(text string) string {
+		require.NoError(t, os.WriteFile(x.Transcript, []byte(fmt.Sprintf(`{"type":"user","message":{"content":%q}}`, text)), 0o600))
+		agent, _ := l.stops(x)
+		return agent
+	}
+	require.Empty(t, turn("please stop"))
+	require.Empty(t, turn("what does a.go do?"))
+	l.begin(1)
+	require.NotEmpty(t, turn("what does b.go do?"))
+}
+
+// TestWhatAStopLeftOut stays without a reason of the step that it is under.
+func TestWhatAStopLeftOut(t *testing.T) {
+	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Review", "do": [
+		{"id": 1, "subject": "Read", "outcomes": {"ok": {}, "enough": {"stop": true}}}, {"id": 2, "subject": "Thank", "blockedBy": [1]}]}]}`)
+	require.True(t, l.end(2, "enough").Allowed())
+	l.seen()
+	before := l.all()
+	require.Contains(t, before, "Thank (not needed): completed")
+	require.True(t, l.end(1, "").Allowed())
+	l.seen()
+	require.Equal(t, strings.Replace(before, "1 Review: pending", "1 Review: completed", 1), l.all())
+}
+
+// TestStanding: which steps of the session are done with evidence, and which one is being worked on.
+func TestStanding(t *testing.T) {
+	l := hydrated(t, Step{Subject: "a"}, Step{Subject: "b"}, Step{Subject: "c", BlockedBy: ids(2)}, Step{Subject: "d", Status: completed},
+		Step{Subject: "e", BlockedBy: ids(6)}, Step{Subject: "f"})
+	// stands has a word for each step: done, now, or neither.
+	stands := func(sentBack bool, words string) {
+		t.Helper()
+		got, err := l.Standing(t.Context())
+		require.NoError(t, err)
+		want := Standing{SentBack: sentBack}
+		for i, word := range strings.Fields(words) {
+			want.Steps = append(want.Steps, Stood{Command: "release", Subject: string(rune('a' + i)), Done: word == "done", Current: word == "now"})
+		}
+		require.Equal(t, want, got)
+	}
+	stands(false, "now - - done - -")
+	l.begin(2)
+	stands(false, "- now - done - -")
+	l.stops(Stopping{Mode: Remind})
+	stands(true, "- now - done - -")
+	l.allows(2, completed)
+	stands(false, "now done - done - -")
+	l.begin(1)
+	l.set(1, completed)
+	l.remove(3)
+	stands(false, "- done - done - now") // the first that waits for none
+	l.skip(6)
+	stands(false, "done done - done now done") // a person said so; the first was looked at then
+	l.Session = "another"
+	stands(false, "")
+	none, err := newList(t).Standing(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, none)
+}
+
+// TestStandingOfStepsThatAreNotNeeded: what is on record shows it.
+func TestStandingOfStepsThatAreNotNeeded(t *testing.T) {
+	l := hydrated(t, Step{Decides: "command", Chooser: runs("echo minor"), Outcomes: []Outcome{{Name: "major"}, {Name: "minor"}}},
+		Step{BlockedBy: ids(1), When: []Condition{{Step: 1, Outcomes: []string{"major"}}}}, Step{BlockedBy: ids(1)})
+	l.begin(1)
+	l.allows(1, completed)
+	got, err := l.Standing(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []bool{true, true, false}, []bool{got.Steps[0].Done, got.Steps[1].Done, got.Steps[2].Done})
+}
+
+// TestRefusalIsTheLatestThatIsNotPast: of updates and calls alike.
+func TestRefusalIsTheLatestThatIsNotPast(t *testing.T) {
+	at := func(second int) time.Time { return time.Unix(int64(1700000000+second), 0).UTC() }
+	deny := func(second int, step int64) state.Evidence {
+		return state.Evidence{Time: at(second), Step: step, From: pending, To: inProgress, Verdict: state.Deny}
+	}
+	l := hydrated(t, Step{}, Step{}, Step{Status: completed})
+	for name, c := range map[string]struct {
+		evidence, calls []state.Evidence
+		want            int // its second, -1 if there is none
+	}{
+		"none":                         {nil, nil, -1},
+		"one":                          {[]state.Evidence{deny(1, 1)}, nil, 1},
+		"the later of two":             {[]state.Evidence{deny(1, 1), deny(2, 2)}, nil, 2},
+		"a call":                       {[]state.Evidence{deny(1, 1)}, []state.Evidence{deny(3, 2)}, 3},
+		"an earlier call":              {[]state.Evidence{deny(4, 1)}, []state.Evidence{deny(3, 2)}, 4},
+		"of a step that is done":       {[]state.Evidence{deny(1, 3)}, nil, -1},
+		"of a step that is unknown":    {[]state.Evidence{deny(1, 7)}, nil, -1},
+		"something was allowed since":  {[]state.Evidence{deny(1, 1), {Time: at(2), Step: 2, To: inProgress, Verdict: state.Allow}}, nil, -1},
+		"something was allowed before": {[]state.Evidence{{Time: at(0), Step: 2, To: inProgress, Verdict: state.Allow}, deny(1, 1)}, nil, 1},
+	} {
+		s := l.state()
+		s.Evidence, s.Calls = c.evidence, c.calls
+		e, ok := s.Refusal()
+		require.Equal(t, c.want >= 0, ok, name)
+		if ok {
+			require.Equal(t, at(c.want), e.Time, name)
+		}
+	}
+}
+
+// TestWhatIsHeardOfASession: the last prompt says whether to stop, and a limit holds until the
+// person asks to go on.
+func TestWhatIsHeardOfASession(t *testing.T) {
+	l := hydrated(t, Step{}, Step{}, Step{})
+	var h Heard
+	for _, c := range []struct {
+		prompt string
+		ends   bool
+		limit  string
+	}{
+		{"make the release", false, ""},
+		{"only step 1 please", false, "only step 1 please"},
+		{"blue", false, "only step 1 please"},
+		{"only steps 1 and 2", false, "only steps 1 and 2"},
+		{"please stop here", true, "only steps 1 and 2"},
+		{"abort the release", true, "only steps 1 and 2"},
+		{"please continue", false, ""},
+	} {
+		h = h.Hears(l.state(), c.prompt, client.DefaultWords())
+		require.Equal(t, Heard{Stop: c.ends, Limit: c.limit}, h, c.prompt)
+		p := h.person(l.state())
+		require.Equal(t, c.ends, p.ends, c.prompt)
+		require.Equal(t, c.limit != "", p.limited, c.prompt)
+		require.False(t, p.asked)
+	}
+}
+
+// TestHeardIsKeptBySession is written only if something changes, and is limited.
+func TestHeardIsKeptBySession(t *testing.T) {
+	l := hydrated(t, Step{})
+	hear := func(session string, change func(Heard) Heard) {
+		t.Helper()
+		require.NoError(t, l.Hear(t.Context(), session, change))
+	}
+	heard := func(session string) Heard {
+		t.Helper()
+		h, err := l.Heard(session)
+		require.NoError(t, err)
+		return h
+	}
+	file := func() []byte {
+		data, err := txn.ReadState(l.List.Dir, state.HeardFile)
+		require.NoError(t, err)
+		return data
+	}
+	hear("a", func(h Heard) Heard { return h })
+	require.Nil(t, file(), "nothing changes")
+	hear("a", func(h Heard) Heard { h.Works = true; return h })
+	hear("b", func(h Heard) Heard { h.Stop = true; return h })
+	hear("a", func(h Heard) Heard { h.Limit = "only step 1"; return h })
+	require.Equal(t, Heard{Works: true, Limit: "only step 1"}, heard("a"))
+	require.Equal(t, Heard{Stop: true}, heard("b"))
+	require.Zero(t, heard("c"))
+
+	for i := range maxReminders {
+		require.NoError(t, l.Hear(t.Context(), "x"+strconv.Itoa(i), func(h Heard) Heard { h.Works = true; return h }))
+	}
+	require.Len(t, state.ParseMemo[map[string]Heard](file()), maxReminders)
+	last := "x" + strconv.Itoa(maxReminders-1)
+	require.True(t, heard(last).Works)
+	hear("0 sorts first", func(h Heard) Heard { h.Stop = true; return h })
+	require.True(t, heard("0 sorts first").Stop, "what was just heard is not what is forgotten")
+	require.Len(t, state.ParseMemo[map[string]Heard](file()), maxReminders)
+
+	for _, text := range []string{"", "null", "[]", `{"a": 1}`, "{"} {
+		require.Zero(t, state.ParseMemo[map[string]Heard]([]byte(text))["a"], text)
+	}
+}
+
+// TestAnAgentWithoutATranscriptIsNotSentBackAgainstThePersonsWord.
+func TestAnAgentWithoutATranscriptIsNotSentBackAgainstThePersonsWord(t *testing.T) {
+	for prompt, sent := range map[string]bool{"make the release": true, "please stop here": false, "only step 2 please": true} {
+		l := hydrated(t, Step{}, Step{BlockedBy: ids(1)}, Step{})
+		h := Heard{Works: true}.Hears(l.state(), prompt, client.DefaultWords())
+		agent, _ := l.stops(Stopping{Mode: Remind, Heard: &h})
+		require.Equal(t, sent, agent != "", prompt)
+	}
+}
+
+// TestHoldSendsBackAsOftenAsItSays: an agent whose client never stops it, until a step changes or
+// the person sends a prompt.
+func TestHoldSendsBackAsOftenAsItSays(t *testing.T) {
+	l := hydrated(t, Step{}, Step{})
+	x := Stopping{Mode: Hold, Turns: 2}
+	var got []bool
+	sent := func() {
+		agent, _ := l.stops(x)
+		got = append(got, agent != "")
+	}
+	sent()
+	require.NoError(t, l.BeginTurn(t.Context(), x))
+	sent()
+	sent()
+	require.NoError(t, l.BeginTurn(t.Context(), x))
+	sent()
+	sent()
+	sent()
+	l.begin(1)
+	sent()
+	require.Equal(t, []bool{true, true, false, true, true, false, true}, got)
+}
+
+// TestSkillsOfASession: a session works what it called, or everything if one of its skills is not
+// known, as on records of earlier versions.
+func TestSkillsOfASession(t *testing.T) {
+	require.False(t, Heard{}.Called("a"))
+	require.True(t, Heard{Works: true}.Called("a"))
+	one := Heard{}.Calls("a").Calls("a")
+	require.Equal(t, Heard{Works: true, Skills: "a"}, one)
+	require.True(t, one.Called("a"))
+	require.False(t, one.Called("b"))
+	two := one.Calls("b")
+	require.True(t, two.Called("a") && two.Called("b") && !two.Called("c"))
+	require.True(t, two.Calls("").Calls("d").Called("c"), "one that is not known")
+	for i := range 30 {
+		two = two.Calls(strconv.Itoa(i))
+	}
+	require.True(t, two.Called("a") && two.Called("x"), "too many to keep")
+}
+
+// TestResumeNamesEveryStepInProgress: the first two in full, the others by name. A report says the same.
+func TestResumeNamesEveryStepInProgress(t *testing.T) {
+	l := hydrated(t, Step{}, Step{}, Step{}, Step{}, Step{})
+	l.begin(1, 2, 3, 4)
+	text := l.resumes()
+	require.Contains(t, text, "How to do 2.")
+	require.NotContains(t, text, "How to do 3.")
+	require.Regexp(t, `Also in progress: .*"Step 3".*"Step 4"`, text)
+	require.Contains(t, text, "Ready: ")
+	report, err := l.Report(t.Context(), "")
+	require.NoError(t, err)
+	require.Equal(t, text, report)
 }

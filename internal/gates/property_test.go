@@ -1,7 +1,6 @@
 package gates
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,12 +10,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -45,24 +45,19 @@ func TestAnyWorkflowAnyUpdates(t *testing.T) {
 
 // random is a list with a workflow of random shape.
 type random struct {
-	*Frame
+	*list
 	t       *rapid.T
-	project string
-	steps   []workflow.Step
+	steps   []Step
 	dropped map[int64]bool // completions that were allowed and not carried out
 	manual  string
 	hinted  bool // a refusal has said what a person can do
 }
 
 func newRandom(t *rapid.T) *random {
-	root := worlds.MemoryDir(t)
-	w := &random{t: t, project: filepath.Join(root, "project"), dropped: map[int64]bool{},
-		manual: `{"id":"99","status":"pending","subject":"mine","description":"","blocks":[],"blockedBy":[]}`}
-	w.Frame = &Frame{Store: state.Store{List: tasks.List{Dir: filepath.Join(root, "tasks", "s1"), Wait: time.Minute}, Session: "s1"}}
+	w := &random{t: t, dropped: map[int64]bool{}}
 	n := rapid.IntRange(1, 5).Draw(t, "steps")
 	for id := int64(1); id <= int64(n); id++ {
-		s := workflow.Step{ID: id, Status: rapid.SampledFrom([]string{workflow.Pending, workflow.Pending, workflow.Pending, workflow.InProgress,
-			workflow.Completed}).Draw(t, "status")}
+		s := Step{ID: id, Status: rapid.SampledFrom([]string{pending, pending, pending, inProgress, completed}).Draw(t, "status")}
 		for other := int64(1); other <= int64(n); other++ {
 			// Most workflows have an order; some have cycles.
 			if other < id && rapid.Bool().Draw(t, "after") || rapid.IntRange(0, 20).Draw(t, "cycle") == 0 {
@@ -81,102 +76,53 @@ func newRandom(t *rapid.T) *random {
 		}
 		w.steps = append(w.steps, s)
 	}
-	require.NoError(t, os.Mkdir(w.project, 0o755))
-	hydrate(t, w.List.Dir, w.project, w.steps)
-	require.NoError(t, os.WriteFile(w.path(99), []byte(w.manual), 0o644))
+	w.list = hydrated(t, w.steps...)
+	w.manual = w.text(99)
 	return w
 }
 
-func (w *random) path(id int64) string { return filepath.Join(w.List.Dir, fileName(id)) }
-
-func (w *random) state() *state.State {
-	s, err := state.Load(context.Background(), w.List.Dir)
-	require.NoError(w.t, err)
-	return s
-}
-
-// set changes the status of a task as another program does. It does nothing if the task is
-// gone.
-func (w *random) set(id int64, status string) {
-	if _, err := os.Stat(w.path(id)); err == nil {
-		writeStatus(w.t, w.path(id), status)
-	}
-}
-
 func (w *random) operate() {
-	t := w.t
+	t, ctx := w.t, w.t.Context()
 	id := rapid.Int64Range(1, int64(len(w.steps))).Draw(t, "id")
-	status := rapid.SampledFrom([]string{workflow.Pending, workflow.InProgress, workflow.Completed, workflow.Completed}).Draw(t, "to")
+	status := rapid.SampledFrom([]string{pending, inProgress, completed, completed}).Draw(t, "to")
 	switch rapid.IntRange(0, 9).Draw(t, "operation") {
 	case 0:
-		if status != workflow.Completed || !w.dropped[id] {
-			w.set(id, status)
+		if status != completed || !w.dropped[id] {
+			w.changes(id, status)
 		}
 	case 1:
-		out := filepath.Join(w.project, "out")
-		if os.Remove(out) != nil {
-			require.NoError(t, os.WriteFile(out, []byte("x"), 0o644))
-		}
+		w.toggles("out", "x")
 	case 2:
-		_, err := w.GoPast(context.Background(), Past{Step: id, Done: rapid.Bool().Draw(t, "done"), Because: "so"}, state.By{})
+		_, err := w.GoPast(ctx, Past{Step: id, Done: rapid.Bool().Draw(t, "done"), Because: "so"}, state.By{})
 		require.True(t, err == nil || errors.Is(err, errIsDone) || errors.Is(err, errNoStep) || errors.Is(err, errBlocked), "%v", err)
 	case 3:
-		v := w.Update(context.Background(), Update{Task: "99",
-			Status: rapid.SampledFrom([]string{workflow.Completed, workflow.Deleted}).Draw(t, "mine")})
-		require.Equal(t, Verdict{}, v)
+		require.Equal(t, Verdict{}, w.ask(99, rapid.SampledFrom([]string{completed, workflow.Deleted}).Draw(t, "mine")))
 	case 4:
-		v := w.Update(context.Background(), Update{Task: message.Itoa(id), Status: workflow.Deleted})
-		require.Equal(t, state.Deny, v.Decision)
+		require.Equal(t, state.Deny, w.ask(id, workflow.Deleted).Decision)
 		if rapid.IntRange(0, 3).Draw(t, "gone") == 0 {
 			require.NoError(t, os.RemoveAll(w.path(id))) // another program
 		}
 	default:
-		w.ask(id, status, rapid.Bool().Draw(t, "carried out"))
+		w.asks(id, status, rapid.Bool().Draw(t, "carried out"))
 	}
-}
-
-// ask requests an update and, with carryOut, carries out what is allowed or what a person is
-// asked for.
-func (w *random) ask(id int64, status string, carryOut bool) Verdict {
-	v := w.Update(context.Background(), Update{Task: message.Itoa(id), Status: status})
-	require.True(w.t, v.Trouble == "" || len(w.state().Missing()) > 0, v.Trouble)
-	switch {
-	case v.Decision == state.Deny:
-		hinted := strings.Contains(v.Reason, " in a terminal outside the client: fsmtx step skip ") || v.Why == "it is done"
-		require.True(w.t, hinted || w.hinted, v.Reason)
-		require.True(w.t, hinted || !strings.Contains(v.Reason, "only a person"), v.Reason)
-		w.hinted = true
-	case carryOut:
-		if status == workflow.Completed { // the client sends TaskCompleted, after a yes if it asked
-			require.True(w.t, w.Completed(context.Background(), Update{Task: message.Itoa(id), Status: workflow.Completed}).Allowed())
-		}
-		w.set(id, status)
-		w.dropped[id] = false
-	case status == workflow.Completed:
-		w.dropped[id] = true
-	}
-	return v
 }
 
 func (w *random) checkPromises() {
 	s := w.state()
 	for _, c := range s.Steps {
-		if c.Gone() || !c.Done() || c.Step.Status == workflow.Completed || w.excused(s, c) {
+		if c.Gone() || !c.Done() || c.Step.Status == completed || w.excused(s, c) {
 			continue
 		}
 		require.Empty(w.t, s.OpenBlockers(c), "#%d is done before its blockers", c.ID)
 	}
-	mine, err := os.ReadFile(w.path(99))
-	require.NoError(w.t, err)
-	require.Equal(w.t, w.manual, string(mine))
+	require.Equal(w.t, w.manual, w.text(99))
 }
 
 // excused reports whether a person went past the step, or one of its blockers was reopened.
 func (w *random) excused(s *state.State, c *state.Current) bool {
 	return slices.ContainsFunc(s.Evidence, func(e state.Evidence) bool {
 		past := e.Step == c.ID && e.Verdict == state.Override
-		return past || slices.Contains(c.BlockedBy, e.Step) && e.Verdict != state.Deny && e.From == workflow.Completed &&
-			e.To != workflow.Completed
+		return past || slices.Contains(c.BlockedBy, e.Step) && e.Verdict != state.Deny && e.From == completed && e.To != completed
 	}) || slices.ContainsFunc(c.BlockedBy, func(id int64) bool { return s.Step(id).Done() }) // reopened by another program
 }
 
@@ -190,7 +136,7 @@ func (w *random) finish() {
 		if i < 0 {
 			return
 		}
-		v := w.ask(s.Steps[i].ID, workflow.Completed, true)
+		v := w.asks(s.Steps[i].ID, completed, true)
 		w.checkPromises()
 		if v.Decision != state.Deny {
 			continue
@@ -201,9 +147,387 @@ func (w *random) finish() {
 		}
 		id, err := strconv.ParseInt(hint[1], 10, 64)
 		require.NoError(w.t, err)
-		_, err = w.GoPast(context.Background(), Past{Step: id, Because: "stuck"}, state.By{})
-		require.NoError(w.t, err, v.Reason)
+		w.skip(id)
 		w.checkPromises()
 	}
 	require.Fail(w.t, "stuck", fmt.Sprint(w.state().Evidence))
+}
+
+// flows generates the steps of valid workflows with outcomes, checks, thens and a person who decides: references go to earlier steps.
+var flows = rapid.Custom(func(t *rapid.T) []Step {
+	all := make([]Step, rapid.IntRange(1, 7).Draw(t, "steps"))
+	chance := func(n int) bool { return rapid.IntRange(1, n).Draw(t, "chance") == 1 }
+	person := false
+	for i := range all {
+		s := &all[i]
+		s.ID, s.Subject = int64(i+1), fmt.Sprint("Step ", i+1)
+		if i > 0 {
+			s.BlockedBy = rapid.SliceOfNDistinct(rapid.Int64Range(1, int64(i)), 0, 2, rapid.ID[int64]).Draw(t, "blockedBy")
+		}
+		names := []string{"a", "b", "c"}
+		if chance(3) {
+			s.Check = runs("test -e passes")
+			names = append(names, "failed", "failed")
+		}
+		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, 4, rapid.ID[string]).Draw(t, "outcomes") {
+			o := Outcome{Name: name}
+			switch rapid.IntRange(0, 3).Draw(t, "effect") {
+			case 0, 1:
+				if chance(2) || name == "failed" {
+					o.Back, o.Max = rapid.Int64Range(1, s.ID).Draw(t, "back"), rapid.IntRange(1, 2).Draw(t, "max")
+				}
+			case 2:
+				o.Stop = chance(4)
+			}
+			s.Outcomes = append(s.Outcomes, o)
+		}
+		for k := range s.Outcomes {
+			if s.Outcomes[k].Back != 0 && chance(2) {
+				s.Outcomes[k].Then = rapid.SampledFrom(s.Outcomes).Draw(t, "then").Name
+			}
+		}
+		if !person && s.Check == nil && len(s.Outcomes) > 1 && chance(4) {
+			s.Decides, person = "person", true
+		}
+		if i > 0 && len(all[i-1].Outcomes) > 1 && chance(2) {
+			s.When = []Condition{{Step: s.ID - 1, Outcomes: []string{all[i-1].Outcomes[0].Name}}}
+			s.BlockedBy = append(slices.DeleteFunc(s.BlockedBy, func(id int64) bool { return id == s.ID-1 }), s.ID-1)
+		}
+	}
+	return all
+}).Filter(isFlow)
+
+// isFlow reports whether the steps are a valid workflow, and one has outcomes.
+func isFlow(all []Step) bool {
+	w := workflow.Workflow{Version: workflow.Version, Dir: "/", Steps: slices.Clone(all)}
+	for i := range w.Steps {
+		w.Steps[i].Local, w.Steps[i].Status = w.Steps[i].ID, pending
+	}
+	_, err := w.Encode()
+	return err == nil && slices.ContainsFunc(all, func(s Step) bool { return len(s.Outcomes) > 0 })
+}
+
+// TestTheListFollowsTheMachine: whatever an agent asks for, what is on record is what the
+// machine says of the updates that were allowed, and after each update the list shows it.
+func TestTheListFollowsTheMachine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it makes many lists")
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		all := flows.Draw(r, "steps")
+		l := hydrated(r, all...)
+		model := l.state().Steps[0].Workflow.Machine.Start()
+		for range rapid.IntRange(1, 12).Draw(r, "updates") {
+			id := rapid.Int64Range(1, int64(len(all))).Draw(r, "step")
+			if rapid.IntRange(0, 3).Draw(r, "start") == 0 {
+				l.do(id, inProgress)
+			} else {
+				done := model.Outcome(id) != ""
+				lost := !done && rapid.IntRange(0, 5).Draw(r, "lost") == 0
+				v := l.asks(id, rapid.SampledFrom([]string{"", "", "a", "b", "c"}).Draw(r, "outcome"), rapid.Bool().Draw(r, "passes"), lost)
+				if v.Allowed() && !done && (!lost || v.Turn != nil) {
+					e, _ := l.state().Last(id)
+					after, tr, err := model.Conclude(id, e.Outcome)
+					require.NoError(r, err)
+					require.Equal(r, v.Turn != nil, state.IsBack(tr))
+					model = after
+				}
+			}
+			l.agrees(all, model)
+		}
+	})
+}
+
+// agrees fails unless the state and the list are what the machine says.
+func (l *list) agrees(all []Step, model machine.State) {
+	s := l.state()
+	require.Equal(l.t, model.Ready(), ready(s))
+	for _, step := range all {
+		c := s.Step(step.ID)
+		require.Equal(l.t, []any{model.Outcome(step.ID), model.Round(step.ID)}, []any{c.Outcome, c.Round}, "step %d", step.ID)
+		status, subject := l.file(c.ID, "status"), l.file(c.ID, "subject")
+		require.Equal(l.t, c.Outcome != "", status == completed, "step %d is %s in the list and ended as %q", step.ID, status, c.Outcome)
+		require.Equal(l.t, c.ShownSubject(), subject)
+		require.Equal(l.t, model.NotNeeded(step.ID), strings.Contains(subject, "not needed"))
+	}
+}
+
+// treeSpec draws an fsm.json of steps that consist of others or are done for lines, in each other
+// and in loops, with conditions, checks, files, values, and persons and commands that decide.
+func treeSpec(t *rapid.T, depth int) string {
+	var all, ends []string // ends has the outcomes in which the step before can end
+	for id := range rapid.IntRange(1, 3).Draw(t, "steps") {
+		var step string
+		step, ends = treeStep(t, depth, id, ends)
+		all = append(all, "{"+step+"}")
+	}
+	return "[" + strings.Join(all, ", ") + "]"
+}
+
+func treeStep(t *rapid.T, depth, id int, before []string) (step string, ends []string) {
+	one := func(n int) bool { return rapid.IntRange(1, n).Draw(t, "one in") == 1 }
+	step = fmt.Sprintf(`"id": %[1]d, "subject": "S%[1]d"`, id+1)
+	if one(4) {
+		step = fmt.Sprintf(`"id": %[1]d, "subject": "S%[1]d {v} {round}"`, id+1)
+	}
+	switch {
+	case len(before) > 0 && one(2):
+		step += fmt.Sprintf(`, "when": {"%d": %q}`, id, rapid.SampledFrom(append(before, "skipped")).Draw(t, "when"))
+	case id > 0 && !one(3):
+		step += fmt.Sprintf(`, "blockedBy": [%d]`, rapid.IntRange(1, id).Draw(t, "blocker"))
+	}
+	kind := rapid.IntRange(0, 4).Draw(t, "kind")
+	if kind == 1 && depth > 0 || kind == 2 && depth > 0 {
+		step += `, "do": ` + treeSpec(t, depth-1)
+	}
+	if kind == 2 || kind == 3 {
+		step += fmt.Sprintf(`, "each": {"lines": "lines%d", "inTurn": %t}`, rapid.IntRange(0, 2).Draw(t, "lines"), rapid.Bool().Draw(t, "inTurn"))
+	}
+	var outcomes []string
+	add := func(name, effects string) {
+		outcomes = append(outcomes, fmt.Sprintf(`%q: {%s}`, name, effects))
+		if effects == "" {
+			ends = append(ends, name)
+		}
+	}
+	back := func(name, then string) {
+		effects := fmt.Sprintf(`"back": %d, "max": 2`, rapid.IntRange(1, id+1).Draw(t, "back"))
+		if one(2) {
+			effects += fmt.Sprintf(`, "then": %q`, then)
+			add(then, "")
+		}
+		add(name, effects)
+	}
+	if one(6) {
+		step += `, "check": "test -e passes"`
+		if one(2) {
+			back("failed", "unfit")
+		}
+	}
+	if one(3) {
+		back("back", "enough")
+	}
+	if one(3) {
+		add("ok", "")
+		add("gated", `"produces": ["out-{v}"]`)
+	}
+	if one(7) {
+		add("over", `"stop": true`)
+	}
+	if len(outcomes) > 0 {
+		step += `, "outcomes": {` + strings.Join(outcomes, ", ") + `}`
+	}
+	for _, more := range []string{`"produces": ["out-{v}"]`, `"set": {"v": "^[ab]$"}`, `"only": ["Bash(git push *)"]`, `"decides": "person"`,
+		`"decides": {"run": "cat word"}`} {
+		if one(6) && !strings.Contains(step, more[:9]) {
+			step += ", " + more
+		}
+	}
+	if kind == 2 || kind == 3 {
+		ends = nil // its copies have them
+	}
+	return step, ends
+}
+
+// trees generates valid files that have copies or parts.
+var trees = rapid.Custom(func(t *rapid.T) string {
+	return `{"fsm": 2, "vars": {"v": "a"}, "steps": ` + treeSpec(t, 2) + `}`
+}).Filter(func(file string) bool {
+	_, err := fsmspec.Parse([]byte(file))
+	return err == nil && (strings.Contains(file, `"do"`) || strings.Contains(file, `"each"`))
+})
+
+// TestTheListFollowsTheTree: whatever an agent and a person do on steps with parts and copies, the
+// list shows the state, nothing is done before what is under it, something can always be done,
+// and undo takes the copies first.
+func TestTheListFollowsTheTree(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it makes many lists")
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		l := ofSpec(r, trees.Draw(r, "file"), "lines0", "", "lines1", "a\n", "lines2", "b\nc\n")
+		l.List.Keep = 1 // the history keeps what a live workflow needs
+		l.showsTheTree()
+		for range rapid.IntRange(1, 25).Draw(r, "updates") {
+			l.anything(r)
+			l.showsTheTree()
+		}
+		l.undoesAll()
+	})
+}
+
+// anything is an update of the agent, a word of a person, or a change of the project.
+func (l *list) anything(r *rapid.T) {
+	s := l.state()
+	all := s.Steps
+	if ready := s.Ready(); len(ready) > 0 && rapid.IntRange(0, 3).Draw(r, "in order") > 0 {
+		all = ready
+	}
+	c := all[rapid.IntRange(0, len(all)-1).Draw(r, "step")]
+	outcome := ""
+	if len(c.Outcomes) > 0 && rapid.IntRange(0, 4).Draw(r, "says") > 0 {
+		outcome = rapid.SampledFrom(c.Outcomes).Draw(r, "outcome").Name
+	}
+	value := map[string]string{}
+	if len(c.Set) > 0 {
+		value["v"] = rapid.SampledFrom([]string{"a", "b"}).Draw(r, "value")
+	}
+	p := Past{Step: c.ID, Because: "x", WithBlockers: rapid.Bool().Draw(r, "with blockers")}
+	switch rapid.IntRange(0, 17).Draw(r, "what") {
+	case 0:
+		_, _ = l.GoPast(r.Context(), p, state.By{})
+	case 1:
+		_, _ = l.Reopen(r.Context(), c.ID, "x", state.By{})
+	case 2:
+		p.Done, p.Outcome, p.Values = true, outcome, value
+		_, _ = l.GoPast(r.Context(), p, state.By{})
+	case 3:
+		l.toggles(rapid.SampledFrom([]string{"passes", "out-a", "out-b"}).Draw(r, "file"), "x")
+	case 4:
+		l.toggles("word", outcome)
+	case 5:
+		_, _ = l.Chosen(r.Context(), []Choice{choice(c.ID, outcome)}, state.ByQuestion, "")
+	case 6, 7, 8:
+		l.asksFor(c, Update{Status: inProgress})
+	default:
+		text, err := json.Marshal(value)
+		require.NoError(r, err)
+		l.asksFor(c, Update{Status: completed, Outcome: outcome, Values: text})
+	}
+}
+
+// toggles removes a file of the project, or writes it.
+func (l *list) toggles(name, text string) {
+	if os.Remove(filepath.Join(l.project, name)) != nil {
+		l.write(name, text+"\n")
+	}
+}
+
+// asksFor makes an update as the client does.
+func (l *list) asksFor(c *state.Current, u Update) {
+	u.Task = message.Itoa(c.ID)
+	v, status := l.Update(l.t.Context(), u), u.Status
+	switch {
+	case !v.Allowed() || c.Gone():
+		return
+	case v.Turn != nil:
+		status = pending
+	}
+	if _, err := os.Stat(l.path(c.ID)); err == nil {
+		l.set(c.ID, status)
+	}
+	l.seen()
+}
+
+// showsTheTree fails unless the list has the tasks of the state, and shows it.
+func (l *list) showsTheTree() {
+	s := l.state()
+	require.Empty(l.t, s.Troubles)
+	files, err := filepath.Glob(filepath.Join(l.List.Dir, "[0-9]*.json"))
+	require.NoError(l.t, err)
+	require.Len(l.t, files, len(s.Steps))
+	for _, c := range s.Steps {
+		require.Equal(l.t, c.Outcome != "", l.file(c.ID, "status") == completed, "%s ended as %q in the list\n%s", c.Name(), c.Outcome, l.all())
+		require.Equal(l.t, c.ShownSubject(), l.file(c.ID, "subject"))
+		var waits []string
+		for _, id := range s.Waits(c) {
+			if b := s.Step(id); b != nil && !b.Gone() {
+				waits = append(waits, message.Itoa(id))
+			}
+		}
+		require.ElementsMatch(l.t, waits, tasks.Form.Decode([]byte(l.text(c.ID))).BlockedBy, "%s\n%s", c.Name(), l.all())
+		require.False(l.t, c.Outcome != "" && !c.NotNeeded && len(s.OpenUnder(c)) > 0, "%s is done before what is under it", c.Name())
+		if items, ok := s.Expansion(c); ok && !c.Done() {
+			copies := slices.DeleteFunc(s.Under(c), func(w *workflow.Workflow) bool { return w.Item == "" || w.Round != c.Round })
+			require.Len(l.t, copies, len(items))
+		}
+	}
+	require.True(l.t, s.DoneCount() == len(s.Steps) || len(s.Ready()) > 0, "nothing is ready:\n%s", l.all())
+}
+
+// undoesAll undoes the hydration, before it what came under its steps.
+func (l *list) undoesAll() {
+	labels, err := l.List.Labels(l.t.Context())
+	require.NoError(l.t, err)
+	for _, label := range slices.Backward(labels) {
+		if _, err := l.List.Undo(l.t.Context(), label.ID, false); err != nil {
+			continue // what the history does not keep
+		}
+		_, err := l.Redo(l.t.Context())
+		require.NoError(l.t, err)
+	}
+	s := l.state()
+	for _, w := range s.Workflows() {
+		require.True(l.t, w.Item == "" || s.Parent(w) != nil, "a copy is left without its step:\n%s", l.all())
+	}
+}
+
+// asks completes a step as a client does whose hooks these are, unless it is lost: then another hook has refused the call. A
+// person chooses what can be chosen.
+func (l *list) asks(id int64, outcome string, passes, lost bool) Verdict {
+	file := filepath.Join(l.project, "passes")
+	if _ = os.Remove(file); passes {
+		l.write("passes", "x")
+	}
+	c := l.state().Step(id)
+	if c.Decides == "person" && !c.Done() {
+		if !slices.Contains(c.Choices(), outcome) {
+			outcome = ""
+		} else {
+			_, _ = l.Chosen(l.t.Context(), []Choice{choice(id, outcome)}, state.ByQuestion, "")
+		}
+	}
+	u := Update{Task: message.Itoa(id), Status: completed}
+	if outcome != "" {
+		u.Metadata = []byte(`{"outcome":"` + outcome + `"}`)
+	}
+	v := l.Update(l.t.Context(), u)
+	require.Empty(l.t, v.Trouble)
+	switch {
+	case !v.Allowed() || lost && v.Turn == nil:
+		return v
+	case v.Turn != nil:
+		l.set(id, pending)
+	default:
+		l.set(id, completed)
+	}
+	l.seen()
+	return v
+}
+
+// text returns the file of a task.
+func (l *list) text(id int64) string {
+	data, err := os.ReadFile(l.path(id))
+	require.NoError(l.t, err)
+	return string(data)
+}
+
+// changes the status of a task as another program does, unless the task is gone.
+func (w *random) changes(id int64, status string) {
+	if _, err := os.Stat(w.path(id)); err == nil {
+		w.set(id, status)
+	}
+}
+
+// asks requests an update and, with carryOut, carries out what is allowed or what a person is
+// asked for.
+func (w *random) asks(id int64, status string, carryOut bool) Verdict {
+	v := w.ask(id, status)
+	require.True(w.t, v.Trouble == "" || len(w.state().Missing()) > 0, v.Trouble)
+	switch {
+	case v.Decision == state.Deny:
+		hinted := strings.Contains(v.Reason, " in a terminal outside the client: fsmtx step skip ") || v.Why == "it is done"
+		require.True(w.t, hinted || w.hinted, v.Reason)
+		require.True(w.t, hinted || !strings.Contains(v.Reason, "only a person"), v.Reason)
+		w.hinted = true
+	case carryOut:
+		if status == completed { // the client sends TaskCompleted, after a yes if it asked
+			require.True(w.t, w.Completed(w.t.Context(), Update{Task: message.Itoa(id), Status: completed}).Allowed())
+		}
+		w.changes(id, status)
+		w.dropped[id] = false
+	case status == completed:
+		w.dropped[id] = true
+	}
+	return v
 }

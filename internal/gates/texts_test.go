@@ -1,15 +1,19 @@
 package gates
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -22,15 +26,17 @@ import (
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
+// modelText is the denial of an update.
+type modelText struct {
+	verdict Verdict
+	next    string // words of it that say what to do next
+}
+
 // modelTexts returns every text of this package that a model reads when an update is not
 // carried out, by what it is about, each with the words that say what to do next.
-func modelTexts() map[string]struct {
-	verdict Verdict
-	next    string
-} {
-	s := stateOf(stepLine{id: 1, status: workflow.Pending},
-		stepLine{id: 2, status: workflow.InProgress, after: []int64{1}, approval: "Publish it?"},
-		stepLine{id: 3, status: workflow.InProgress, check: true}, stepLine{id: 4, status: workflow.Completed, check: true, approval: "Really?"})
+func modelTexts() map[string]modelText {
+	s := stateOf(stepLine{id: 1, status: pending}, stepLine{id: 2, status: inProgress, after: ids(1), approval: "Publish it?"},
+		stepLine{id: 3, status: inProgress, check: true}, stepLine{id: 4, status: completed, check: true, approval: "Really?"})
 	one, two, three, four := s.Step(1), s.Step(2), s.Step(3), s.Step(4)
 	f := &Frame{Store: state.Store{List: tasks.List{Dir: "/c/tasks/s1"}, Session: "s1"}}
 	of := func(target *state.Current, u Update, v Verdict) Verdict {
@@ -38,37 +44,32 @@ func modelTexts() map[string]struct {
 		return f.withPastHint(c, c.finalDecision(s, target, v, nil).verdict, untold)
 	}
 	text := func(s string) *string { return &s }
-	complete := Update{Task: "2", Status: workflow.Completed}
+	complete := Update{Task: "2", Status: completed}
 	running := *s
 	running.Pending = []state.Pending{{Step: 1}}
 	about := *s
-	ago(&about, time.Second, 1, workflow.Completed, state.Allow)
-	circle := stateOf(stepLine{id: 1, status: workflow.Pending, after: []int64{2}},
-		stepLine{id: 2, status: workflow.Pending, after: []int64{1}})
+	ago(&about, time.Second, 1, completed, state.Allow)
+	circle := stateOf(stepLine{id: 1, status: pending, after: ids(2)}, stepLine{id: 2, status: pending, after: ids(1)})
 	many := *s
 	for range 3 {
-		many.Evidence = append(many.Evidence, state.Evidence{Step: 3, From: workflow.InProgress, To: workflow.Completed, Verdict: state.Deny,
+		many.Evidence = append(many.Evidence, state.Evidence{Step: 3, From: inProgress, To: completed, Verdict: state.Deny,
 			Why: "check failed: exit status 1", Check: &state.Result{Run: "make"}})
 	}
 	failed := check(three, state.Result{Run: "make", Exit: 1, Output: "no"})
-	third := (&call{Frame: f, update: Update{Task: "3", Status: workflow.Completed},
+	third := (&call{Frame: f, update: Update{Task: "3", Status: completed},
 		target: &state.RecordedStep{Step: &three.Step}}).finalDecision(&many, three,
 		failed, nil).verdict
-	all := map[string]struct {
-		verdict Verdict
-		next    string
-	}{
+	all := map[string]modelText{
 		"order":                {of(two, complete, order(s, two, complete)), `Ready now: #1 "A"`},
 		"order, check running": {of(two, complete, order(&running, two, complete)), "wait until it ends, then try again"},
 		"order, about to be":   {of(two, complete, order(&about, two, complete)), "try again in the next message"},
 		"check, interrupted": {of(three, complete, check(three, state.Result{Run: "make", Exit: -1, Interrupted: true})),
 			"Complete the step again to run it anew"},
-		"plan mode": {of(three, Update{Task: "3", Status: workflow.Completed}, planning(three, &run{step: three, kind: workflow.CheckPasses,
-			Check: &workflow.Check{Run: "make"}}, workflow.Completed)), "Leave plan mode, then complete the step again"},
+		"plan mode": {of(three, Update{Task: "3", Status: completed}, planning(three, &run{step: three, kind: workflow.CheckPasses,
+			Check: &Check{Run: "make"}}, completed)), "Leave plan mode, then complete the step again"},
 		"order, circle": {of(two, complete, order(circle, circle.Step(2), complete)), "only a person can go past that"},
-		"ready": {of(one, Update{Task: "1", Status: workflow.InProgress},
-			files(one, workflow.AtStart,
-				fact{dir: "/p", Sight: facts.Sight{Missing: []string{"a"}}})), "it needs a, which is missing or empty in /p"},
+		"ready": {of(one, Update{Task: "1", Status: inProgress}, files(one, workflow.AtStart,
+			fact{dir: "/p", Sight: facts.Sight{Missing: []string{"a"}}})), "it needs a, which is missing or empty in /p"},
 		"moved": {of(two, complete, (&call{Frame: f}).nowhere(two, fact{dir: "/p", away: "is gone"})),
 			`who can say where it is now: fsmtx step move DIR --because "..." --session=s1`},
 		"unchanged": {of(two, complete, files(two, workflow.AtCompletion, fact{dir: "/p", Sight: facts.Sight{Unchanged: []string{"a"}}})),
@@ -78,29 +79,27 @@ func modelTexts() map[string]struct {
 		"search": {of(two, complete, files(two, workflow.AtCompletion,
 			fact{dir: "/p", Sight: facts.Sight{Limit: "the search for * met more than 5 names"}})),
 			"Remove what is not needed there, or tell the person"},
-		"check": {of(three, Update{Task: "3", Status: workflow.Completed}, failed), "Fix that, then complete the step again"},
+		"check": {of(three, Update{Task: "3", Status: completed}, failed), "Fix that, then complete the step again"},
 		"check, silent": {of(three, complete, check(three, state.Result{Run: "make", Exit: 1})),
 			"Fix what it checks, then complete the step again"},
 		"check, third time": {third, "for the 4th time: stop trying, and ask the person what to do"},
 		"checks, too long": {of(three, complete, slow(three, three, time.Minute, time.Second)),
 			`Tell the person: "fsmtx install" repairs the hook`},
 		"check is running": {of(one, complete, runningOf(&running, one)), "wait until it ends"},
-		"completed meanwhile": {of(one, Update{Task: "1", Status: workflow.InProgress},
-			(&call{Frame: f, update: Update{Status: workflow.InProgress, Use: "u"}}).
-				running(&about, one)), "so it need not be started"},
+		"completed meanwhile": {of(one, Update{Task: "1", Status: inProgress}, (&call{Frame: f, update: Update{Status: inProgress, Use: "u"}}).
+			running(&about, one)), "so it need not be started"},
 		"another step": {of(two, complete, blamed(four, unapproved(four))), "Set it to in_progress and complete it again"},
 		"approval": {of(two, complete, approval(two)),
 			"tell the person, who can approve it in a terminal outside the client: fsmtx step done 2"},
 		"nobody can be asked": {of(two, complete, unattended(two)), "A person can go past this"},
 		"without approval":    {of(four, complete, unapproved(four)), "Set it to in_progress and complete it again"},
-		"said no": {of(two, complete, answered(stateFrom(ago((&state.State{Steps: circleFree(s).Steps}), 0, 2, workflow.Completed,
-			state.Ask), workflow.InProgress), two2(s), complete, false, state.ByElicitation)), "Ask them what is missing"},
+		"said no": {of(two, complete, answered(stateFrom(ago((&state.State{Steps: circleFree(s).Steps}), 0, 2, completed,
+			state.Ask), inProgress), two2(s), complete, false, state.ByElicitation)), "Ask them what is missing"},
 		"out of date": {of(two, complete, answered(s, two, complete, true, state.ByElicitation)), "Complete it again"},
 		"deletion": {of(one, complete, keep(s, one, Update{Task: "1", Status: workflow.Deleted})),
 			`they can skip it with fsmtx step skip 1 --because "..." --session s1 (or: fsmtx step done ...), and end its whole workflow with ` +
 				`fsmtx step end 1 --because "..." --session s1`},
-		"metadata.fsm": {of(one, complete, keep(s, one, Update{Task: "1", Metadata: []byte(`{"fsm":null}`)})),
-			"Repeat the update without it"},
+		"metadata.fsm": {of(one, complete, keep(s, one, Update{Task: "1", Metadata: []byte(`{"fsm":null}`)})), "Repeat the update without it"},
 		"metadata._internal": {of(one, complete, keep(s, one, Update{Task: "1", Metadata: []byte(`{"_internal":true}`)})),
 			"Repeat the update without it"},
 		"subject":      {of(one, complete, keep(s, one, Update{Task: "1", Subject: text("x")})), "Leave that out"},
@@ -114,38 +113,21 @@ func modelTexts() map[string]struct {
 		"registered twice":       {twinVerdict(s, one, state.Evidence{Verdict: state.Deny, Why: "order: #1 not done"}), "fsmtx doctor reports"},
 		"registered twice, asks": {twinVerdict(s, two, state.Evidence{Verdict: state.Ask, Question: "Is it good?"}), "Yes completes the step"},
 	}
-	for name, m := range flowTexts(f) {
-		all[name] = m
-	}
-	for name, m := range treeTexts(f) {
-		all[name] = m
-	}
-	for name, m := range callTexts(f) {
-		all[name] = m
-	}
-	for name, m := range itemTexts(f) {
-		all[name] = m
+	for _, more := range []map[string]modelText{flowTexts(f), treeTexts(f), callTexts(f), itemTexts(f)} {
+		maps.Copy(all, more)
 	}
 	return all
 }
 
 // itemTexts are the texts of modelTexts about steps that are done for lines.
-func itemTexts(f *Frame) map[string]struct {
-	verdict Verdict
-	next    string
-} {
-	s := flowState([]workflow.Step{{Subject: "A", Each: &workflow.Each{Run: &workflow.Check{Run: "ls", Timeout: 9},
-		Workflow: `{"fsm":2,"steps":[{"id":1,"subject":"A"}]}`}}})
+func itemTexts(f *Frame) map[string]modelText {
+	s := flowState([]Step{{Subject: "A", Each: &workflow.Each{Run: runs("ls"), Workflow: `{"fsm":2,"steps":[{"id":1,"subject":"A"}]}`}}})
 	one := s.Step(1)
 	off := *f
 	off.NoChecks = true
-	c := &call{Frame: &off, update: Update{Task: "1", Status: workflow.InProgress}, target: &state.RecordedStep{Step: &one.Step},
-		begun: time.Now(),
+	c := &call{Frame: &off, update: Update{Task: "1", Status: inProgress}, target: &state.RecordedStep{Step: &one.Step}, begun: time.Now(),
 		facts: map[factKey]fact{}}
-	return map[string]struct {
-		verdict Verdict
-		next    string
-	}{
+	return map[string]modelText{
 		"items first":   {itemsFirst(one), "cannot be completed before the tasks for the lines of its command"},
 		"locked":        {listLocked(one), "Try again"},
 		"no lines":      {noLines(one, "the file a does not exist", nil), "Mend that, then start it again"},
@@ -154,28 +136,21 @@ func itemTexts(f *Frame) map[string]struct {
 }
 
 // treeTexts are the texts of modelTexts about workflows under steps.
-func treeTexts(f *Frame) map[string]struct {
-	verdict Verdict
-	next    string
-} {
+func treeTexts(f *Frame) map[string]modelText {
 	w := &workflow.Workflow{Command: "notes", Parent: 1}
-	s := stateOf(stepLine{id: 1, status: workflow.InProgress}, stepLine{id: 2, status: workflow.Completed})
-	for i, parent := range []int64{1, 2} {
+	s := stateOf(stepLine{id: 1, status: inProgress}, stepLine{id: 2, status: completed})
+	for i, parent := range ids(1, 2) {
 		under := *w
 		under.Parent = parent
-		s.Steps = append(s.Steps, &state.Current{Step: workflow.Step{ID: int64(11 + i), Subject: "inner"}, Workflow: &under,
-			Status: workflow.Pending})
+		s.Steps = append(s.Steps, &state.Current{Step: Step{ID: int64(11 + i), Subject: "inner"}, Workflow: &under, Status: pending})
 	}
-	s.Evidence = []state.Evidence{{Step: 2, To: workflow.Completed, Verdict: state.SeenDone, Outcome: machine.Done}}
+	s.Evidence = []state.Evidence{{Step: 2, To: completed, Verdict: state.SeenDone, Outcome: machine.Done}}
 	proved(s).Fold()
-	complete := Update{Task: "1", Status: workflow.Completed}
+	complete := Update{Task: "1", Status: completed}
 	c := &call{Frame: f, update: complete, target: &state.RecordedStep{Step: &s.Step(1).Step}}
-	return map[string]struct {
-		verdict Verdict
-		next    string
-	}{
-		"skill": {f.withPastHint(c, c.finalDecision(s, s.Step(1), called(&state.Current{Step: workflow.Step{ID: 1, Subject: "A", Do: "notes"},
-			Status: workflow.InProgress}), nil).verdict, untold), "call it, do what it says"},
+	return map[string]modelText{
+		"skill": {f.withPastHint(c, c.finalDecision(s, s.Step(1), called(&state.Current{Step: Step{ID: 1, Subject: "A", Do: "notes"},
+			Status: inProgress}), nil).verdict, untold), "call it, do what it says"},
 		"under it": {f.withPastHint(c, c.finalDecision(s, s.Step(1), order(s, s.Step(1), complete), nil).verdict, untold),
 			`Ready now: #11 "inner"`},
 		"not any more": {isDone(s, s.Step(12), "s1"), `Ready now: #11 "inner"`},
@@ -183,26 +158,21 @@ func treeTexts(f *Frame) map[string]struct {
 }
 
 // flowTexts are the texts of modelTexts about a workflow with outcomes.
-func flowTexts(f *Frame) map[string]struct {
-	verdict Verdict
-	next    string
-} {
-	s := flowState([]workflow.Step{
-		{Subject: "A", Outcomes: []workflow.Outcome{{Name: "fine"}, {Name: "again", Back: 1, Max: 1},
+func flowTexts(f *Frame) map[string]modelText {
+	s := flowState([]Step{
+		{Subject: "A", Outcomes: []Outcome{{Name: "fine"}, {Name: "again", Back: 1, Max: 1},
 			{Name: "late-one", Back: 1, Max: 1, Then: "never"}, {Name: "never"}}},
-		{Subject: "B", Decides: "person", Outcomes: []workflow.Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
-		{Subject: "C", Decides: "command", Chooser: &workflow.Check{Run: "cat kind", Timeout: 9},
-			Outcomes: []workflow.Outcome{{Name: "x"}, {Name: "y"}}},
+		{Subject: "B", Decides: "person", Outcomes: []Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
+		{Subject: "C", Decides: "command", Chooser: runs("cat kind"), Outcomes: []Outcome{{Name: "x"}, {Name: "y"}}},
 		{Subject: "D"},
-		{Subject: "E", Set: []workflow.Value{{Name: "version", Pattern: "^[0-9.]+$"},
-			{Name: "branch", Command: &workflow.Check{Run: "git branch", Timeout: 9}}}},
+		{Subject: "E", Set: []Value{{Name: "version", Pattern: "^[0-9.]+$"}, {Name: "branch", Command: runs("git branch")}}},
 		{Subject: "F", Produces: []string{"{version}/x"}, Ready: []string{"{goal}"}},
 	})
-	s.Evidence = []state.Evidence{{Step: 1, Verdict: state.Allow, To: workflow.Pending, Outcome: "again", Reopens: []int64{1}},
-		{Step: 4, Verdict: state.SeenDone, To: workflow.Completed, Outcome: "done"}}
+	s.Evidence = []state.Evidence{{Step: 1, Verdict: state.Allow, To: pending, Outcome: "again", Reopens: ids(1)},
+		{Step: 4, Verdict: state.SeenDone, To: completed, Outcome: "done"}}
 	s.Fold()
 	end := func(id int64, word string, change func(*call)) Verdict {
-		c := &call{Frame: f, update: Update{Task: message.Itoa(id), Status: workflow.Completed, Outcome: word},
+		c := &call{Frame: f, update: Update{Task: message.Itoa(id), Status: completed, Outcome: word},
 			target: &state.RecordedStep{Step: &s.Step(id).Step},
 			begun:  time.Now(), facts: map[factKey]fact{}}
 		if change != nil {
@@ -218,7 +188,7 @@ func flowTexts(f *Frame) map[string]struct {
 		}
 	}
 	stands := func(*call) {
-		s.Evidence = append(s.Evidence, state.Evidence{Time: s.Time, Step: 1, Verdict: state.Allow, To: workflow.Completed, Outcome: "fine"})
+		s.Evidence = append(s.Evidence, state.Evidence{Time: s.Time, Step: 1, Verdict: state.Allow, To: completed, Outcome: "fine"})
 		s.Fold()
 	}
 	answered := func(c *call) {
@@ -239,17 +209,14 @@ func flowTexts(f *Frame) map[string]struct {
 	}
 	repeated := func(id int64, u Update) Verdict {
 		applied := *f
-		applied.Apply, u.Task, u.Status = true, message.Itoa(id), workflow.Completed
+		applied.Apply, u.Task, u.Status = true, message.Itoa(id), completed
 		c := &call{Frame: &applied, update: u, target: &state.RecordedStep{Step: &s.Step(id).Step}}
 		return applied.withPastHint(c, c.denyIgnored(s, s.Step(id)), untold)
 	}
 	noPath := func(g workflow.Gate) Verdict {
 		return f.withPastHint(&call{Frame: f, target: &state.RecordedStep{Step: &s.Step(6).Step}}, pathFault(s, s.Step(6), g, "s1"), untold)
 	}
-	return map[string]struct {
-		verdict Verdict
-		next    string
-	}{
+	return map[string]modelText{
 		"no outcome":      {end(1, "", nil), `Complete it with metadata {"outcome": "fine"}, or with late-one`},
 		"unknown outcome": {end(1, "late-won", nil), `it cannot end as "late-won". Complete it with metadata {"outcome": "late-one"}`},
 		"the machine's":   {end(1, "never", nil), `nobody chooses "never". Complete it with metadata`},
@@ -268,8 +235,7 @@ func flowTexts(f *Frame) map[string]struct {
 		"no value":             {end(5, "", nil), `it has to give version, which matches ^[0-9.]+$. Complete it with metadata {"version": "…"}`},
 		"a wrong value": {end(5, "", values(`{"version": "1.x"}`)),
 			`version is "1.x", and it does not match ^[0-9.]+$. Complete it with metadata {"version": "…"}`},
-		"not a value": {end(5, "", values(`{"version": [1]}`)),
-			`version has to be a text, a number or a boolean. Complete it with metadata`},
+		"not a value":           {end(5, "", values(`{"version": [1]}`)), `version has to be a text, a number or a boolean. Complete it`},
 		"an unknown value":      {end(5, "", values(`{"version": "1", "verison": "1"}`)), `it sets version. Leave the others out`},
 		"a command gives it":    {end(5, "", values(`{"version": "1", "branch": "main"}`)), `a command gives branch. Leave it out`},
 		"no value of a command": {end(5, "", printed("a\nb")), `the output of its command is "a b", which has to be branch: one line`},
@@ -287,21 +253,15 @@ func flowTexts(f *Frame) map[string]struct {
 }
 
 // callTexts are the texts of modelTexts about calls that belong to steps.
-func callTexts(f *Frame) map[string]struct {
-	verdict Verdict
-	next    string
-} {
-	s := flowState([]workflow.Step{{Subject: "A"}, {Subject: "B", BlockedBy: []int64{1}, Only: []string{"Bash(git push *)"}}})
+func callTexts(f *Frame) map[string]modelText {
+	s := flowState([]Step{{Subject: "A"}, {Subject: "B", BlockedBy: ids(1), Only: []string{"Bash(git push *)"}}})
 	listed := rulesOf(state.RecordedSteps{{Step: &s.Steps[1].Step, Workflow: s.Steps[1].Workflow}})
 	call := func(line string) Verdict {
 		c := &call{Frame: f, begun: time.Now()}
 		v, _, _ := c.decideCall(s, ToolCall{Tool: "Bash", Line: line}.covered(listed))
 		return v
 	}
-	return map[string]struct {
-		verdict Verdict
-		next    string
-	}{
+	return map[string]modelText{
 		"a call": {call("git push"), `git push belongs to #2 "B", which waits for #1 "A". Ready: #1 "A".` + "\n" +
 			`A person can let one such call through, in a terminal outside the client: fsmtx step allow 'Bash(git push *)'`},
 		"a line with a mistake": {call("git push \""), "Write the line plainly"},
@@ -309,13 +269,13 @@ func callTexts(f *Frame) map[string]struct {
 }
 
 // flowState returns the state of a workflow with outcomes whose steps are in progress.
-func flowState(all []workflow.Step) *state.State {
+func flowState(all []Step) *state.State {
 	w := &workflow.Workflow{Version: workflow.Version, Values: true, Command: "release", Dir: "/p", Vars: map[string]string{"goal": "a/b"}}
 	s := &state.State{Time: time.Now()}
 	for i, step := range all {
-		step.ID, step.Local, step.Status = int64(i+1), int64(i+1), workflow.Pending
+		step.ID, step.Local, step.Status = int64(i+1), int64(i+1), pending
 		w.Steps = append(w.Steps, step)
-		s.Steps = append(s.Steps, &state.Current{Step: step, Workflow: w, Status: workflow.InProgress})
+		s.Steps = append(s.Steps, &state.Current{Step: step, Workflow: w, Status: inProgress})
 	}
 	text, err := w.Encode()
 	if err != nil {
@@ -329,7 +289,7 @@ func flowState(all []workflow.Step) *state.State {
 }
 
 func runningOf(s *state.State, c *state.Current) Verdict {
-	return (&call{Frame: &Frame{}, update: Update{Status: workflow.Completed}}).running(s, c)
+	return (&call{Frame: &Frame{}, update: Update{Status: completed}}).running(s, c)
 }
 
 // circleFree returns the state with every step before the others done.
@@ -412,7 +372,8 @@ func TestTextsForTheModelAreAllInTheTable(t *testing.T) {
 					found++
 					why, err := strconv.Unquote(literal.Value)
 					require.NoError(t, err)
-					assert.True(t, anyContains(whys, why), "%s: no text in the table has the reason %q", e.Name(), why)
+					assert.True(t, slices.ContainsFunc(whys, func(w string) bool { return strings.Contains(w, why) }),
+						"%s: no text in the table has the reason %q", e.Name(), why)
 					break
 				}
 			}
@@ -422,22 +383,13 @@ func TestTextsForTheModelAreAllInTheTable(t *testing.T) {
 	require.Greater(t, found, 12)
 }
 
-func anyContains(texts []string, part string) bool {
-	for _, text := range texts {
-		if strings.Contains(text, part) {
-			return true
-		}
-	}
-	return false
-}
-
 // untold is for a text that nobody has been told yet.
 func untold(string) bool { return false }
 
 // TestTheNewsOfAWorkflow names its own steps only.
 func TestTheNewsOfAWorkflow(t *testing.T) {
-	s := stateOf(stepLine{id: 1, status: workflow.Completed, passed: true}, stepLine{id: 2, status: workflow.Pending})
-	other := stateOf(stepLine{id: 3, status: workflow.Completed, passed: true})
+	s := stateOf(stepLine{id: 1, status: completed, passed: true}, stepLine{id: 2, status: pending})
+	other := stateOf(stepLine{id: 3, status: completed, passed: true})
 	other.Steps[0].Workflow = &workflow.Workflow{Command: "ship"}
 	s.Steps = append(s.Steps, other.Steps...)
 	proved(s)
@@ -448,10 +400,233 @@ func TestTheNewsOfAWorkflow(t *testing.T) {
 
 // TestWrongLinesAreToldWithWhatToDo, on a line of its own behind the output of a command.
 func TestWrongLinesAreToldWithWhatToDo(t *testing.T) {
-	c := stateOf(stepLine{id: 1, status: workflow.Pending}).Steps[0]
+	c := stateOf(stepLine{id: 1, status: pending}).Steps[0]
 	c.Each = &workflow.Each{Lines: "list"}
 	for wrong, mend := range map[string]string{"line 2 is twice": ". Mend", "it failed:\nno such file": "\nMend"} {
 		assert.Equal(t, `#1 "A" cannot be started: it is done for each line of list, and `+wrong+mend+" that, then start it again",
 			noLines(c, wrong, nil).Reason)
 	}
+}
+
+// wide is a workflow of forty steps in two loops, one inside the other, with subjects that are
+// as long as they may be: every outcome leads as far as it can.
+func wide() *state.State {
+	long := strings.Repeat("A subject that goes on and on, ", 12)
+	all := make([]Step, 40)
+	for i := range all {
+		all[i].Subject, all[i].Description = long, strings.Repeat("D", 100)
+		if i > 0 && i < 39 {
+			all[i].BlockedBy = ids(1)
+		}
+	}
+	for id := int64(1); id <= 39; id++ {
+		all[39].BlockedBy = append(all[39].BlockedBy, id)
+	}
+	all[0].Outcomes = []Outcome{{Name: "done"}, {Name: "a-name-of-thirty-one-characters", Back: 1, Max: 100}}
+	all[1].When = []Condition{{Step: 1, Outcomes: []string{"done"}}}
+	all[38].BlockedBy, all[38].When = ids(1), nil
+	all[39].Outcomes = []Outcome{{Name: "approved"}, {Name: "changes", Back: 1, Max: 3}, {Name: "over", Stop: true},
+		{Name: "failed", Back: 2, Max: 3}}
+	all[39].Check = runs("make test")
+	return flowState(all)
+}
+
+// TestWhatTheAgentReadsAtATransition: every transition of every step, at most 600 characters
+// beside the description of what is ready and the output of a check.
+func TestWhatTheAgentReadsAtATransition(t *testing.T) {
+	texts := map[string]string{}
+	add := func(name string, s *state.State, id int64, outcome string) {
+		c := s.Step(id)
+		after, tr, err := s.Flows[c.Workflow].Conclude(id, outcome)
+		require.NoError(t, err)
+		if state.IsBack(tr) {
+			texts[name+", back"] = s.Turned(c, tr, "", s.Numbered(after.Ready()), &state.Result{Output: "THE-OUTPUT"})
+		}
+		s.Evidence = append(s.Evidence, state.Evidence{Step: id, Verdict: state.SeenDone, To: completed, Outcome: outcome,
+			NotNeeded: tr.NotNeeded,
+			Reopens:   tr.Reopens})
+		s.Fold()
+		texts[name+", seen"] = s.SeenText(s.Evidence[len(s.Evidence)-1:], true)
+	}
+	for _, outcome := range []string{"approved", "changes", "over", "failed"} {
+		s := wide()
+		for id := int64(1); id < 40; id++ {
+			s.Evidence = append(s.Evidence, state.Evidence{Step: id, Verdict: state.SeenDone, To: completed, Outcome: machine.Done})
+		}
+		s.Fold()
+		add("the last step ends as "+outcome, s, 40, outcome)
+	}
+	for _, outcome := range []string{"done", "a-name-of-thirty-one-characters"} {
+		add("the first step ends as "+outcome, wide(), 1, outcome)
+	}
+	s := wide()
+	c := s.Step(1)
+	many := s.Numbered(ids(2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13))
+	s.Evidence = []state.Evidence{{Step: 40, Verdict: state.Override, Why: state.EndWord + "x"}}
+	texts["not needed, with much that is ready"] = s.SeenText([]state.Evidence{{Step: 1,
+		NotNeeded: ids(2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13)}}, true)
+	texts["a loop, with much that is ready"] = s.Turned(c, machine.Transition{Outcome: "changes", Times: 100,
+		Max: 100, Reopens: ids(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)}, "a-name-of-thirty-one-characters", many, nil)
+	longest := 0
+	for name, text := range texts {
+		text = strings.Replace(text, strings.Repeat("D", 100), "", 1)
+		if at := strings.Index(text, "\nThe check failed ("); at >= 0 {
+			text = text[:at]
+		}
+		n := utf8.RuneCountInString(text)
+		longest = max(longest, n)
+		assert.LessOrEqual(t, n, 600, "%s: %s", name, text)
+	}
+	assert.Greater(t, longest, 300, "the cases are not the long ones")
+	assert.Contains(t, texts["a loop, with much that is ready"], "and 2 more are open again. Ready: #2")
+}
+
+// TestStopAndResumeSpeakOfRounds: an agent that has lost its context, or is sent back, reads
+// what is open again, and in which round.
+func TestStopAndResumeSpeakOfRounds(t *testing.T) {
+	s := flowState([]Step{{Subject: "Implement"}, {Subject: "Review", BlockedBy: ids(1),
+		Outcomes: []Outcome{{Name: "approved"}, {Name: "changes", Back: 1, Max: 2}}}})
+	agent, _ := sentBack(s, s.Ready(), Stopping{Mode: Remind}, "")
+	assert.NotContains(t, agent+resumed(s), "round")
+	s.Evidence = []state.Evidence{{Step: 1, Verdict: state.SeenDone, To: completed, Outcome: "done"},
+		{Step: 2, Verdict: state.Allow, To: pending, Outcome: "changes", Reopens: ids(1, 2)}}
+	s.Fold()
+	agent, told := sentBack(s, s.Ready(), Stopping{Mode: Remind}, "")
+	assert.Contains(t, agent, `#1 "Implement" (round 2 of 3) is in progress.`)
+	assert.Contains(t, told, `#1 "Implement" (round 2 of 3)`)
+	assert.Contains(t, resumed(s), "Open again: #1 \"Implement\" (round 2 of 3) and #2 \"Review\" (round 2 of 3)\n")
+}
+
+// said returns all that other packages ask about the steps of a list: a line for each step, with
+// what does not apply to it left out.
+func said(t *testing.T, s *state.State) string {
+	var lines []string
+	for _, c := range s.Steps {
+		words := []string{fmt.Sprint(c.ID, " ", s.Word(c))}
+		add := func(what, text string) {
+			if text != "" {
+				words = append(words, what+text)
+			}
+		}
+		add("as ", c.Outcome)
+		add("because ", c.WhyNotNeeded())
+		add("", strings.TrimSpace(c.Rounds()))
+		add("", strings.TrimSpace(s.Items(c)))
+		add("item ", s.Item(c))
+		add("", strings.TrimSpace(s.Belongs(c)))
+		add("", s.OverText(c)+s.OverLimit(c))
+		if c.PartOf() != 0 {
+			add("in ", message.Itoa(c.PartOf()))
+		}
+		if s.Copied(c) != (s.Item(c) != "") {
+			add("", "copied or not")
+		}
+		if s.Undecided(c) {
+			add("", "undecided")
+		}
+		if s.AwaitsPerson(c) {
+			add("", "asked")
+		}
+		if waits := s.Waits(c); len(waits) > 0 {
+			add("after ", fmt.Sprint(waits))
+		}
+		var choices []string
+		for _, o := range s.Choosable(c) {
+			text := fmt.Sprintf("%s by %s", o.Name, o.ChosenBy)
+			if o.Back != 0 {
+				text += fmt.Sprintf(" to %d, %d of %d", o.Back, o.Used, o.Max)
+			}
+			if o.Then != "" {
+				text += ", then " + o.Then
+			}
+			if o.ChosenBy != "machine" {
+				choices = append(choices, o.Name)
+			}
+			if text != "done by agent" {
+				add("", text)
+			}
+		}
+		if len(c.Outcomes) > 0 {
+			assert.Equal(t, choices, c.Choices())
+		}
+		lines = append(lines, strings.Join(words, "; "))
+	}
+	return "\n" + strings.Join(lines, "\n")
+}
+
+// TestWhatIsSaidOfSteps: parts, copies, a loop, a condition, a time limit, and a person's choice.
+func TestWhatIsSaidOfSteps(t *testing.T) {
+	l := ofSpec(t, `{"fsm": 2, "steps": [
+ {"id": 1, "subject": "List", "outcomes": {"some": {}, "none": {}}},
+ {"id": 2, "subject": "Migrate", "blockedBy": [1], "when": {"1": "some"}, "each": {"lines": "lines"}, "do": [
+   {"id": 1, "subject": "Change {item}", "do": [{"id": 1, "subject": "Edit", "within": "1h"}]},
+   {"id": 2, "subject": "Test {item}", "check": "false", "blockedBy": [1], "outcomes": {"failed": {"back": 1, "max": 1, "then": "parked"}, "parked": {}}}]},
+ {"id": 3, "subject": "Decide", "blockedBy": [2], "decides": "person", "outcomes": {"again": {"back": 2, "max": 2}, "fine": {}}},
+ {"id": 4, "subject": "Mourn", "when": {"1": "none"}},
+ {"id": 5, "subject": "Tell", "blockedBy": [3, 4], "approval": "Told?"}
+]}`)
+	assert.Equal(t, `
+1 ready; some by agent; none by agent
+2 blocked; after [1]
+3 blocked; undecided; after [2]; again by person to 2, 0 of 2; fine by person
+4 blocked; after [1]
+5 blocked; after [3 4]`, said(t, l.state()))
+	l.end(1, "some")
+	l.write("lines", "a\nb")
+	l.begin(2)
+	l.begin(8)
+	s := l.state()
+	s.Time = s.Time.Add(2*time.Hour + 3*time.Minute)
+	assert.Equal(t, `
+1 done; as some; some by agent; none by agent
+2 in progress; ▸ 2 items, 0 done; after [1 7 10]
+3 blocked; undecided; after [2]; again by person to 2, 0 of 2; fine by person
+4 not needed; as skipped; because #1 ended as some; after [1]
+5 blocked; after [3 4]
+6 blocked; item a; (for "a" of #2); in 2; after [1 8]
+7 blocked; item a; (for "a" of #2); in 2; after [6]; failed by machine to 6, 0 of 1, then parked; parked by machine
+8 in progress; item a; (part of #6, for "a"); 1 h 3 min over, 1 h 3 min over its time limit of 1h; in 6; after [1]
+9 blocked; item b; (for "b" of #2); in 2; after [1 11]
+10 blocked; item b; (for "b" of #2); in 2; after [9]; failed by machine to 9, 0 of 1, then parked; parked by machine
+11 ready; item b; (part of #9, for "b"); in 9; after [1]`, said(t, s))
+	assert.Equal(t, "", s.Returned(1)+s.Returned(8)+s.Returned(99))
+
+	l.end(8, "")
+	assert.Equal(t, `The parts of #6 are done. Go on with #6 "Change a" (for "a" of #2)`, l.state().Returned(8))
+	l.end(6, "")
+	require.NotNil(t, l.end(7, "").Turn)
+	l.ended(8, 6, 7)
+	assert.Equal(t, `
+1 done; as some; some by agent; none by agent
+2 in progress; ▸ 2 items, 1 done; after [1 7 10]
+3 blocked; undecided; after [2]; again by person to 2, 0 of 2; fine by person
+4 not needed; as skipped; because #1 ended as some; after [1]
+5 blocked; after [3 4]
+6 done; as done; (round 2 of 2); item a; (for "a" of #2); in 2; after [1 8]
+7 done; as parked; (round 2 of 2); item a; (for "a" of #2); in 2; after [6]; failed by machine to 6, 1 of 1, then parked; parked by machine
+8 done; as done; (round 2); item a; (part of #6, for "a"); in 6; after [1]
+9 blocked; item b; (for "b" of #2); in 2; after [1 11]
+10 blocked; item b; (for "b" of #2); in 2; after [9]; failed by machine to 9, 0 of 1, then parked; parked by machine
+11 ready; item b; (part of #9, for "b"); in 9; after [1]`, said(t, l.state()))
+	assert.Equal(t, `The item "a" is done. #2 "Migrate" still waits for the item "b", of which #9 "Change b" and #10 "Test b" are `+
+		`open. Ready now: #11 "Edit: b"`, l.state().Returned(7))
+	l.ended(11, 9)
+	l.skip(10)
+	assert.Equal(t, `The item "b" is done. Every item is. Go on with #2 "Migrate" (its 2 items are done: complete it)`, l.state().Returned(10))
+	l.end(2, "")
+	l.past(Past{Step: 3, Done: true, Outcome: "fine"})
+	require.Equal(t, state.Ask, l.end(5, "").Decision)
+	l.remove(11)
+	assert.Equal(t, `
+1 done; as some; some by agent; none by agent
+2 done; as done; ▸ 2 items, 2 done; after [1 7 10]
+3 done; as fine; undecided; after [2]; again by person to 2, 0 of 2; fine by person
+4 not needed; as skipped; because #1 ended as some; after [1]
+5 ready; asked; after [3 4]
+6 done; as done; (round 2 of 2); item a; (for "a" of #2); in 2; after [1 8]
+7 done; as parked; (round 2 of 2); item a; (for "a" of #2); in 2; after [6]; failed by machine to 6, 1 of 1, then parked; parked by machine
+8 done; as done; (round 2); item a; (part of #6, for "a"); in 6; after [1]
+9 done; as done; item b; (for "b" of #2); in 2; after [1 11]
+10 skipped; as skipped; item b; (for "b" of #2); in 2; after [9]; failed by machine to 9, 0 of 1, then parked; parked by machine
+11 done; as done; item b; (part of #9, for "b"); in 9; after [1]`, said(t, l.state()))
 }

@@ -7,12 +7,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"testing"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -21,90 +25,140 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// list is a task list with a workflow, and its project.
-type list struct {
-	*Frame
-	t       testing.TB
-	project string
-}
+// What the steps of the tests are made of.
+type (
+	Step      = workflow.Step
+	Outcome   = workflow.Outcome
+	Condition = workflow.Condition
+	Check     = workflow.Check
+	Value     = workflow.Value
+)
+
+const (
+	pending    = workflow.Pending
+	inProgress = workflow.InProgress
+	completed  = workflow.Completed
+)
+
+func ids(all ...int64) []int64 { return all }
+
+// runs returns a check that has time enough.
+func runs(command string) *Check { return &Check{Run: command, Timeout: 20} }
 
 // tb is the part of testing.TB that rapid's tests have too.
 type tb interface {
-	require.TestingT
+	worlds.TB
 	Helper()
+	Context() context.Context
+}
+
+// list is a task list with a workflow, and its project.
+type list struct {
+	*Frame
+	t       tb
+	project string
+}
+
+func newList(t tb) *list {
+	t.Helper()
+	root := worlds.MemoryDir(t)
+	l := &list{t: t, project: filepath.Join(root, "project"), Frame: &Frame{
+		Store:     state.Store{List: tasks.List{Dir: filepath.Join(root, "tasks", "s1"), Wait: 5 * time.Second}, Session: "s1"},
+		Env:       os.Environ(),
+		Questions: "AskUserQuestion",
+	}}
+	require.NoError(t, os.Mkdir(l.project, 0o755))
+	return l
 }
 
 // hydrated returns a list that holds these steps, numbered from 1, and the manual task 99.
-func hydrated(t testing.TB, all ...workflow.Step) *list {
+func hydrated(t tb, all ...Step) *list {
 	t.Helper()
-	root := t.TempDir()
-	l := &list{t: t, project: filepath.Join(root, "project")}
-	require.NoError(t, os.Mkdir(l.project, 0o755))
-	l.Frame = newFrame(root)
-	hydrate(t, l.List.Dir, l.project, all)
+	l := newList(t)
+	l.hydrate(all...)
 	l.put(99, `{"id":"99","subject":"mine","description":"","status":"pending","blocks":[],"blockedBy":[]}`)
 	return l
 }
 
-// newFrame returns the frame of a list below root.
-func newFrame(root string) *Frame {
-	return &Frame{
-		Store:     state.Store{List: tasks.List{Dir: filepath.Join(root, "tasks", "s1"), Wait: 5 * time.Second}, Session: "s1"},
-		Env:       os.Environ(),
-		Questions: "AskUserQuestion",
-	}
-}
-
-// hydrate puts the steps into a list as a hydration does.
-func hydrate(t tb, dir, project string, all []workflow.Step) {
-	t.Helper()
-	whole := slices.ContainsFunc(all, func(s workflow.Step) bool { return len(s.Set) > 0 || s.Within > 0 })
-	w := workflow.Workflow{Values: whole, Args: "the args", Vars: map[string]string{"goal": "a goal"}, Command: "release",
-		Spec: "/skills/release/fsm.json", Session: "s1", Dir: project}
-	change := txn.Change{Label: `{"command":"release"}`}
+// hydrate puts the steps into the list as a hydration does.
+func (l *list) hydrate(all ...Step) {
+	l.t.Helper()
+	whole := slices.ContainsFunc(all, func(s Step) bool { return len(s.Set) > 0 || s.Within > 0 })
+	w := workflow.Workflow{Values: whole, Args: "the args", Vars: map[string]string{"goal": "a goal"}, Command: "release"}
 	before := map[int64][]int64{}
 	for i, s := range all {
 		before[cmp.Or(s.ID, int64(i)+1)] = s.BlockedBy
 	}
 	circular := machine.Circular(before)
 	for i, s := range all {
-		if s.ID == 0 {
-			s.ID = int64(i) + 1
-		}
-		s.Local = int64(i) + 1
-		if s.Subject == "" {
-			s.Subject = fmt.Sprintf("Step %d", s.ID)
-		}
-		if s.Status == "" {
-			s.Status = workflow.Pending
-		}
-		change.Creates = append(change.Creates, txn.File{Name: fileName(s.ID), Data: taskText(s), Mode: 0o644})
+		s.ID = cmp.Or(s.ID, int64(i)+1)
 		s.Circular = circular[s.ID]
-		s.BlockedBy = slices.DeleteFunc(slices.Clone(s.BlockedBy), func(id int64) bool { return slices.Contains(s.Circular, id) })
 		w.Steps = append(w.Steps, s)
+	}
+	l.nest(w)
+}
+
+// nest puts a workflow into the list as the hydration of a skill that was called does.
+func (l *list) nest(w workflow.Workflow) {
+	l.t.Helper()
+	w.Spec, w.Session, w.Dir = "/skills/"+w.Command+"/fsm.json", "s1", l.project
+	change := txn.Change{Label: `{"command":"` + w.Command + `"}`}
+	for i := range w.Steps {
+		s := &w.Steps[i]
+		s.Local, s.Subject, s.Status = int64(i)+1, cmp.Or(s.Subject, "Step "+message.Itoa(s.ID)), cmp.Or(s.Status, pending)
+		text := strings.Replace(string(taskText(*s)), `"fsm":"release"`, `"fsm":"`+w.Command+`"`, 1)
+		change.Creates = append(change.Creates, txn.File{Name: fileName(s.ID), Data: []byte(text), Mode: 0o644})
+		s.BlockedBy = slices.DeleteFunc(slices.Clone(s.BlockedBy), func(id int64) bool { return slices.Contains(s.Circular, id) })
 	}
 	var err error
 	change.Record, err = w.Encode()
-	require.NoError(t, err)
-	commit(t, dir, change)
+	require.NoError(l.t, err)
+	l.commit(change)
 }
 
-func commit(t tb, dir string, change txn.Change) {
+func (l *list) commit(change txn.Change) {
+	l.t.Helper()
+	require.NoError(l.t, l.Locked(l.t.Context(), func(dir *txn.Dir) error { return dir.Commit(l.t.Context(), change) }))
+}
+
+// ofSpec returns a list into which an fsm.json was hydrated; its steps are numbered from 1. Its project has these files, each a name
+// and its text.
+func ofSpec(t tb, file string, files ...string) *list {
 	t.Helper()
-	d, err := tasks.List{Dir: dir}.Open(context.Background())
+	l := newList(t)
+	for pair := range slices.Chunk(files, 2) {
+		l.write(pair[0], pair[1])
+	}
+	spec, err := fsmspec.Parse([]byte(file))
 	require.NoError(t, err)
-	defer d.Close()
-	require.NoError(t, d.Commit(context.Background(), change))
+	list := l.List
+	list.Record = func(p *fsmspec.Plan) (string, error) {
+		w := workflow.Planned(p.Levels(), 0)[0]
+		w.Command, w.Spec, w.Session, w.Dir = "release", "/skills/release/fsm.json", "s1", l.project
+		w.Inode = state.Inode(l.project)
+		w.Files = FilesOf(t.Context(), l.project, spec.Tasks())
+		if w.Values = spec.HasValues(); w.Values {
+			w.Vars = spec.Initial("")
+		}
+		return w.Encode()
+	}
+	_, err = list.Replace(t.Context(), tasks.Label{Command: "release"}, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
+		return spec.Plan("release", snap, fsmspec.Policy{})
+	})
+	require.NoError(t, err)
+	return l
 }
 
-func taskText(s workflow.Step) []byte {
-	var blockers []string
+func taskText(s Step) []byte {
+	blockers := []string{}
 	for _, id := range s.BlockedBy {
 		blockers = append(blockers, message.Itoa(id))
 	}
+	plain := strings.NewReplacer("{{", "{", "}}", "}").Replace
 	text, err := json.Marshal(map[string]any{
-		"id": message.Itoa(s.ID), "subject": s.Subject, "description": "How to do " + message.Itoa(s.ID) + ".", "status": s.Status,
-		"blocks": []string{}, "blockedBy": append([]string{}, blockers...), "metadata": map[string]string{"fsm": "release"},
+		"id": message.Itoa(s.ID), "subject": s.Subject, "description": cmp.Or(plain(s.Description), "How to do "+message.Itoa(s.ID)+"."),
+		"activeForm": s.ActiveForm, "status": s.Status, "blocks": []string{}, "blockedBy": blockers,
+		"metadata": map[string]string{"fsm": "release"},
 	})
 	if err != nil {
 		panic(err)
@@ -112,25 +166,43 @@ func taskText(s workflow.Step) []byte {
 	return text
 }
 
-// put writes the file of a task as another program does.
+// The tests read and write the files of the list themselves, in the client's form.
+func fileName(id int64) string { return tasks.Form.Name(message.Itoa(id)) }
+
+func (l *list) path(id int64) string { return filepath.Join(l.List.Dir, fileName(id)) }
+
+// stateFile returns the path of a file of S.
+func (f *Frame) stateFile(name string) string { return filepath.Join(state.StateDir(f.List.Dir), name) }
+
+// put writes the file of a task as another program does, and remove removes it.
 func (l *list) put(id int64, text string) {
 	l.t.Helper()
-	require.NoError(l.t, os.WriteFile(filepath.Join(l.List.Dir, fileName(id)), []byte(text), 0o644))
+	require.NoError(l.t, os.WriteFile(l.path(id), []byte(text), 0o644))
+}
+
+func (l *list) remove(ids ...int64) {
+	l.t.Helper()
+	for _, id := range ids {
+		require.NoError(l.t, os.Remove(l.path(id)))
+	}
 }
 
 // set changes the status of a task as the client does.
 func (l *list) set(id int64, status string) {
 	l.t.Helper()
-	writeStatus(l.t, filepath.Join(l.List.Dir, fileName(id)), status)
+	data, err := os.ReadFile(l.path(id))
+	require.NoError(l.t, err)
+	data, err = tasks.Form.SetStatus(data, status)
+	require.NoError(l.t, err)
+	l.put(id, string(data))
 }
 
-func writeStatus(t tb, path, status string) {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
-	data, err = withStatus(data, status)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(path, data, 0o644))
+// write writes a file of the project.
+func (l *list) write(name, text string) {
+	l.t.Helper()
+	path := filepath.Join(l.project, name)
+	require.NoError(l.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(l.t, os.WriteFile(path, []byte(text), 0o644))
 }
 
 // ask requests an update, as the hook does.
@@ -148,12 +220,13 @@ func (l *list) do(id int64, status string) Verdict {
 	return v
 }
 
-// allows fails the test unless the update is allowed.
-func (l *list) allows(id int64, status string) {
+// allows fails the test unless the update is allowed, and returns what the agent is told.
+func (l *list) allows(id int64, status string) string {
 	l.t.Helper()
 	v := l.do(id, status)
 	require.True(l.t, v.Allowed(), "%+v", v)
 	require.Empty(l.t, v.Trouble)
+	return v.Told
 }
 
 // denies fails the test unless the update is denied, and returns the reason.
@@ -165,6 +238,100 @@ func (l *list) denies(id int64, status string) string {
 	return v.Reason
 }
 
+// begin starts steps as the client does, and returns what the agent is told about the last.
+func (l *list) begin(ids ...int64) (told string) {
+	l.t.Helper()
+	for _, id := range ids {
+		told = l.allows(id, inProgress)
+	}
+	return told
+}
+
+// gives completes a step with this metadata as the client does: it sets the status, or carries out the rewritten update.
+func (l *list) gives(id int64, metadata string) Verdict {
+	l.t.Helper()
+	v := l.Update(l.t.Context(), Update{Task: message.Itoa(id), Status: completed, Metadata: jsontext.Value(metadata)})
+	switch {
+	case !v.Allowed():
+		return v
+	case v.Turn != nil:
+		l.set(id, pending)
+	default:
+		l.set(id, completed)
+	}
+	l.seen()
+	return v
+}
+
+// end completes a step with an outcome, or without one.
+func (l *list) end(id int64, outcome string) Verdict {
+	l.t.Helper()
+	if outcome == "" {
+		return l.gives(id, "")
+	}
+	return l.gives(id, `{"outcome":"`+outcome+`"}`)
+}
+
+// ended completes steps, one after the other, which has to be allowed.
+func (l *list) ended(ids ...int64) {
+	l.t.Helper()
+	for _, id := range ids {
+		v := l.end(id, "")
+		require.True(l.t, v.Allowed() && v.Turn == nil, "#%d: %+v", id, v)
+	}
+}
+
+// seen is what the hook does after an update.
+func (l *list) seen() string {
+	l.t.Helper()
+	text, v := l.Seen(l.t.Context(), "", "")
+	require.Empty(l.t, v.Trouble)
+	return text
+}
+
+// told completes a step and returns what the agent is told afterwards.
+func (l *list) told(id int64, outcome string) string {
+	l.t.Helper()
+	require.True(l.t, l.Update(l.t.Context(), Update{Task: message.Itoa(id), Status: completed, Outcome: outcome}).Allowed())
+	l.set(id, completed)
+	text, v := l.Seen(l.t.Context(), message.Itoa(id), "")
+	require.Empty(l.t, v.Trouble)
+	return text
+}
+
+// past is what a person says about a step; skip and reopen are two of the words.
+func (l *list) past(p Past) *state.State {
+	l.t.Helper()
+	p.Because = cmp.Or(p.Because, "x")
+	s, err := l.GoPast(l.t.Context(), p, state.By{Who: state.ThePerson})
+	require.NoError(l.t, err)
+	return s
+}
+
+func (l *list) skip(id int64) { l.t.Helper(); l.past(Past{Step: id}) }
+
+func (l *list) reopen(id int64) *state.State {
+	l.t.Helper()
+	s, err := l.Reopen(l.t.Context(), id, "x", state.By{Who: state.ThePerson})
+	require.NoError(l.t, err)
+	return s
+}
+
+// stops ends a turn: it returns what the agent and the person are told.
+func (l *list) stops(x Stopping) (agent, person string) {
+	l.t.Helper()
+	agent, person, err := l.Stop(l.t.Context(), x)
+	require.NoError(l.t, err)
+	return agent, person
+}
+
+func (l *list) resumes() string {
+	l.t.Helper()
+	text, err := l.Resume(l.t.Context(), "")
+	require.NoError(l.t, err)
+	return text
+}
+
 func (l *list) state() *state.State {
 	l.t.Helper()
 	s, err := state.Load(l.t.Context(), l.List.Dir)
@@ -172,17 +339,65 @@ func (l *list) state() *state.State {
 	return s
 }
 
-// write writes a file of the project.
-func (l *list) write(name, text string) {
-	l.t.Helper()
-	path := filepath.Join(l.project, name)
-	require.NoError(l.t, os.MkdirAll(filepath.Dir(path), 0o755))
-	require.NoError(l.t, os.WriteFile(path, []byte(text), 0o644))
+func ready(s *state.State) (ids []int64) {
+	for _, c := range s.Ready() {
+		ids = append(ids, c.ID)
+	}
+	return ids
 }
 
-// The tests read and write the files of the list themselves, in the client's form.
-func fileName(id int64) string { return tasks.Form.Name(message.Itoa(id)) }
+// lastLine returns the newest line of evidence.
+func (l *list) lastLine() state.Evidence {
+	l.t.Helper()
+	all := l.state().Evidence
+	return all[len(all)-1]
+}
 
-func withStatus(data []byte, status string) ([]byte, error) {
-	return tasks.Form.SetStatus(data, status)
+// file returns a member of a task's file, and shown what the list shows of it.
+func (l *list) file(id int64, member string) string {
+	l.t.Helper()
+	data, err := os.ReadFile(l.path(id))
+	require.NoError(l.t, err)
+	return jsonx.StringMember(data, member)
+}
+
+func (l *list) shown(id int64) string {
+	l.t.Helper()
+	return l.file(id, "subject") + ": " + l.file(id, "status")
+}
+
+// shows returns what the list shows of its five steps.
+func (l *list) shows() string {
+	l.t.Helper()
+	return strings.Join([]string{l.shown(1), l.shown(2), l.shown(3), l.shown(4), l.shown(5)}, "\n")
+}
+
+// all returns what the list shows of every task: its subject, its status, and what it waits for.
+func (l *list) all() string {
+	l.t.Helper()
+	var lines []string
+	for id := int64(1); id < 60; id++ {
+		data, err := os.ReadFile(l.path(id))
+		if err != nil {
+			continue
+		}
+		line := fmt.Sprintf("%d %s", id, l.shown(id))
+		if t := tasks.Form.Decode(data); len(t.BlockedBy) > 0 {
+			line += " <" + strings.Join(t.BlockedBy, " ")
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// beside returns the list as another process has it.
+func (l *list) beside() *list {
+	frame := *l.Frame
+	return &list{Frame: &frame, t: l.t, project: l.project}
+}
+
+// rewrite writes the file of a step as another program does, with more metadata.
+func (l *list) rewrite(s Step, metadata string) {
+	l.t.Helper()
+	l.put(s.ID, strings.Replace(string(taskText(s)), `"fsm":"release"`, `"fsm":"release"`+metadata, 1))
 }

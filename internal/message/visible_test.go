@@ -40,6 +40,12 @@ func TestLineAndWords(t *testing.T) {
 	assert.Equal(t, `a b\x1b c`, message.Words(" a\n\tb\x1b\u2028c "))
 }
 
+func TestSentence(t *testing.T) {
+	for want, words := range map[string][]string{"": nil, "a": {"a"}, "a and b": {"a", "b"}, "a, b and c": {"a", "b", "c"}} {
+		assert.Equal(t, want, message.Sentence(words))
+	}
+}
+
 func TestClip(t *testing.T) {
 	assert.Equal(t, "äbc", message.Clip("äbc", 3))
 	assert.Equal(t, "äb…", message.Clip("äbc", 2))

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -33,6 +34,35 @@ func TestSkippedIsNotDone(t *testing.T) {
 		assert.False(t, s.skipped(1), why)
 	}
 	assert.False(t, stateOf(stepLine{id: 1}).skipped(1))
+}
+
+// TestLastLines: twenty lines at most, and as many characters as the agent reads.
+func TestLastLines(t *testing.T) {
+	all := strings.Split(strings.Repeat("x\n", 30), "\n")
+	assert.Equal(t, strings.Join(all[10:30], "\n"), LastLines(strings.Join(all, "\n")))
+	assert.Equal(t, "…"+strings.Repeat("é", 2000), LastLines(strings.Repeat("é", 3000)))
+	assert.Equal(t, `\x1b[31mred`, LastLines("\x1b[31mred\r\n"))
+	assert.Empty(t, LastLines("\n\n"))
+}
+
+// TestChanges: which steps, and what else, another definition has changed.
+func TestChanges(t *testing.T) {
+	const array = `[{"id": 1, "subject": "A", "check": "x"}, {"id": 2, "subject": "B", "blockedBy": [1]}]`
+	const object = `{"fsm": 2, "vars": {"a": "1"}, "steps": [{"id": 1, "subject": "A"}, {"id": 10, "subject": "B", "when": {"1": "done"}}]}`
+	for _, c := range []struct{ old, now, want string }{
+		{array, array, ""},
+		{array, strings.NewReplacer(", ", ",\n", `": `, `" :`).Replace(array), ""},
+		{array, strings.Replace(array, `"x"`, `"y"`, 1), "step 1 differs"},
+		{array, `[{"id": 2, "subject": "B"}]`, "steps 1 and 2 differ"}, // a step gone, another order
+		{`[{"id": 1, "subject": "A", "check": "x"}]`, array, "step 2 differs"},
+		{array, `[]`, "steps 1 and 2 differ"},
+		{object, strings.Replace(object, `"a": "1"`, `"a": "2"`, 1), "vars differs"},
+		{object, strings.Replace(object, `, "when": {"1": "done"}`, "", 1), "step 10 differs"},
+		{object, `{"steps": [{"id": "2", "subject": "A"}], "": 1}`, `steps 1, 2 and 10 differ,  differs, fsm differs, vars differs`},
+	} {
+		old, now := &workflow.Workflow{Definition: Definition([]byte(c.old))}, &workflow.Workflow{Definition: Definition([]byte(c.now))}
+		assert.Equal(t, c.want, Changes(old, now), c.now)
+	}
 }
 
 // TestLateNames names of state files have letters only, and different ids different names.

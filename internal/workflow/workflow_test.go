@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -13,9 +14,9 @@ import (
 
 const everything = `{"fsm": 2, "vars": {"tag": ""}, "steps": [
 	{"id": 1, "subject": "Build {tag}", "ready": ["go.mod"], "do": "review", "produces": ["out/*", "log"],
-		"check": {"run": "make", "timeout": 90, "env": ["PATH"], "watch": ["src/**"]}, "approval": "Ship {tag}?", "only": ["Bash(git push *)"]},
+		"check": {"run": "make", "timeout": 90, "env": ["CI", "PATH"], "watch": ["src/**"]}, "approval": "Ship {tag}?", "only": ["Bash(git push *)"]},
 	{"id": 2, "subject": "Judge", "blockedBy": [1], "within": "2h", "outcomes": {
-		"again": {"back": 1, "max": 2, "then": "stop"}, "stop": {"stop": true, "approval": "Stop?"},
+		"again": {"back": 1, "max": 2, "then": "stop"}, "more": {"back": 1, "max": 1}, "stop": {"stop": true, "approval": "Stop?"},
 		"fine": {"produces": ["report"], "check": "test -s report"}}},
 	{"id": 3, "subject": "Choose", "when": {"2": ["fine", "skipped"]}, "decides": {"run": "./choose"}, "outcomes": ["a", "b"],
 		"set": {"tag": "v.*", "sum": {"run": "sum"}, "kind": ["x", "y"]}},
@@ -65,7 +66,7 @@ func TestTexts(t *testing.T) {
   needs go.mod
   calls the skill review
   produces out/*, log
-  check (at most 1m30s, with PATH, no other variable): make
+  check (at most 1m30s, with CI, PATH, no other variable): make
   approval: Ship {tag}?
   only here: Bash(git push *)
   - ready at start: ready: go.mod; looks true; says ""
@@ -76,6 +77,7 @@ func TestTexts(t *testing.T) {
 #2 Judge by {agent } true
   after #1
   outcome again ↺ #1, 2 times at most, then stop
+  outcome more ↺ #1, once at most
   outcome stop ends the workflow; approval: Stop?
   outcome fine; produces report; check (at most 5m0s): test -s report
   within 2h
@@ -111,6 +113,28 @@ the parts of #6; The parts of #6 are; the parts of #6; last [8]
 `, b.String())
 }
 
+// TestTheRecord has each member by a name of its own.
+func TestTheRecord(t *testing.T) {
+	w := Workflow{Version: Version, Command: "release", Spec: "/skills/release/fsm.json", SHA256: "ab", Session: "s1", Dir: "/project",
+		Steps: []Step{{ID: 8, Local: 1, Subject: "Build", Status: "completed", Produces: []string{"dist/*.tar.gz"}},
+			{ID: 9, Local: 2, Subject: "Test", Status: "pending", BlockedBy: []int64{8}, Ready: []string{"dist/app.tar.gz"},
+				Check: &Check{Run: "make test", Timeout: 0.5, Dir: "app"}, Approval: "Publish?"}}}
+	line, err := w.Encode()
+	require.NoError(t, err)
+	require.Equal(t, `{"version":6,"command":"release","spec":"/skills/release/fsm.json","sha256":"ab","session":"s1",`+
+		`"dir":"/project","steps":[{"id":8,"local":1,"subject":"Build","status":"completed","produces":["dist/*.tar.gz"]},`+
+		`{"id":9,"local":2,"subject":"Test","status":"pending","blockedBy":[8],"ready":["dist/app.tar.gz"],`+
+		`"check":{"run":"make test","timeout":0.5,"dir":"app"},"approval":"Publish?"}]}`, line)
+	back, err := ParseWorkflow(line)
+	require.NoError(t, err)
+	require.NotNil(t, back.Machine)
+	back.Machine = nil
+	require.Equal(t, w, back)
+	require.Equal(t, 500*time.Millisecond, back.Steps[1].Check.Limit())
+	assert.Equal(t, []ShownGate{{Kind: ReadyFiles, When: AtStart, Text: "needs dist/app.tar.gz"}}, ShownGates(w.Steps[1].Gates()[:1]))
+	assert.NotNil(t, ShownGates(nil), "a list without gates is an empty array")
+}
+
 // TestRecordsThatAreRefused: what another program has written, or damaged, is not taken for a workflow.
 func TestRecordsThatAreRefused(t *testing.T) {
 	for want, change := range map[string]func(w *Workflow){
@@ -127,7 +151,10 @@ func TestRecordsThatAreRefused(t *testing.T) {
 		"of nothing, or of two things": func(w *Workflow) { w.Steps[4].Each.Run = &Check{Run: "x", Timeout: 1} },
 		"decides, and there is none":   func(w *Workflow) { w.Steps[2].Chooser = nil },
 		"a check without a command":    func(w *Workflow) { w.Steps[0].Check.Run = " " },
-		"timeout of 0 seconds":         func(w *Workflow) { w.Steps[1].Outcomes[2].Check.Timeout = 0 },
+		`unknown status "done"`:        func(w *Workflow) { w.Steps[0].Status = "done" },
+		"timeout of 0 seconds":         func(w *Workflow) { w.Steps[1].Outcomes[3].Check.Timeout = 0 },
+		"timeout of 1e-300 seconds":    func(w *Workflow) { w.Steps[0].Check.Timeout = 1e-300 },
+		"timeout of 1801 seconds":      func(w *Workflow) { w.Steps[0].Check.Timeout = 1801 },
 		"timeout of 1e+300 seconds":    func(w *Workflow) { w.Steps[2].Chooser.Timeout = 1e300 },
 		"a time limit of -1 seconds":   func(w *Workflow) { w.Steps[1].Within = -1 },
 		`only: "(": `:                  func(w *Workflow) { w.Steps[0].Only = []string{"("} },
@@ -142,8 +169,12 @@ func TestRecordsThatAreRefused(t *testing.T) {
 			require.NoError(t, err)
 			_, err = ParseWorkflow(strings.Replace(text, `"version":`, `"version":1`, 1))
 			require.ErrorIs(t, err, ErrVersion)
-			_, err = ParseWorkflow("{")
-			require.ErrorContains(t, err, "the record of a workflow: ")
+			for text, want := range map[string]string{"": "the record of a workflow: 1:1: unexpected end of file",
+				`{"version":6,"dir":3}`: "1:20: dir: got a number",
+				`{"version":6,"dir":"/p","steps":[{"id":1,"local":1,"status":"pending","check":"make"}]}`: "check: got a string"} {
+				_, err = ParseWorkflow(text)
+				require.ErrorContains(t, err, want)
+			}
 			continue
 		}
 		assert.ErrorContains(t, err, want)
