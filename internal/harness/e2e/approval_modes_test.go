@@ -30,6 +30,14 @@ func TestAnApprovalIsAPersonsInEveryMode(t *testing.T) {
 	}
 }
 
+// Fact 95: a host answers for the person.
+func TestAHostApprovesAStep(t *testing.T) {
+	s := held(t, twice)
+	r := s.Prompt(Script{Main: append(begun(), Do(TaskUpdate("complete", "1", "completed")), Say("done"))}, "go", saysYes(t, s)...)
+	allowed(t, r, "complete")
+	assert.Equal(t, "done", stateOf(t, s).Step(1).Outcome)
+}
+
 // Fact 156: a yes is for one step, also one with which the person wants to be asked no more.
 func TestAnApprovalIsAskedAgain(t *testing.T) {
 	for _, mode := range []string{"auto", "manual"} {

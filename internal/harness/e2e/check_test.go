@@ -129,19 +129,3 @@ func TestTheTranscriptIsCheckedBeforeTheAgentStops(t *testing.T) {
 	assert.Contains(t, typed.Exchanges(Main)[2].Request.News(), "#1 Far: collect")
 	assert.Equal(t, "really done", typed.Final)
 }
-
-// A session that calls no skill with a workflow has no file of this program.
-func TestASessionWithoutAWorkflowHasNoFile(t *testing.T) {
-	s := realclient.New(t)
-	s.Write(projectSkills+"/plain/SKILL.md", plainSkill)
-	hydrating(t, s)
-
-	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "plain"), Skill("own", "init")), load, Do(TaskList("list")), Say("done")}}, "go")
-
-	assert.Equal(t, "done", r.Final)
-	for _, h := range r.Hooks {
-		assert.Contains(t, []string{"", "{\"continue\": true}\n"}, h.Stdout, h.Event)
-		assert.Empty(t, h.Stderr, h.Event)
-	}
-	assert.NoDirExists(t, s.Path("home/.claude/tasks/."+s.Session+".fsmtx"))
-}

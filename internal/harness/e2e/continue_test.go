@@ -12,34 +12,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 )
 
-// TestAnEndedSessionsWorkflowGoesOn: the session that begins next is told of it, its agent takes it without a question, by name, too, and
-// the task tools have it. The old session, if it is resumed, hears where it went.
-func TestAnEndedSessionsWorkflowGoesOn(t *testing.T) {
-	s := held(t, steps("Release"))
-	onPath(s)
-	s.Prompt(Script{Main: append(begun(), Do(TaskUpdate("first", "1", "completed")), Say("done"))}, "go")
-	old := s.Session
-
-	s.Session = realclient.NewSession()
-	r := s.Prompt(Script{Main: []Turn{
-		Do(Bash("continue", "fsmtx continue --session "+old)), load,
-		Do(TaskUpdate("early", "3", "in_progress")), Do(TaskUpdate("second", "2", "completed")), Do(TaskList("list")), Say("done"),
-	}}, "go on")
-	const told = "this project has an unfinished workflow of another session (release: 1 of 3 done"
-	assert.True(t, r.Exchanges(Main)[0].Request.Says("Note: "+told))
-	assert.Contains(t, r.Ran("SessionStart")[0].Stdout, `"systemMessage": "fsmtx: `+told)
-	allowed(t, r, "continue", "second")
-	assert.Contains(t, r.Text("continue"), "release goes on here (1 of 3 done)")
-	assert.Contains(t, denied(t, r, "early"), "must be done first")
-	assert.Equal(t, []string{"#1 [completed] Release: collect", "#2 [completed] Release: write", "#3 [pending] Release: publish"},
-		taskLines(t, r, "list"))
-
-	there := s.Session
-	s.Session = old
-	r = s.Prompt(Script{Main: []Turn{load, Do(TaskList("list")), Say("done")}}, "and here?")
-	assert.True(t, r.Exchanges(Main)[0].Request.Says("the workflow of release goes on in the task list "+s.Path("home/.claude/tasks/"+there)))
-}
-
 // TestTheWorkflowOfASessionAtWorkIsAskedFor in the client's own dialog: a no leaves it, a yes takes it, and without a person it is refused.
 func TestTheWorkflowOfASessionAtWorkIsAskedFor(t *testing.T) {
 	s := held(t, steps("Release"))

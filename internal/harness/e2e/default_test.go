@@ -58,17 +58,6 @@ func TestAQuestionReachesThePersonByACommand(t *testing.T) {
 	assert.True(t, stateOf(t, s).Step(2).Done())
 }
 
-// Where nobody can be asked the call is refused, with what a person can run, and the turn ends with what waits for them.
-func TestAQuestionThatNobodyAnswersSaysWhatToDo(t *testing.T) {
-	s := withoutTaskTools(t, `[{"id": 1, "subject": "Publish", "approval": "Do you approve the release?"}]`)
-	s.Allow = []string{"Skill"}
-	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "release")), work("asked", "complete 1"), Say("done")}}, "go")
-	reason := denied(t, r, "asked")
-	assert.Contains(t, reason, "Do you approve the release?")
-	assert.Contains(t, reason, `tell the person, who can approve it in a terminal outside the client: fsmtx step done 1 --because "..."`)
-	assert.False(t, stateOf(t, s).Step(1).Done())
-}
-
 // Fact 191: what sends the agent back is on the screen once, and in its request once, without the line of the shell.
 func TestStopReportsOnce(t *testing.T) {
 	s := withoutTaskTools(t, `[{"id": 1, "subject": "Write"}]`, "--stop", "remind")

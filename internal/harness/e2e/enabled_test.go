@@ -113,16 +113,19 @@ func TestTheInstallationThatTheClientLoads(t *testing.T) {
 }
 
 // Fact 123: the first start of the client writes the registry, and runs the skills of a directory
-// marketplace before it has.
-func TestASkillOfAPluginWithoutARegistryIsHydrated(t *testing.T) {
-	for name, registry := range map[string]string{"none": "", "broken": "{"} {
+// marketplace before it has. The model gets the tasks with the result of the call in any case.
+func TestASkillOfAPluginIsHydrated(t *testing.T) {
+	for name, registry := range map[string]string{"whole": "kept", "none": "", "broken": "{"} {
 		t.Run(name, func(t *testing.T) {
 			s := realclient.New(t)
 			c := parseCatalog(t, catalogs["two plugins of one root"])
 			c.write(t, s)
-			require.NoError(t, os.Remove(s.Path("home/.claude/plugins/installed_plugins.json")))
-			if registry != "" {
-				s.Write("home/.claude/plugins/installed_plugins.json", registry)
+			switch path := "home/.claude/plugins/installed_plugins.json"; registry {
+			case "kept":
+			case "":
+				require.NoError(t, os.Remove(s.Path(path)))
+			default:
+				s.Write(path, registry)
 			}
 			s.Write("market/skills/x/fsm.json", `[{"id": 1, "subject": "Weigh the anchor"}]`)
 			installHooks(t, s, hook{"PostToolUse", "Skill", fsmtx + " hydrate --announce"})

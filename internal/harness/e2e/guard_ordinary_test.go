@@ -64,45 +64,6 @@ func TestAnOrdinarySessionOnMainIsLeftAlone(t *testing.T) {
 	p.silent(p.ask(Script{Main: []Turn{Say("Yes.")}}, "and stop words?"))
 }
 
-func TestAnOrdinarySessionOnAFeatureBranchIsLeftAlone(t *testing.T) {
-	p := newInstalled(t, "feature/foo")
-	edit := func(id, name string) []Turn {
-		return []Turn{
-			Do(Call(id+"-read", "Read", map[string]any{"file_path": p.Path("project/specs/foo/" + name)})),
-			Do(Call(id, "Edit", map[string]any{"file_path": p.Path("project/specs/foo/" + name), "old_string": "[ ]", "new_string": "[x]"})),
-		}
-	}
-	p.Write("project/specs/foo/login.spec.ts", "[ ]")
-	r := p.ask(Script{Main: append(edit("test", "login.spec.ts"), Say("done"))}, "mend the test")
-	p.silent(r)
-	assert.Equal(t, "[x]", read(t, p.Sandbox, "project/specs/foo/login.spec.ts"))
-
-	// After a completion, in another session.
-	p.enter("COMPLETION")
-	p.Write("project/specs/foo/tasks.md", "- [ ] [T001] a\n")
-	p.Session = realclient.NewSession()
-	r = p.ask(Script{Main: append(edit("tick", "tasks.md"), p.writing("spec.md", "spec"), Say("done"))}, "tick the box")
-	p.silent(r)
-	assert.Contains(t, read(t, p.Sandbox, "project/specs/foo/tasks.md"), "[x]")
-	assert.FileExists(t, p.Path("project/specs/foo/spec.md"))
-}
-
-func (p planning) writing(name, id string) Turn { return Do(p.write(id, name)) }
-
-// A second session asks a plain question while the first one plans.
-func TestASecondSessionIsAnswered(t *testing.T) {
-	p := newInstalled(t, "feature/foo")
-	p.enter("ARCHITECTURE")
-	p.lock("the-planner")
-
-	r := p.ask(Script{Main: []Turn{Say("It is in login.ts.")}}, "where is the login?")
-
-	assert.Equal(t, "It is in login.ts.", r.Final)
-	for _, h := range r.Ran("Stop") {
-		assert.Zero(t, h.ExitCode)
-	}
-}
-
 // AC7: a plan from its command to its completion, over several turns: the guards refuse
 // what breaks the rules and nothing else, the user is asked and answers, and afterwards
 // the session is an ordinary one.
@@ -125,11 +86,13 @@ func TestAC7APlanOverSeveralTurns(t *testing.T) {
 		Do(LoadTools("load", researchTool)),
 		touch("research", "RESEARCH"),
 		Do(calls(2)...),
+		bash("cd", "mkdir src && cd src"), // the guards still find the feature
 		Do(p.write("frozen", "spec.md")),
+		bash("cd back", "cd .."),
 		Say("Which colour should the button have?"), // blocked: it may go on without
 		Say("I cannot go on. Which colour should the button have?"),
 	}}, "/product-planning:plan emergency-stop button", p.researching()...)
-	assert.Contains(t, r.Text("early"), "No planning lock acquired")
+	assert.True(t, strings.HasPrefix(r.Text("early"), "PreToolUse:Write hook error: DENIED: No planning lock acquired."), r.Text("early"))
 	assert.NotContains(t, r.Text("lock")+r.Text("setup")+r.Text("spec"), "DENIED")
 	assert.Contains(t, r.Text("call0"), "THE-ANSWER")
 	assert.Contains(t, r.Text("frozen"), "spec.md is immutable")
@@ -165,50 +128,6 @@ func TestAC7APlanOverSeveralTurns(t *testing.T) {
 		assert.Zero(t, h.ExitCode)
 		assert.NotContains(t, h.Stdout, "planning-state")
 	}
-}
-
-// The terminal shows what the client stores: the result of a refused call and the reasons
-// of Stop hooks. No message of a guard repeats one of them.
-func TestEachRefusalIsShownOnce(t *testing.T) {
-	p := newInstalled(t, "feature/foo")
-	p.enter("ARCHITECTURE")
-	p.lock(p.Session)
-
-	p.ask(Script{Main: []Turn{Do(p.write("write", "spec.md")), Say("one"), Say("Shall I go on?")}}, "plan")
-
-	transcripts, err := filepath.Glob(filepath.Join(p.Home, ".claude/projects/*/"+p.Session+".jsonl"))
-	require.NoError(t, err)
-	require.Len(t, transcripts, 1)
-	data, err := os.ReadFile(transcripts[0])
-	require.NoError(t, err)
-	for _, text := range []string{"spec.md is immutable", "Missing artifacts: design.md", "Workflow at phase ARCHITECTURE, not complete"} {
-		assert.Contains(t, string(data), text)
-	}
-	for line := range strings.Lines(string(data)) {
-		if strings.Contains(line, `"hook_system_message"`) {
-			assert.NotContains(t, line, "spec.md is immutable")
-			assert.NotContains(t, line, "Missing required artifacts")
-			assert.NotContains(t, line, "Continue the planning workflow")
-		}
-	}
-}
-
-// A session that was forked from the planner is told that the lock is another's, and is
-// not asked to produce what it must not write.
-func TestAForkIsNotHeld(t *testing.T) {
-	p := newInstalled(t, "feature/foo")
-	p.enter("ARCHITECTURE")
-	p.lock(p.Session)
-	p.ask(Script{Main: []Turn{Say("stopped")}}, "stop")
-
-	planner := p.Session
-	p.Session = realclient.NewSession()
-	r := p.Try(Script{Main: []Turn{Do(p.write("write", "plan.md")), Say("done")}}, "write the plan", "--plugin-dir", p.Path("plugin"),
-		"--resume", planner, "--fork-session")
-
-	require.Empty(t, r.Faults(), "H11 lets it end")
-	assert.Contains(t, r.Text("write"), "owned by another session ("+planner+")")
-	assert.Contains(t, r.Text("write"), "fsmtx guard unlock --session "+planner)
 }
 
 // AC6: the client prints with --debug what the hooks were given and what they answered.

@@ -4,16 +4,12 @@ package e2e
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/guard"
-	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 )
@@ -49,9 +45,7 @@ func newInstalled(t *testing.T, branch string) planning {
 		out := p.Command("", command[0], command[1:]...)
 		require.Zero(t, out.Code, out)
 	}
-	for _, name := range []string{"tech-lead", "qa-strategist", "researcher"} {
-		p.Write("plugin/agents/"+name+".md", "---\nname: "+name+"\ndescription: plays the "+name+"\n---\nDo your part.\n")
-	}
+	p.Write("plugin/agents/researcher.md", "---\nname: researcher\ndescription: plays the researcher\n---\nDo your part.\n")
 	p.Write("plugin/commands/plan.md", "---\ndescription: plans a feature\n---\nPlan it: $ARGUMENTS\n")
 	p.Write("project/specs/foo/README.md", "# Foo\n")
 	return p
@@ -74,135 +68,26 @@ func (p planning) ask(script Script, prompt string, args ...string) *realclient.
 	return p.Prompt(script, prompt, append([]string{"--plugin-dir", p.Path("plugin")}, args...)...)
 }
 
-func (p planning) session() guard.Session {
-	return guard.SessionOf(p.Session, func(name string) string { return p.Env[name] })
-}
-
 // write returns a call of the client's Write tool for a file of the feature.
 func (p planning) write(id, name string) Block {
 	return Call(id, "Write", map[string]any{"file_path": p.Path("project/specs/foo/" + name), "content": "text\n"})
 }
 
-// Without a workflow the guards are silent.
-func TestGuardsAreSilentWithoutAWorkflow(t *testing.T) {
-	p := newPlanning(t, "")
-
-	r := p.ask(Script{Main: []Turn{Do(Call("write", "Write", map[string]any{"file_path": p.Path("project/a.md"), "content": "x"})),
-		Say("done")}}, "go")
-
-	assert.FileExists(t, p.Path("project/a.md"))
-	for _, event := range []string{"PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"} {
-		require.NotEmpty(t, r.Ran(event), event)
-		for _, h := range r.Ran(event) {
-			assert.Zero(t, h.ExitCode, event)
-			assert.Contains(t, []string{"", "{\"continue\": true}\n"}, h.Stdout, "%s: only hydrate answers", event)
-			assert.Empty(t, h.Stderr, event)
-		}
-	}
-}
-
-// AC1, H02 and H04: the model sees exactly the message, after the client's own prefix;
-// nothing is written.
-func TestTheModelSeesTheReasonOfARefusal(t *testing.T) {
-	const noLock = "DENIED: No planning lock acquired. Call Phase 1 setup first to acquire lock before writing to planning workspace."
-	const frozen = "DENIED: spec.md is immutable after planning has started (current phase: COMPLETION). Modifying it would invalidate all " +
-		"downstream artifacts. If requirements changed, abort planning and restart."
-	for _, c := range []struct{ name, file, lock, message string }{
-		{"H02", "plan.md", "", noLock},
-		{"H02, another session's lock", "plan.md", "another",
-			"DENIED: Planning lock owned by another session (another). Wait for lock release or delete stale lock. The lock is "},
-		{"H04", "spec.md", "mine", frozen},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := newPlanning(t, "COMPLETION")
-			switch c.lock {
-			case "mine":
-				p.lock(p.Session)
-			case "another":
-				p.lock("another")
-			}
-
-			r := p.ask(Script{Main: []Turn{Do(p.write("write", c.file)), Say("done")}}, "go")
-
-			result, ok := r.Result("write")
-			require.True(t, ok)
-			assert.True(t, result.IsError)
-			assert.True(t, strings.HasPrefix(result.Text, "PreToolUse:Write hook error: "+c.message), result.Text)
-			assert.NoFileExists(t, p.Path("project/specs/foo/"+c.file))
-		})
-	}
-}
-
-// The holder of the lock may write, in whatever directory the model works.
-func TestTheHolderOfTheLockWrites(t *testing.T) {
-	p := newPlanning(t, "COMPLETION")
-	p.lock(p.Session)
-	p.Write("project/src/deep/file", "")
-
-	r := p.ask(Script{Main: []Turn{
-		Do(p.write("mine", "plan.md")),
-		Do(Bash("cd", "cd src/deep")),
-		Do(p.write("spec", "spec.md")),
-		Say("done"),
-	}}, "go")
-
-	assert.FileExists(t, p.Path("project/specs/foo/plan.md"))
-	assert.Contains(t, r.Text("spec"), "DENIED: spec.md is immutable")
-}
-
-// A guard that allows a call is silent: the client still asks for permission.
-func TestAGuardNeverGrantsAPermission(t *testing.T) {
-	p := newPlanning(t, "COMPLETION")
-	p.lock(p.Session)
-	p.Allow = []string{"Read"}
-
-	r := p.ask(Script{Main: []Turn{Do(p.write("write", "plan.md")), Say("done")}}, "go")
-
-	assert.Contains(t, r.Denied, "write")
-	assert.NoFileExists(t, p.Path("project/specs/foo/plan.md"))
-	for _, h := range r.Ran("PreToolUse") {
-		assert.Zero(t, h.ExitCode)
-		assert.Empty(t, h.Stdout)
-	}
-}
-
-// AC3, H07, H09 and H10: an agent is sent back three times, then it may end.
+// AC3 and H10: an agent is sent back three times, then it may end.
 func TestAgentsAreSentBackThreeTimes(t *testing.T) {
-	for agent, c := range map[string]struct{ guard, reason string }{
-		"tech-lead":     {"H07_tech_lead_validator", "tasks.md not found. Tech-lead agent did not produce tasks.md in "},
-		"qa-strategist": {"H09_qa_strategist_validator", "No unit test IDs. QA strategist did not produce any unit test specifications (UT-xxx)"},
-		"researcher": {"H10_agent_generic_validator",
-			"Insufficient output (2 words). Agent product-planning:researcher produced only 2 words."},
-	} {
-		t.Run(agent, func(t *testing.T) {
-			p := newPlanning(t, "")
-
-			r := p.ask(Script{
-				Main:   []Turn{Do(Agent("agent", "product-planning:"+agent, "play your part")), Say("done")},
-				Agents: map[string][]Turn{"play your part": {Say("attempt one"), Say("attempt two"), Say("attempt three"), Say("attempt four")}},
-			}, "go")
-
-			requests := r.Exchanges(Subagent)
-			require.Len(t, requests, 4)
-			for _, x := range requests[1:] {
-				assert.Contains(t, x.Request.News(), c.reason)
-			}
-			assert.Contains(t, r.Text("agent"), "attempt four")
-			assert.Contains(t, read(t, p.Sandbox, "state/planning-hooks-"+p.Session+".log"), c.guard+": APPROVE+WARN | giving up after 3 blocks")
-		})
-	}
-}
-
-// An agent with sufficient output may end at once.
-func TestACompleteAgentEnds(t *testing.T) {
 	p := newPlanning(t, "")
 
 	r := p.ask(Script{
 		Main:   []Turn{Do(Agent("agent", "product-planning:researcher", "play your part")), Say("done")},
-		Agents: map[string][]Turn{"play your part": {Say("## Found\n\n" + strings.Repeat("word ", 100))}},
+		Agents: map[string][]Turn{"play your part": {Say("attempt one"), Say("attempt two"), Say("attempt three"), Say("attempt four")}},
 	}, "go")
 
-	assert.Len(t, r.Exchanges(Subagent), 1)
+	requests := r.Exchanges(Subagent)
+	require.Len(t, requests, 4)
+	for _, x := range requests[1:] {
+		assert.Contains(t, x.Request.News(), "Insufficient output (2 words). Agent product-planning:researcher produced only 2 words.")
+	}
+	assert.Contains(t, r.Text("agent"), "attempt four")
 }
 
 // AC4, H11a and H11b: a turn cannot end before the workflow is complete, unless the user
@@ -225,22 +110,6 @@ func TestATurnEndsWithTheWorkflowOrOnRequest(t *testing.T) {
 	p.enter("COMPLETION")
 	r = p.ask(Script{Main: []Turn{Say("complete")}}, "and now?")
 	assert.Len(t, r.Exchanges(Main), 1)
-}
-
-// AC4: the user may ask for it while the agent is working.
-func TestATurnEndsOnARequestDuringWork(t *testing.T) {
-	p := newPlanning(t, "ARCHITECTURE")
-
-	// Wait, as a real model takes time, until the client has written the transcript.
-	written := Bash("wait", "until grep -rq queued_command "+p.Home+"/.claude/projects; do sleep 0.1; done")
-
-	r := p.PromptAndSay(Script{Main: []Turn{Do(Bash("work", "true")), Do(written), Say("as you wish")}}, "plan the feature", "stop",
-		"--plugin-dir", p.Path("plugin"))
-
-	assert.Len(t, r.Exchanges(Main), 3)
-	assert.Equal(t, "as you wish", r.Final)
-	assert.Contains(t, read(t, p.Sandbox, "state/planning-hooks-"+p.Session+".log"),
-		"H11a_required_artifacts: APPROVE | The user asked to stop")
 }
 
 // AC5, H06, H12 and H13: the model gets the state with every prompt, with the request for
@@ -316,48 +185,10 @@ func TestParallelResearchIsCounted(t *testing.T) {
 		switch text := r.Text(c.ID); {
 		case strings.Contains(text, "THE-ANSWER"):
 			answered++
-		case strings.Contains(text, "DENIED: Research MCP phase budget exhausted (10/10 calls). Proceed to next phase or "+
-			"consolidate existing research."):
+		case strings.Contains(text, "DENIED: Research MCP phase budget exhausted (10/10 calls). Proceed to next phase or "):
 			refused++
 		}
 	}
-	assert.Equal(t, 10, answered)
-	assert.Equal(t, 2, refused)
-	var b rules.Budget
-	data, err := os.ReadFile(rules.BudgetFile(p.session()))
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(data, &b))
-	assert.Equal(t, 10, b.SessionTotal)
-	assert.Equal(t, 10, b.PerServer["context7"])
+	assert.Equal(t, []int{10, 2}, []int{answered, refused})
 	assert.Contains(t, r.Told("call0"), "WARNING: Phase budget at 10/10.")
-}
-
-// H05: a change of phase with the client's Write tool is logged.
-func TestACheckpointIsLogged(t *testing.T) {
-	p := newPlanning(t, "")
-	p.lock(p.Session)
-	state := func(id, text string) Block {
-		return Call(id, "Write", map[string]any{"file_path": p.Path("project/specs/foo/.planning-state.local.md"), "content": text})
-	}
-
-	r := p.ask(Script{Main: []Turn{
-		Do(state("begin", "---\nphase: SETUP\n---\n")),
-		Do(state("break", "---\nphase: [\n---\n")),
-		Do(state("end", "---\nphase: COMPLETION\nmode: rapid\n---\n")),
-		Say("done"),
-	}}, "go")
-
-	assert.Contains(t, r.Told("break"), "ERROR: State file write detected but YAML frontmatter is malformed. Phase field missing.")
-	audit := read(t, p.Sandbox, "project/specs/foo/.planning-audit.log")
-	assert.Regexp(t, `^\[.{20}\] CHECKPOINT: UNKNOWN → SETUP \| session=`+p.Session+
-		` \| mode=unknown\n\[.{20}\] CHECKPOINT: SETUP → COMPLETION \| session=`+p.Session+` \| mode=rapid\n$`, audit)
-}
-
-// The client's own validator accepts the plugin.
-func TestTheClientValidatesThePlanningPlugin(t *testing.T) {
-	p := newPlanning(t, "")
-
-	out := p.Claude("plugin", "validate", "--strict", p.Path("plugin"))
-
-	assert.Contains(t, out.Stdout, "Validation passed")
 }

@@ -33,26 +33,6 @@ func TestProjectSkill(t *testing.T) {
 	assert.Contains(t, r.Told("skill"), "TaskList", "the announcement")
 }
 
-// TestTaskToolsShowTheTasksToEveryModel: newer models have no task tools unless a
-// variable is set (fact 32), which install --task-tools does.
-func TestTaskToolsShowTheTasksToEveryModel(t *testing.T) {
-	for _, file := range []string{"--local", "--user"} {
-		for _, model := range []string{"claude-opus-5-5", "claude-haiku-5-5"} {
-			t.Run(model+file, func(t *testing.T) {
-				s := realclient.New(t)
-				s.Model = model
-				s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
-				skill(s, projectSkills, "release", steps("Release"))
-				hydrating(t, s, file)
-
-				r := s.Prompt(invoke("release"), "go")
-
-				assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
-			})
-		}
-	}
-}
-
 // The project's settings name the program without its path. If it is not on PATH, the
 // client goes on without the hooks and does not tell the model (fact 46). A hook that needs
 // no program tells it.
@@ -76,28 +56,6 @@ func TestProjectInstallNeedsTheProgramOnPath(t *testing.T) {
 	assert.True(t, r.Exchanges(Main)[0].Request.Says("The program fsmtx, which puts the workflow of a skill into the task "+
 		"list, is not installed here."))
 	assert.Contains(t, shown(t, s), "fsmtx is not on your PATH")
-}
-
-// Without the variable the same session has no task tools: the test above passes
-// because of what install wrote.
-func TestWithoutTheVariableANewerModelSeesNoTasks(t *testing.T) {
-	s := realclient.New(t)
-	skill(s, projectSkills, "release", strings.Replace(steps("Release"), `"Release: publish",`,
-		`"Release: publish", "description": "Tell everyone.",`, 1))
-	hydrating(t, s, "--task-tools=false")
-
-	r := s.Prompt(invoke("release"), "go")
-
-	list, ok := r.Result("list")
-	require.True(t, ok)
-	assert.True(t, list.IsError)
-	told := r.Told("skill")
-	assert.Contains(t, told, "#1 Release: collect", "the tasks are there")
-	assert.Contains(t, told, "fsmtx complete N", "with the commands by which it works them")
-	assert.NotContains(t, told, "Tell everyone.", "which the commands show when the step is ready")
-	assert.NotContains(t, told, "TaskList")
-	assert.NotContains(t, told, "fsm.json")
-	assert.Contains(t, r.Ran("PostToolUse")[0].Stdout, `"systemMessage": "release: 3 tasks #1–#3"`)
 }
 
 // A person with a default model and a fresh install sees the agent work through the steps, by
@@ -169,47 +127,12 @@ func TestAFreshInstallWorksThroughTheSteps(t *testing.T) {
 	}
 }
 
-// The person is told of a failure too; the agent reads all of it.
-func TestThePersonIsToldOfAFailure(t *testing.T) {
-	s := realclient.New(t)
-	skill(s, projectSkills, "broken", `[{"id": 1}, {"id": 2}]`)
-	hydrating(t, s)
-
-	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "broken")), Say("done")}}, "go")
-
-	assert.Contains(t, r.Told("skill"), "fsm.json:1:2: ")
-	assert.Contains(t, shown(t, s), "broken: "+s.Path(projectSkills+"/broken/fsm.json")+" is not valid (2 problems)")
-}
-
 // shown returns the messages of hooks that the client keeps for its screen.
 func shown(t *testing.T, s *realclient.Sandbox) string {
 	t.Helper()
 	out := s.Command("", "sh", "-c", `grep -h '"type":"hook_system_message"' "$HOME"/.claude/projects/*/`+s.Session+`.jsonl`)
 	require.Zero(t, out.Code, "no message")
 	return out.Stdout
-}
-
-func TestUserSkill(t *testing.T) {
-	s := realclient.New(t)
-	skill(s, userSkills, "release", steps("Release"))
-	hydrating(t, s, "--user")
-
-	r := s.Prompt(invoke("release"), "go")
-
-	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
-}
-
-func TestSkillWithoutWorkflowChangesNothing(t *testing.T) {
-	s := realclient.New(t)
-	s.Write(projectSkills+"/plain/SKILL.md", plainSkill)
-	hydrating(t, s)
-
-	r := s.Prompt(invoke("plain"), "go")
-
-	assert.Empty(t, taskLines(t, r, "list"))
-	require.Len(t, r.Ran("PostToolUse"), 1)
-	assert.Equal(t, "{\"continue\": true}\n", r.Ran("PostToolUse")[0].Stdout)
-	assert.NoDirExists(t, list(s))
 }
 
 func TestTypedSkill(t *testing.T) {
@@ -226,107 +149,45 @@ func TestTypedSkill(t *testing.T) {
 	assert.Empty(t, r.Ran("PostToolUse"), "the Skill tool does not run")
 }
 
+// The agent reads all of a failure, and the person is told of it.
 func TestInvalidWorkflow(t *testing.T) {
 	s := realclient.New(t)
-	skill(s, projectSkills, "release", steps("Release"))
 	skill(s, projectSkills, "broken", `[{"id": 1, "subject": "First"}, {"id": 1, "blockedBy": [9]}]`)
 	hydrating(t, s)
-	before := s.Prompt(invoke("release"), "go")
 
-	r := s.Prompt(invoke("broken"), "again")
+	r := s.Prompt(invoke("broken"), "go")
 
-	told := r.Told("skill")
-	assert.Contains(t, told, s.Path(projectSkills+"/broken/fsm.json"))
-	assert.Contains(t, told, "3 problems", "duplicate, missing and unknown at once")
-	assert.Equal(t, taskLines(t, before, "list"), taskLines(t, r, "list"))
+	path := s.Path(projectSkills + "/broken/fsm.json")
+	assert.Contains(t, r.Told("skill"), path+":1:33: ")
+	assert.Contains(t, shown(t, s), "broken: "+path+" is not valid (3 problems)")
+	assert.Empty(t, taskLines(t, r, "list"))
 }
 
-func TestInvalidWorkflowStopsATypedSkill(t *testing.T) {
-	s := realclient.New(t)
-	skill(s, projectSkills, "broken", `[{"id": 1}]`)
-	hydrating(t, s)
-
-	r := s.Try(Script{}, "/broken")
-
-	assert.Empty(t, r.Exchanges(), "the model is not asked")
-	assert.Contains(t, r.Final, "subject")
-}
-
-func TestTaskOfTheClientSurvives(t *testing.T) {
-	s := realclient.New(t)
-	skill(s, projectSkills, "release", steps("Release"))
-	hydrating(t, s)
-
-	r := s.Prompt(Script{Main: []Turn{
-		load,
-		Do(TaskCreate("create", "By hand")),
-		Do(Skill("skill", "release")),
-		Do(TaskCreate("create-too", "By hand too")),
-		Do(TaskList("list")),
-		Say("done"),
-	}}, "go")
-
-	want := append([]string{"#1 [pending] By hand"}, listed("Release", 1)...)
-	assert.Equal(t, append(want, "#5 [pending] By hand too"), taskLines(t, r, "list"))
-}
-
+// Fact 5: the client's own tasks stay, and neither it nor the program uses an id again.
 func TestSkillInvokedAgain(t *testing.T) {
-	s := realclient.New(t)
-	skill(s, projectSkills, "release", steps("Release"))
-	skill(s, projectSkills, "review", steps("Review"))
-	hydrating(t, s)
-
-	r := s.Prompt(Script{Main: []Turn{
-		Do(Skill("first", "release")),
-		load,
-		Do(TaskUpdate("update", "1", "in_progress")),
-		Do(TaskList("before")),
-		Do(Skill("second", "release")),
-		Do(TaskList("after")),
-		Do(Skill("third", "review")),
-		Do(TaskList("other")),
-		Say("done"),
-	}}, "go")
-
-	assert.Equal(t, "#1 [in_progress] Release: collect", taskLines(t, r, "before")[0])
-	assert.Equal(t, listed("Release", 3), taskLines(t, r, "after"))
-	assert.Equal(t, listed("Review", 6), taskLines(t, r, "other"), "another skill's workflow replaces the first")
-}
-
-// A workflow without tasks removes the old ones, and the client does not reuse their IDs.
-func TestIDsAreNotReused(t *testing.T) {
 	s := realclient.New(t)
 	skill(s, projectSkills, "release", steps("Release"))
 	skill(s, projectSkills, "reset", "[]")
 	hydrating(t, s)
 
 	r := s.Prompt(Script{Main: []Turn{
-		Do(Skill("first", "release")),
-		Do(Skill("second", "reset")),
 		load,
 		Do(TaskCreate("create", "By hand")),
-		Do(TaskList("list")),
+		Do(Skill("first", "release")),
+		Do(TaskUpdate("update", "2", "in_progress")),
+		Do(TaskList("before")),
+		Do(Skill("second", "release")),
+		Do(TaskList("after")),
+		Do(Skill("third", "reset")),
+		Do(TaskCreate("create-too", "By hand too")),
+		Do(TaskList("last")),
 		Say("done"),
 	}}, "go")
 
-	assert.Equal(t, []string{"#4 [pending] By hand"}, taskLines(t, r, "list"))
-}
-
-// Two skills in one message run one after the other, so the tasks of the second stay.
-func TestSkillsOfOneMessage(t *testing.T) {
-	s := realclient.New(t)
-	skill(s, projectSkills, "release", steps("Release"))
-	skill(s, projectSkills, "review", steps("Review"))
-	hydrating(t, s)
-
-	r := s.Prompt(Script{Main: []Turn{
-		Do(Skill("first", "release"), Skill("second", "review")),
-		load,
-		Do(TaskList("list")),
-		Say("done"),
-	}}, "go")
-
-	assert.Equal(t, listed("Review", 3), taskLines(t, r, "list"))
+	const mine = "#1 [pending] By hand"
+	assert.Equal(t, "#2 [in_progress] Release: collect", taskLines(t, r, "before")[1])
+	assert.Equal(t, append([]string{mine}, listed("Release", 4)...), taskLines(t, r, "after"))
+	assert.Equal(t, []string{mine, "#8 [pending] By hand too"}, taskLines(t, r, "last"))
 }
 
 func TestTaskListID(t *testing.T) {
@@ -383,66 +244,4 @@ func TestResumeRecoversAnInterruptedHydration(t *testing.T) {
 	for name, file := range before {
 		assert.Equal(t, file, after[name])
 	}
-}
-
-// A subagent's skill adds its tasks to the shared list and keeps the parent's workflow.
-func TestSubagentsSkill(t *testing.T) {
-	s := realclient.New(t)
-	skill(s, projectSkills, "release", steps("Release"))
-	skill(s, projectSkills, "review", steps("Review"))
-	hydrating(t, s)
-
-	r := s.Prompt(Script{
-		Main: []Turn{
-			Do(Skill("skill", "release")),
-			load,
-			Do(Agent("agent", "general-purpose", "be a helper")),
-			Do(TaskList("list")),
-			Say("done"),
-		},
-		Agents: map[string][]Turn{"be a helper": {
-			Do(Skill("inner", "review")),
-			Do(Skill("inner-again", "review")),
-			Say("helped"),
-		}},
-	}, "go")
-
-	assert.Contains(t, r.Told("inner"), "#4 Review: collect", "the announcement reaches the subagent")
-	assert.Equal(t, append(listed("Release", 0), listed("Review", 6)...), taskLines(t, r, "list"))
-}
-
-func TestPluginSkill(t *testing.T) {
-	s := realclient.New(t)
-	dir := s.Path("project/plugin")
-	out := s.Command("", fsmtx, "plugin", dir)
-	require.Zero(t, out.Code, out)
-	s.Claude("plugin", "validate", "--strict", dir)
-	out = s.Command("", fsmtx, "plugin", "--no-steps", "--force", dir) // the agent of this test leaves the tasks alone
-	require.Zero(t, out.Code, out)
-	s.Claude("plugin", "validate", "--strict", dir)
-	s.Claude("plugin", "marketplace", "add", dir)
-	s.Claude("plugin", "install", "fsmtx@fsmtx")
-	r := s.Prompt(invoke("fsmtx:release-checklist"), "go")
-
-	got := taskLines(t, r, "list")
-	require.Len(t, got, 5)
-	assert.Equal(t, "#4 [pending] Raise the version and commit [blocked by #2, #3]", got[3])
-	assert.Contains(t, r.Told("skill"), "#1 Check that the tree is clean")
-	typed := s.Prompt(look(), "/fsmtx:release-checklist 2.0")
-	assert.True(t, strings.HasPrefix(taskLines(t, typed, "list")[0], "#6 "), "reset")
-}
-
-// If a plugin and the settings both have the hooks, the skill is hydrated once.
-func TestTwoHooksHydrateOnce(t *testing.T) {
-	s := realclient.New(t)
-	skill(s, projectSkills, "release", steps("Release"))
-	hydrating(t, s)
-	dir := s.Path("project/plugin")
-	out := s.Command("", fsmtx, "plugin", "--no-steps", dir)
-	require.Zero(t, out.Code, out)
-
-	r := s.Prompt(invoke("release"), "go", "--plugin-dir", dir)
-
-	assert.Len(t, r.Ran("PostToolUse"), 2)
-	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
 }

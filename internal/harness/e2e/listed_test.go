@@ -344,20 +344,6 @@ func TestTheClientListsWhatLocateLists(t *testing.T) {
 	}
 }
 
-// TestASkillThatAMarketplaceListsIsHydrated: the model gets the tasks with the result of the
-// call, not after another hook has found out what the client ran.
-func TestASkillThatAMarketplaceListsIsHydrated(t *testing.T) {
-	s := realclient.New(t)
-	c := parseCatalog(t, catalogs["two plugins of one root"])
-	c.write(t, s)
-	s.Write("market/skills/x/fsm.json", `[{"id": 1, "subject": "Weigh the anchor"}]`)
-	installHooks(t, s, hook{"PostToolUse", "Skill", fsmtx + " hydrate --announce"})
-
-	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "p1:xname")), Say("done")}}, "go")
-
-	assert.Contains(t, r.Told("skill"), "#1 Weigh the anchor")
-}
-
 // Fact 147: the transcript lists the client's own skills and the names in frontmatters before
 // the first call, and a listed name comes before a frontmatter's.
 func TestTheTranscriptListsTheNames(t *testing.T) {

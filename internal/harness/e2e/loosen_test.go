@@ -6,7 +6,6 @@ package e2e
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -94,29 +93,6 @@ func TestARefusedQuestionLeavesNothing(t *testing.T) {
 	assert.Empty(t, overrides(t, s))
 }
 
-// The client's permission tool plays a person who says yes.
-func TestAYesIsForOneCall(t *testing.T) {
-	s := held(t, steps("Release"))
-	onPath(s)
-	s.Allow = []string{"Skill", "Bash(sh *)"}
-	s.Write("project/past.sh", "fsmtx step skip 2 --because 'no time'\n")
-
-	r := s.Prompt(Script{Main: append(begun(),
-		Do(Bash("skip", "fsmtx step skip 1 --because 'no time'"), TaskUpdate("beside", "3", "in_progress")),
-		Do(Bash("script", "sh past.sh")),
-		Do(Bash("done", "fsmtx step skip 1 --because 'no time'")),
-		Do(TaskList("list")), Say("done"))}, "go", saysYes(t, s)...)
-
-	allowed(t, r, "skip")
-	assert.Contains(t, r.Text("skip"), `skipped: #1 "Release: collect"`)
-	assert.Contains(t, denied(t, r, "script"), "an agent cannot go past a gate by itself")
-	assert.Contains(t, denied(t, r, "done"), "the step is done already")
-	assert.Equal(t, "#1 [completed] Release: collect", taskLines(t, r, "list")[0])
-	all := overrides(t, s)
-	require.Len(t, all, 1)
-	assert.Equal(t, state.By{Who: state.ThePerson, How: state.ByQuestion, Session: s.Session}, all[0].By)
-}
-
 // A person in the terminal says no, then yes. What they type with ! counts as the agent's
 // (fact 143), and what they type in a terminal of their own is theirs.
 func TestAPersonAtTheTerminal(t *testing.T) {
@@ -161,79 +137,4 @@ func TestAPersonAtTheTerminal(t *testing.T) {
 	require.Len(t, all, 2)
 	require.NotNil(t, all[1].By.TTY, fmt.Sprint(all[1].By))
 	assert.Equal(t, state.By{Who: state.ThePerson, How: state.AtTerminal, Session: s.Session, TTY: all[1].By.TTY}, all[1].By)
-}
-
-// TestAnotherSkillTakesNothingAwayUntold: by a command or an event of its own the agent replaces no unfinished workflow; a call of
-// the Skill tool does, and the person is told in the same event and at the end of the turn.
-func TestAnotherSkillTakesNothingAwayUntold(t *testing.T) {
-	s := held(t, steps("Release"))
-	skill(s, projectSkills, "easy", `[{"id": 1, "subject": "Look"}]`)
-	onPath(s)
-	fed := `printf '{"session_id": "%s", "cwd": "%s", "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_use_id": "x", ` +
-		`"tool_input": {"skill": "easy"}, "tool_response": {"success": true, "commandName": "easy"}}' "$CLAUDE_CODE_SESSION_ID" "$PWD" | fsmtx `
-	ways := map[string]string{
-		"begin":             "fsmtx begin easy",
-		"a text for sh":     `sh -c "fsmtx begin easy"`,
-		"a folder":          "sh -c 'fsmtx begin .claude/skills/easy'",
-		"an event, hook":    fed + "hook",
-		"an event, no nest": fed + "hydrate --nest off",
-	}
-	turns := begun()
-	for name, line := range ways {
-		turns = append(turns, Do(Bash(name, line)))
-	}
-	turns = append(turns, Do(TaskList("before")), Do(Skill("other", "easy")), Say("done"))
-	r := s.Prompt(Script{Main: turns}, "go")
-	assert.Contains(t, denied(t, r, "begin"), "The agent wants to begin easy in place of release (0 of 3 done): fsmtx begin easy")
-	for name := range ways {
-		assert.Contains(t, denied(t, r, name), "release (0 of 3 done)")
-	}
-	assert.Equal(t, listed("Release", 0), taskLines(t, r, "before"))
-	const told = "easy has replaced release (0 of 3 done); fsmtx undo brings it back"
-	posts := r.Ran("PostToolUse")
-	assert.Contains(t, posts[len(posts)-1].Stdout, told)
-	assert.Contains(t, r.Ran("Stop")[0].Stdout, told)
-}
-
-// TestGatesLookWhereTheClientIs: neither the directory nor the environment of what the agent runs moves them, and the person is told of
-// a linked work tree in which they have looked.
-func TestGatesLookWhereTheClientIs(t *testing.T) {
-	s := held(t, `[{"id": 1, "subject": "Test", "check": "test ! -e broken"}]`)
-	onPath(s)
-	s.Write("elsewhere/README", "")
-	s.Write("project/README", "")
-	git := func(args ...string) {
-		r := s.Command("", "git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
-		require.Zero(t, r.Code, r.Stderr)
-	}
-	git("init", "-q")
-	git("add", "README")
-	git("commit", "-q", "-m", "one")
-	s.Write("project/broken", "")
-	git("add", "broken")
-	git("commit", "-q", "-m", "two")
-	git("worktree", "add", "-q", s.Path("wt"), "HEAD~1")
-	elsewhere := s.Path("elsewhere")
-	r := s.Prompt(Script{Main: append(begun(),
-		Do(Bash("cd", "cd "+elsewhere+" && fsmtx begin release")),
-		Do(Bash("cd in a script", `sh -c "cd `+elsewhere+` && fsmtx begin release"`)),
-		Do(Bash("environment", "CLAUDE_PROJECT_DIR="+elsewhere+" fsmtx begin release")),
-		Do(Bash("here", "fsmtx complete 2")),
-		Do(Bash("an event", `printf '{"session_id": "%s", "cwd": "`+s.Path("wt")+`", "hook_event_name": "PreToolUse", `+
-			`"tool_name": "TaskUpdate", "tool_use_id": "x", "tool_input": {"taskId": "2", "status": "completed"}}' `+
-			`"$CLAUDE_CODE_SESSION_ID" | fsmtx hook`)),
-		Do(Bash("there", "cd "+s.Path("wt")+" && fsmtx complete 2")),
-		Say("done")), Agents: nil}, "go")
-	assert.Contains(t, denied(t, r, "cd"), "The agent wants to begin release in "+elsewhere+", outside of "+s.Project+": fsmtx begin release")
-	assert.Contains(t, denied(t, r, "cd in a script"), "an agent cannot begin release in "+elsewhere+", outside of "+s.Project+" by itself")
-	allowed(t, r, "environment", "there")
-	assert.Contains(t, denied(t, r, "here"), "its check failed (exit status 1)")
-	assert.Contains(t, denied(t, r, "an event"), "its check failed (exit status 1)")
-	inTree := func(e state.Evidence) bool { return e.Verdict == state.Allow && e.Tree == s.Path("wt") }
-	assert.True(t, slices.ContainsFunc(stateOf(t, s).About(2), inTree))
-	told := ""
-	for _, hook := range append(r.Ran("PostToolUse"), r.Ran("Stop")...) {
-		told += hook.Stdout
-	}
-	assert.Contains(t, told, `release: 1 of 1 done: #2 \"Test\"; the gates looked in the work tree `+s.Path("wt"))
 }

@@ -239,28 +239,6 @@ echo "$# $1 [$2]"; cat; echo "to stderr" >&2`), 0o755))
 	assert.Contains(t, string(out), "cannot be started")
 }
 
-// TestInstalledFromAnArchive follows the README for people who have neither Node nor Go:
-// the archive is unpacked, and its directory is put on PATH.
-func TestInstalledFromAnArchive(t *testing.T) {
-	s := realclient.New(t)
-	const top = "fsmtx_1.0.0_linux_amd64"
-	p := &packages{t: t, home: s.Home}
-	p.run(s.Home, "mkdir", top)
-	p.run(s.Home, "cp", fsmtx, filepath.Join(filepath.Dir(fsmtx), "fsmtx-tools"), top)
-	p.run(s.Home, "tar", "czf", top+".tar.gz", top)
-	p.run(s.Home, "rm", "-r", top)
-	skill(s, projectSkills, "release", steps("Release"))
-
-	p.run(s.Home, "sh", "-ec", "tar xzf "+top+`.tar.gz && export PATH="$PWD/`+top+`:$PATH"
-		fsmtx demo >/dev/null
-		cd ../project
-		fsmtx install --no-steps --task-tools`)
-
-	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
-	r := s.Prompt(invoke("release"), "go")
-	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
-}
-
 // TestInstalledByGo follows the README for people who have Go, with the sources of this
 // repository, because there is no network to download a release.
 func TestInstalledByGo(t *testing.T) {

@@ -48,14 +48,3 @@ func TestALoopThatTwoHooksJudgeUsesOneRound(t *testing.T) {
 	assert.Equal(t, []string{"#1 [completed] Write (round 2 of 4)", "#2 [completed] Test (round 2 of 4)",
 		"#3 [pending] Review (round 2 of 4)"}, taskLines(t, r, "list"))
 }
-
-func TestTwoStartsInOneMessageExpandAStepOnce(t *testing.T) {
-	s := held(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Migrate", "each": {"run": "printf 'a\nb\n'"},
-		"do": [{"id": 1, "subject": "Change {item}"}]}]}`)
-	r := s.Prompt(Script{Main: append(begun(),
-		Do(TaskUpdate("start", "1", "in_progress"), TaskUpdate("start too", "1", "in_progress"), TaskUpdate("and again", "1", "in_progress")),
-		Do(TaskList("list")),
-		Say("done"))}, "go")
-	assert.Equal(t, []string{"#1 [in_progress] Migrate [blocked by #2, #3]", "#2 [pending] Change a", "#3 [pending] Change b"},
-		taskLines(t, r, "list"))
-}

@@ -49,13 +49,12 @@ func TestTheClientValidatesThePlugin(t *testing.T) {
 	assert.Contains(t, out.Stdout, "Validation passed")
 }
 
-// TestAPluginChoosesItsProgram: through the script bin/fsmtx.
+// TestAPluginChoosesItsProgram: through the script bin/fsmtx. A skill of it that a person types has its whole name (fact 20).
 func TestAPluginChoosesItsProgram(t *testing.T) {
 	s := realclient.New(t)
 	dir := everywhere(t, s, install.Platforms()...)
-	require.NotEmpty(t, dir)
 
-	r := s.Prompt(invoke("fsmtx:release"), "go", "--plugin-dir", dir)
+	r := s.Prompt(look(), "/fsmtx:release 2.0", "--plugin-dir", dir)
 
 	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
 	assert.False(t, r.Exchanges(Main)[0].Request.Says("does not run on this machine"))

@@ -40,51 +40,6 @@ func TestAnAgentIsRemindedOfItsSteps(t *testing.T) {
 	}
 }
 
-func TestAnAgentIsHeldToItsSteps(t *testing.T) {
-	s := held(t, `[{"id": 1, "subject": "Only"}]`, "--stop", "hold")
-
-	r := s.Prompt(Script{Main: append(begun(),
-		Say("done"), Say("done"), Say("Shall I go on?"),
-		Do(TaskUpdate("complete", "1", "completed")),
-		Say("done"),
-	)}, "go")
-
-	allowed(t, r, "complete")
-	assert.Equal(t, "done", r.Final)
-}
-
-// A held agent that does nothing is stopped by the client after eight refusals (fact 40).
-func TestAHeldAgentThatDoesNothing(t *testing.T) {
-	s := held(t, `[{"id": 1, "subject": "Only"}]`, "--stop", "hold")
-	main := begun()
-	for range 9 {
-		main = append(main, Say("Shall I go on?"))
-	}
-
-	r := s.Prompt(Script{Main: main}, "go")
-
-	assert.Equal(t, 8, turns(r, len(begun())))
-}
-
-func TestATurnMayEndWithAQuestion(t *testing.T) {
-	s := held(t, steps("Release"), "--stop", "remind")
-
-	r := s.Prompt(Script{Main: append(begun(), Say("Two versions are possible.\n\nWhich one shall I release?\n- 1.0\n- 1.1"))}, "go")
-
-	assert.Zero(t, turns(r, len(begun())))
-}
-
-// In plan mode the agent cannot do the work.
-func TestATurnMayEndInPlanMode(t *testing.T) {
-	s := held(t, steps("Release"), "--stop", "remind")
-
-	r := s.Prompt(Script{Main: append(begun(), Say("This is what I will do."))}, "go", "--permission-mode", "plan")
-	assert.Zero(t, turns(r, len(begun())))
-
-	r = s.Prompt(Script{Main: []Turn{Say("It is done."), Say("It is.")}}, "do it", "--permission-mode", "default")
-	assert.Equal(t, 1, turns(r, 0), "the reminder was not used up")
-}
-
 // What the client will wake the agent for once is waited for; with --stop hold it is not (fact 180).
 func TestATurnMayEndUntilAWakeUp(t *testing.T) {
 	for mode, want := range map[string]int{"remind": 0, "hold": 8} {
@@ -134,41 +89,6 @@ func TestThePersonSaysStop(t *testing.T) {
 
 		assert.Zero(t, turns(r, len(begun())+1))
 	})
-	t.Run("for a part", func(t *testing.T) {
-		s := held(t, steps("Release"), "--stop", "hold")
-
-		r := s.Prompt(Script{Main: append(begun(),
-			Say("done"),
-			Do(TaskUpdate("complete", "1", "completed")),
-			Say("done"),
-		)}, "Call the skill release, but do only step 1")
-
-		assert.Equal(t, 2, turns(r, len(begun())), "sent back to step 1, and not to step 2")
-	})
-}
-
-// Two sessions share a list. Only the one that called the skill is sent back.
-func TestAStrangerIsNotRemindedOfStepsInASharedList(t *testing.T) {
-	s := held(t, steps("Release"), "--stop", "remind")
-	s.Env["CLAUDE_CODE_TASK_LIST_ID"] = "shared"
-	owner := s.Session
-	first := s.Prompt(Script{Main: append(begun(), Say("Shall I begin?"))}, "go")
-	assert.Zero(t, turns(first, len(begun())))
-
-	s.Session = realclient.NewSession()
-	stranger := s.Prompt(Script{Main: []Turn{load, Do(TaskUpdate("start", "1", "in_progress")), Do(TaskUpdate("skip", "3", "completed")),
-		Say("done")}}, "help")
-	assert.Zero(t, turns(stranger, 3), "it has changed a step, and has not called the skill")
-	allowed(t, stranger, "start")
-	denied(t, stranger, "skip")
-
-	s.Session = realclient.NewSession()
-	other := s.Prompt(Script{Main: []Turn{Do(Bash("look", "true")), Say("done")}}, "what is the time?")
-	assert.Zero(t, turns(other, 1))
-
-	s.Session = owner
-	again := s.Prompt(Script{Main: []Turn{Say("done"), Say("done")}}, "and now")
-	assert.Equal(t, 1, turns(again, 0), "the owner's reminder was not used up")
 }
 
 // Facts 181 and 182: nothing is run in plan mode, also not the check of a step, which the client would not stop: it lets

@@ -6,7 +6,6 @@
 package e2e
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -69,39 +68,4 @@ func TestAStoppedUpdateLapses(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 1, lapsed)
-}
-
-// Three levels, with two skills at once on the last one, beside the planning guards.
-func TestThreeLevelsOfSkills(t *testing.T) {
-	s := held(t, releasing, "--with", "planning")
-	skill(s, projectSkills, "notes", `[{"id": 1, "subject": "Collect"}, {"id": 2, "subject": "Draft", "blockedBy": [1]}]`)
-	skill(s, projectSkills, "commits",
-		`{"fsm": 2, "steps": [{"id": 1, "subject": "Read", "outcomes": {"again": {"back": 1, "max": 1}, "done": {}}}]}`)
-	skill(s, projectSkills, "issues", `[{"id": 1, "subject": "Search"}]`)
-	skill(s, projectSkills, "deeper", `[{"id": 1, "subject": "Dig"}]`)
-	r := s.Prompt(Script{Main: append(begun(),
-		Do(TaskUpdate("build", "1", "completed")),
-		Do(TaskUpdate("start", "2", "in_progress")),
-		Do(Skill("notes", "notes")),
-		Do(TaskUpdate("collect", "4", "in_progress")),
-		Do(Skill("commits", "commits"), Skill("issues", "issues")),
-		Do(TaskUpdate("read", "6", "in_progress")),
-		Do(Skill("deeper", "deeper")),
-		Do(TaskList("deep")),
-		Do(TaskUpdate("too early", "4", "completed")),
-		Do(ends("again", "6", "again")),
-		Do(ends("fine", "6", "done")),
-		Do(TaskUpdate("search", "7", "completed")),
-		Do(TaskUpdate("dig", "8", "completed")),
-		Do(TaskUpdate("collected", "4", "completed")),
-		Do(TaskUpdate("draft", "5", "completed")),
-		Do(TaskUpdate("written", "2", "completed")),
-		Do(TaskUpdate("publish", "3", "completed")),
-		Say("done"))}, "go")
-	assert.Contains(t, denied(t, r, "too early"), "under it is the workflow of commits")
-	allowed(t, r, "build", "start", "collect", "read", "fine", "search", "dig", "collected", "draft", "written", "publish")
-	assert.Contains(t, strings.Join(taskLines(t, r, "deep"), "\n"), "#8 [pending] Dig")
-	for _, c := range stateOf(t, s).Steps {
-		assert.True(t, c.Done(), c.Name())
-	}
 }
