@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf16"
 
 	"github.com/go-json-experiment/json"
@@ -87,6 +86,15 @@ func TestAnnouncement(t *testing.T) {
 		"a folder that was not found": {withTools, late(hydrated(t, 0, `[]`, deletion), ""),
 			"You are running the skill s from /a/s, a folder that could not be found when you invoked it. It has no workflow. " +
 				"Change of the task list: no tasks, removed #3 (1 was under way).\n"},
+		"warned": {withTools, warned(hydrated(t, 0, `[{"id": 1, "subject": "a"}]`), false),
+			"The skill s has put its workflow into the task list: 1 task #1.\n\n#1 a\n\nReady now: #1\n" +
+				"\nwarning: fsm.json:2:3: cycle 1 -> 2 -> 1\n" + toolsHint},
+		"warned, which is for the author": {withTools, warned(hydrated(t, 0, `[{"id": 1, "subject": "a"}]`), true),
+			"The skill s has put its workflow into the task list: 1 task #1.\n\n#1 a\n\nReady now: #1\n" + toolsHint},
+		"under a step": {withTools, under(hydrated(t, 2, `[{"id": 1, "subject": "a"}]`)),
+			"The skill s has put its workflow into the task list: 1 task #3, under #1 \"one\" of outer.\n\n" +
+				"This is part of the work of #1 \"one\" of outer. When its steps are done, go on with #1 \"one\", " +
+				"which cannot be completed before.\n\n#3 a\n\nReady now: #3\n" + toolsHint},
 		"another folder, nothing changed": {withTools, late(hydrated(t, 0, `[]`), ""), ""},
 	} {
 		assert.Equal(t, test.want, hydrate.Announcement(test.request, test.result), name)
@@ -97,6 +105,18 @@ func TestAnnouncement(t *testing.T) {
 // /a/s.
 func late(r hydrate.Result, taken string) hydrate.Result {
 	r.Mistake = &hydrate.Mistake{Dir: "/a/s", Taken: taken}
+	return r
+}
+
+// warned adds a warning to r, the result of a workflow with outcomes if flows is true.
+func warned(r hydrate.Result, flows bool) hydrate.Result {
+	r.Warnings, r.Flows = []fsmspec.Problem{{Line: 2, Column: 3, Message: "cycle 1 -> 2 -> 1"}}, flows
+	return r
+}
+
+// under makes r the result of a call in a step of another workflow.
+func under(r hydrate.Result) hydrate.Result {
+	r.Nested = &hydrate.Nested{ID: 1, Step: `#1 "one"`, Skill: "outer", EndOuter: "END"}
 	return r
 }
 
@@ -167,6 +187,9 @@ func TestLongAnnouncementsAreShortened(t *testing.T) {
 	assert.Contains(t, text, "\nReady now: #1\n\n#1: "+strings.Repeat("d", 3000)+"\n")
 	assert.Regexp(t, `Left out here for length: the steps #\d+–#1000\. \S+ next shows`, text)
 	assert.NotContains(t, text, "TaskGet")
+
+	text = hydrate.Announcement(request, hydrated(t, 0, workflowOf(1, strings.Repeat("ä", 200), "", true)))
+	assert.Contains(t, text, "\n#1 "+strings.Repeat("ä", 200)+"\n")
 
 	r := request
 	r.Way.Program = "/my opt/fsm\x1btx"
@@ -257,14 +280,6 @@ func TestAnnouncementsUseTheirRoom(t *testing.T) {
 	}
 }
 
-// TestLongSubjectsAreCut at 200 characters.
-func TestLongSubjectsAreCut(t *testing.T) {
-	for n, want := range map[int]string{200: strings.Repeat("ä", 200), 201: strings.Repeat("ä", 199) + "…"} {
-		text := hydrate.Announcement(withTools, hydrated(t, 0, workflowOf(1, strings.Repeat("ä", n), "", true)))
-		assert.Contains(t, text, "\n#1 "+want+"\n")
-	}
-}
-
 // TestNotice: the text for the person is one line, also if parts have line breaks.
 func TestNotice(t *testing.T) {
 	created := hydrated(t, 12, workflowOf(12, "a", "", true))
@@ -274,10 +289,9 @@ func TestNotice(t *testing.T) {
 	}
 	replaced.Deleted[3].Status = "in_progress"
 	emptied := hydrate.Result{Outcome: tasks.Outcome{Deleted: replaced.Deleted[:2]}}
-	warned := hydrated(t, 0, `[{"id": 1, "subject": "a"}]`)
-	warned.Warnings = []fsmspec.Problem{{Line: 2, Column: 3, Message: "cycle 1 -> 2 -> 1"}}
-	warnedOften := warned
-	warnedOften.Warnings = append(warnedOften.Warnings, warned.Warnings[0], warned.Warnings[0])
+	once := warned(hydrated(t, 0, `[{"id": 1, "subject": "a"}]`), true)
+	often := once
+	often.Warnings = append(often.Warnings, once.Warnings[0], once.Warnings[0])
 	recovered := hydrated(t, 0, `[{"id": 1, "subject": "a"}]`)
 	recovered.Recovered = txn.Report{Outcome: txn.RolledBack, Conflicts: []txn.Conflict{{Name: "9\n.json", Why: "modified",
 		MovedTo: "/c/9\x1b.json"}, {Name: "8.json", Why: "created"}}}
@@ -290,8 +304,8 @@ func TestNotice(t *testing.T) {
 		"created":  {created, "s: 12 tasks #13–#24"},
 		"replaced": {replaced, "s: 12 tasks #13–#24, replaced #1–#12 (1 was under way)"},
 		"emptied":  {emptied, "s: no tasks, removed #1, #2"},
-		"warned":   {warned, "s: 1 task #1; warning: fsm.json:2:3: cycle 1 -> 2 -> 1"},
-		"warned often": {warnedOften,
+		"warned":   {once, "s: 1 task #1; warning: fsm.json:2:3: cycle 1 -> 2 -> 1"},
+		"warned often": {often,
 			"s: 1 task #1; warning: fsm.json:2:3: cycle 1 -> 2 -> 1 … and 2 more warnings; fsmtx validate shows all"},
 		"recovered": {recovered,
 			`s: 1 task #1; an interrupted change was rolled back first; 9 .json: modified; moved to /c/9\x1b.json; 8.json: created`},
@@ -301,9 +315,15 @@ func TestNotice(t *testing.T) {
 		"late":                      {late(created, ""), "s: 12 tasks #13–#24 (late: the client runs it from /a/s)"},
 		"retracted":                 {restoring(hydrated(t, 0, `[]`, replaced.Deleted[0]), "7"), "s: no tasks, removed #1, restored #7"},
 		"late, but nothing changed": {late(hydrate.Result{}, ""), ""},
+		"under a step":              {under(created), `s: 12 tasks #13–#24, under #1 "one" of outer; fsmtx undo takes them out again`},
 	} {
 		assert.Equal(t, test.want, hydrate.Notice(request, test.result), name)
 	}
+	assert.Equal(t, `s: 12 tasks #13–#24, under #1 "one" of outer; outer goes on afterwards; to end it: END; `+
+		`fsmtx undo takes the new tasks out again`, hydrate.Notice(hydrate.Request{Command: "s", Typed: true}, under(created)))
+	created.Lost = []string{"old"}
+	assert.Equal(t, "s: 12 tasks #13–#24; s has replaced old; fsmtx undo brings it back", hydrate.Notice(request, created))
+	created.Lost = nil
 	assert.Equal(t, `a b\x1b: 12 tasks #13–#24`, hydrate.Notice(hydrate.Request{Command: "a\nb\x1b"}, created))
 
 	reason := &recovered.Recovered.Conflicts[1].Why
@@ -326,28 +346,4 @@ func TestAnnouncementSaysHowAStepEnds(t *testing.T) {
 		{"id": 2, "subject": "Merge", "when": {"1": "approved"}}]}`))
 	assert.Equal(t, 1, strings.Count(text, "Ends as: approved, or dropped"), text)
 	assert.Equal(t, 1, strings.Count(text, "git diff"), text)
-}
-
-// TestAnnouncementHasTheWarning: the agent must know that the order cannot be kept.
-func TestAnnouncementHasTheWarning(t *testing.T) {
-	_, e := skillHome(t, map[string]string{"s": "[{\"id\": 1, \"subject\": \"a\", \"blockedBy\": [2], \"unknown\": 1},\n {\"id\": 2, " +
-		"\"subject\": \"b\", \"blockedBy\": [1]},\n {\"id\": 3, \"subject\": \"c\"}]"})
-	r := hydrate.Request{Session: "s", Command: "s"}
-	result, err := hydrate.Run(t.Context(), r, e, hydrate.Options{LockTimeout: 5 * time.Second})
-	require.NoError(t, err)
-	require.Len(t, result.Warnings, 1, "the unknown field does not change the meaning")
-	const warning = "warning: fsm.json:1:42: cycle 1 -> 2 -> 1: each task blocks the next, so none of them holds up another"
-	assert.Contains(t, hydrate.Announcement(r, result), "\n"+warning+"\n")
-	assert.Equal(t, "s: 3 tasks #1–#3; "+warning, hydrate.Notice(r, result))
-
-	result.Flows = true
-	assert.NotContains(t, hydrate.Announcement(r, result), "warning", "it is for the author")
-	assert.Contains(t, hydrate.Notice(r, result), warning)
-
-	r.Invocation = "tool"
-	for _, want := range []string{"s: 3 tasks #4–#6, replaced #1–#3; " + warning, ""} { // then the same call from another hook
-		result, err = hydrate.Run(t.Context(), r, e, hydrate.Options{LockTimeout: 5 * time.Second})
-		require.NoError(t, err)
-		assert.Equal(t, want, hydrate.Notice(r, result))
-	}
 }

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -14,7 +13,6 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/decisions"
-	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -157,8 +155,8 @@ func TestTheProjectOfABeginning(t *testing.T) {
 	}
 }
 
-// TestAWorkflowUnderAStep: what the agent, the person, the log and a preview say of it, and of parts.
-func TestAWorkflowUnderAStep(t *testing.T) {
+// TestDecisions: what a preview says of a workflow under a step, and of parts.
+func TestDecisions(t *testing.T) {
 	h := begun(t)
 	h.write(".claude/skills/inner/fsm.json",
 		`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "do": [{"id": 1, "subject": "B"}]}, {"id": 2, "subject": "C", "blockedBy": [1]}]}`)
@@ -182,42 +180,17 @@ task 1 of the file becomes #3, after #5
 task 2 of the file becomes #4, after #3
 task 1 of the file becomes #5`, strings.Join(preview.Decisions(fsmspec.Policy{Scope: fsmspec.ScopeAll}), "\n"))
 
-	result, err := found.Apply(t.Context())
+	spec, err := fsmspec.Parse([]byte(`[]`))
 	require.NoError(t, err)
-	assert.Equal(t, `The skill inner has put its workflow into the task list: 3 tasks #3–#5, under #1 "one" of outer.
-
-This is part of the work of #1 "one" of outer. When its steps are done, go on with #1 "one", which cannot be completed before.
-
-#3 A, after #5
-#4 C, after #3
-#5 B, part of #3
-
-Ready now: #5
-
-Work on the steps with these commands, each as a call of its own: fsmtx start N before you begin with step N, and fsmtx complete N when its work is done: a refusal says what is missing. fsmtx next shows what is ready, in full. Do the steps in order, and do not end your turn while one is ready, unless you need the person.
-`, hydrate.Announcement(r, result))
-	assert.Equal(t, `inner: 3 tasks #3–#5, under #1 "one" of outer; fsmtx undo takes them out again`, hydrate.Notice(r, result))
-	r.Typed = true
-	assert.Equal(t, `inner: 3 tasks #3–#5, under #1 "one" of outer; outer goes on afterwards; to end it: fsmtx step end 1 --because "..."; `+
-		`fsmtx undo takes the new tasks out again`, hydrate.Notice(r, result))
-	assert.Equal(t, int64(1), hydrate.Call{Request: r, Result: result}.Decision(time.Time{}, time.Time{}).Parent)
-
-	_, err = (&gates.Frame{Store: state.Store{List: tasks.List{Dir: h.list()}, Session: "list"}}).GoPast(t.Context(),
-		gates.Past{Step: 3, Because: "x", WithBlockers: true}, state.By{})
-	require.NoError(t, err)
-	for range 3 {
-		again, err := hydrate.Run(t.Context(), r, h.env, hydrate.Options{})
+	for snap, want := range map[*fsmspec.Snapshot]string{
+		{}: "0, its high-water mark is 0: new tasks start at #1",
+		{MaxID: 7, MaxName: "7.json", HighWater: 9}: "7 (7.json), its high-water mark is 9: new tasks start at #10",
+	} {
+		plan, err := spec.Plan("s", *snap, fsmspec.Policy{})
 		require.NoError(t, err)
-		assert.Len(t, again.Deleted, 3)
+		assert.Equal(t, []string{"the largest number in the list is " + want, "tasks with the tag of a workflow: 0; scope all deletes 0"},
+			hydrate.Preview{Plan: plan, Snapshot: *snap}.Decisions(fsmspec.Policy{}))
 	}
-	flat, err := hydrate.Run(t.Context(), r, h.env, hydrate.Options{Flat: true})
-	require.NoError(t, err)
-	assert.Nil(t, flat.Nested)
-	assert.Equal(t, []string{"outer (0 of 2 done)"}, flat.Lost)
-	r.Typed = false
-	assert.Equal(t, "inner: 3 tasks #15–#17, replaced #1, #2, #12–#14 (1 was under way); "+
-		"inner has replaced outer (0 of 2 done); fsmtx undo brings it back",
-		hydrate.Notice(r, flat))
 }
 
 // TestWhatElseIsSaid: of an interrupted change and locks.
@@ -245,35 +218,13 @@ nothing to do: this invocation was hydrated before`, strings.Join(hydrate.Notes(
 	}
 }
 
-// TestWhatFailed in one line for the person: without the problems of the file.
-func TestWhatFailed(t *testing.T) {
-	h := newHome(t)
-	h.write(".claude/skills/bad/fsm.json", `[{"id": 1}, {"id": 2}]`)
-	_, err := hydrate.Run(t.Context(), hydrate.Request{Session: "list", Command: "bad"}, h.env, hydrate.Options{})
-	require.Error(t, err)
-	path := filepath.Join(h.dir, ".claude/skills/bad/fsm.json")
-	assert.Equal(t, "bad: "+path+" is not valid (2 problems); no task was changed",
-		hydrate.FailureNotice(hydrate.Request{Command: "bad"}, err, "the message\nmore"))
-	assert.Equal(t, "fsmtx: the message", hydrate.FailureNotice(hydrate.Request{}, errors.New("x"), "the message\nmore"))
-	assert.Equal(t, "s: the message", hydrate.FailureNotice(request, errors.New("x"), "the message"))
-	assert.Equal(t, []int64{3, 1}, hydrate.Numbers([]string{"3", "x", "1"}))
-}
-
 // TestTheRequestOfACheck: who called the skill, and with what.
 func TestTheRequestOfACheck(t *testing.T) {
 	h := newHome(t)
 	h.write("elsewhere/far/SKILL.md", "")
 	h.write("elsewhere/far/fsm.json", `[{"id": 1, "subject": "a"}]`)
-	base := `"text":"Base directory for this skill: ` + h.dir + `/elsewhere/far\n\nDo it.\n"`
-	for text, typed := range map[string]bool{
-		`{"message":{"content":[{"id":"t1","input":{"skill":"far","args":"x y"},"name":"Skill","type":"tool_use"}]},"type":"assistant"}` + "\n" +
-			`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text",` + base +
-			`}]},"isMeta":true,"sourceToolUseID":"t1"}`: false,
-		`{"promptId":"p1","type":"user","message":{"role":"user",` +
-			`"content":"<command-message>far</command-message>\n<command-name>/far</command-name>"}}` + "\n" +
-			`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text",` + base + `}]},"isMeta":true}`: true,
-	} {
-		h.write("transcript.jsonl", `{"promptId":"p1","type":"user","message":{"role":"user","content":"go"}}`+"\n"+text+"\n")
+	for text, typed := range map[string]bool{h.called("t1", "far", "elsewhere/far"): false, h.runsFar("far"): true} {
+		h.write("transcript.jsonl", said+text)
 		e := &client.Event{Name: client.Stop, SessionID: "list", Cwd: h.dir, PromptID: "p1", TranscriptPath: filepath.Join(h.dir,
 			"transcript.jsonl"), StopHookActive: true}
 		r, found, _, err := hydrate.Check(t.Context(), e, h.env, hydrate.Options{})

@@ -13,7 +13,6 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/internal/progress"
 )
 
 func invalid(path, text string) *hydrate.SpecError {
@@ -66,14 +65,6 @@ func TestBriefListsAtMostTwentyProblems(t *testing.T) {
 	text = invalid("/a b's/f", repeated(30, same)).Brief()
 	assert.Contains(t, text, "(×30: also at 2:")
 	assert.Contains(t, text, " 20:40, …)\n… and 10 more: fsmtx validate '/a b'\\''s/f'")
-}
-
-func TestErrorHasAllProblems(t *testing.T) {
-	err := invalid("/f", repeated(250, func(i int) string { return fmt.Sprintf(`{"id": "%d", "subject": "a"}`, i) }))
-	assert.Equal(t, 250, strings.Count(err.Error(), "\n"))
-	message, hint := hydrate.Explain(err, hydrate.Result{Spec: "/f"}, env())
-	assert.Equal(t, err.Brief(), message)
-	assert.Empty(t, hint)
 }
 
 // TestFailuresFit: the text for the agent has at most 9,000 characters.
@@ -130,15 +121,7 @@ func TestFailureNoticeFits(t *testing.T) {
 		assert.Equal(t, want, hydrate.FailureNotice(hydrate.Request{}, errors.New(message), message))
 	}
 	assert.Equal(t, "s: a", hydrate.FailureNotice(request, errors.New("a"), "a"))
-}
-
-// TestFailedCheckIsReportedOnceAtStop: any text for the agent makes it continue.
-func TestFailedCheckIsReportedOnceAtStop(t *testing.T) {
-	const text = "could not correct the tasks of the skill s"
-	r := hydrate.Request{Event: client.Stop, Command: "s"}
-	assert.Contains(t, hydrate.Failed(r, hydrate.Result{}, "a", "").Output, text)
-	r.Stopped = true
-	assert.NotContains(t, hydrate.Failed(r, hydrate.Result{}, "a", "").Output, text)
+	assert.Equal(t, "s: /f is not valid (1 problem); no task was changed", hydrate.FailureNotice(request, invalid("/f", `[{"id": 1}]`), "a"))
 }
 
 func TestMessagesAreCutOnlyIfTheyDoNotFit(t *testing.T) {
@@ -146,19 +129,4 @@ func TestMessagesAreCutOnlyIfTheyDoNotFit(t *testing.T) {
 	most := 9000 - len("fsmtx: \nhint: \n")
 	assert.Contains(t, hydrate.Failed(posted, hydrate.Result{}, strings.Repeat("d", most), "").ErrorText, strings.Repeat("d", most))
 	assert.Contains(t, hydrate.Failed(posted, hydrate.Result{}, strings.Repeat("d", most+1), "").ErrorText, "the rest is left out")
-}
-
-// TestPathsAreQuotedForTheShell: the path of a program is quoted if it has an ASCII character that
-// may have a meaning in a shell. With an equals sign it would be an assignment.
-func TestPathsAreQuotedForTheShell(t *testing.T) {
-	for r := rune(' '); r < 0x7F; r++ {
-		path := "/a" + string(r)
-		want := path
-		if !strings.ContainsRune("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/._-+@%,:", r) {
-			want = "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-		}
-		text := hydrate.Announcement(hydrate.Request{Command: "s", Way: progress.Way{Program: path}},
-			hydrated(t, 0, workflowOf(1, "a", strings.Repeat("d", 9000), true)))
-		assert.Contains(t, text, ". "+want+" next shows what is ready, in full.")
-	}
 }

@@ -13,16 +13,22 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 )
 
+// said is a prompt in a transcript.
+const said = `{"promptId":"p1","type":"user","message":{"role":"user","content":"go"}}` + "\n"
+
+// called is a call of a skill in a transcript, with the folder from which the client ran it.
+func (h *home) called(id, skill, folder string) string {
+	return fmt.Sprintf(`{"message":{"content":[{"id":%[1]q,"input":{"skill":%[2]q},"name":"Skill","type":"tool_use"}]},"type":"assistant"}`+
+		"\n"+`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this `+
+		`skill: %[3]s\n\nDo it.\n"}]},"isMeta":true,"sourceToolUseID":%[1]q}`+"\n", id, skill, filepath.Join(h.dir, folder))
+}
+
 // ran runs a check at the end of a turn in which the client ran skills from these
 // folders, in this order.
 func (h *home) ran(folders ...string) (*hydrate.Hydration, hydrate.Result) {
-	text := `{"promptId":"p1","type":"user","message":{"role":"user","content":"go"}}` + "\n"
+	text := said
 	for i, folder := range folders {
-		text += fmt.Sprintf(`{"message":{"content":[{"id":"t%d","input":{"skill":%q},"name":"Skill","type":"tool_use"}]},"type":"assistant"}`+
-			"\n", i, filepath.Base(folder))
-		text += fmt.Sprintf(`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this `+
-			`skill: %s\n\nDo it.\n"}]},"isMeta":true,"sourceToolUseID":"t%d"}`+"\n",
-			filepath.Join(h.dir, folder), i)
+		text += h.called(fmt.Sprint("t", i), filepath.Base(folder), folder)
 	}
 	return h.checked(text)
 }
@@ -171,10 +177,7 @@ func TestARareLayoutIsRightOneEventLater(t *testing.T) {
 			assert.Equal(t, c.first, subjects(h.tasks()), "at the call")
 
 			check := func() *hydrate.Hydration {
-				found, _ := h.checked(fmt.Sprintf(`{"promptId":"p1","type":"user","message":{"role":"user","content":"go"}}`+"\n"+
-					`{"message":{"content":[{"id":"t1","input":{"skill":%q},"name":"Skill","type":"tool_use"}]},"type":"assistant"}`+"\n"+
-					`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this `+
-					`skill: %s\n\nDo it.\n"}]},"isMeta":true,"sourceToolUseID":"t1"}`+"\n", c.command, filepath.Join(h.dir, c.ran)))
+				found, _ := h.checked(said + h.called("t1", c.command, c.ran))
 				return found
 			}
 			found := check()

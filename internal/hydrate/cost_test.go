@@ -1,10 +1,10 @@
 package hydrate_test
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -48,43 +48,26 @@ func (d slowDisk) WriteNew(name string, data []byte, perm fs.FileMode) error {
 	return d.FS.WriteNew(name, data, perm)
 }
 
-// costs is a task list with a skill, in a home directory of its own.
-type costs struct{ home, dir string }
-
-func newCosts(t *testing.T, others, size int) costs {
-	home := t.TempDir()
-	l := costs{home, filepath.Join(home, ".claude/tasks/session")}
-	require.NoError(t, os.MkdirAll(l.dir, 0o755))
+// crowded is a home whose list has tasks of others, with descriptions of this size.
+func crowded(t *testing.T, others, size int) *home {
+	h := newHome(t)
+	require.NoError(t, os.MkdirAll(h.list(), 0o755))
 	for i := range others {
-		text := fmt.Sprintf(`{"id": "%d", "subject": "s", "description": "%s", "status": "pending", "blocks": [], "blockedBy": []}`, i+1,
-			strings.Repeat("x", size))
-		require.NoError(t, os.WriteFile(filepath.Join(l.dir, fmt.Sprint(i+1, ".json")), []byte(text), 0o644))
+		h.write(fmt.Sprintf(".claude/tasks/list/%d.json", i+1), fmt.Sprintf(`{"id": "%d", "subject": "s", "description": "%s", `+
+			`"status": "pending", "blocks": [], "blockedBy": []}`, i+1, strings.Repeat("x", size)))
 	}
-	return l
+	return h
 }
 
-// write creates the skill with the number of steps.
-func (l costs) write(t *testing.T, steps int) {
-	entries := make([]string, steps)
-	for i := range entries {
-		entries[i] = fmt.Sprintf(`{"id": %d, "subject": "step"}`, i+1)
-	}
-	skill := filepath.Join(l.home, ".claude/skills/s")
-	require.NoError(t, os.MkdirAll(skill, 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(skill, "fsm.json"), []byte("["+strings.Join(entries, ",")+"]"), 0o644))
+// steps gives the skill this number of steps.
+func (h *home) steps(n int) {
+	h.write(".claude/skills/skill/fsm.json", workflowOf(n, "step", "", true))
 }
 
 // run hydrates the list. files is nil for the operating system's file system.
-func (l costs) run(t *testing.T, files vfs.FS) {
-	env := func(name string) (string, bool) {
-		if name == "HOME" {
-			return l.home, true
-		}
-		return "", false
-	}
-	request := hydrate.Request{Event: "PostToolUse", Session: "session", Command: "s", Cwd: l.home}
-	_, err := hydrate.Run(t.Context(), request, env, hydrate.Options{LockTimeout: time.Hour, FS: files})
-	require.NoError(t, err)
+func (h *home) run(files vfs.FS) {
+	_, err := hydrate.Run(context.Background(), call, h.env, hydrate.Options{LockTimeout: time.Hour, FS: files})
+	require.NoError(h.t, err)
 }
 
 // disk counts what a hydration requests from the disk.
@@ -93,24 +76,24 @@ type disk struct {
 	waits time.Duration // concurrent waits count once
 }
 
-func (l costs) ask(t *testing.T, steps int) disk {
-	l.write(t, steps)
-	return count(t, func(t *testing.T, files vfs.FS) { l.run(t, files) })
+func (h *home) ask(t *testing.T, steps int) disk {
+	h.steps(steps)
+	return count(t, h.run)
 }
 
 // next counts what the next event requests that locks the list.
-func (l costs) next(t *testing.T) disk {
-	return count(t, func(t *testing.T, files vfs.FS) {
-		_, err := tasks.List{Dir: filepath.Join(l.home, ".claude/tasks/session"), FS: files}.Recover(t.Context())
-		require.NoError(t, err)
+func (h *home) next(t *testing.T) disk {
+	return count(t, func(files vfs.FS) {
+		_, err := tasks.List{Dir: h.list(), FS: files}.Recover(context.Background())
+		require.NoError(h.t, err)
 	})
 }
 
-func count(t *testing.T, do func(*testing.T, vfs.FS)) (d disk) {
+func count(t *testing.T, do func(vfs.FS)) (d disk) {
 	synctest.Test(t, func(t *testing.T) {
 		var syncs atomic.Int64
 		start := time.Now()
-		do(t, slowDisk{vfs.OS{}, &syncs})
+		do(slowDisk{vfs.OS{}, &syncs})
 		d = disk{syncs.Load(), time.Since(start)}
 	})
 	return d
@@ -123,13 +106,13 @@ func TestAHydrationSyncsEachFileOnce(t *testing.T) {
 	worlds.Long(t)
 	for _, others := range []int{0, 50} {
 		for _, n := range []int{1, 10, 31, 100} {
-			l := newCosts(t, others, 10)
-			require.EqualValues(t, n+10, l.ask(t, n).syncs, "%d tasks beside %d", n, others)
+			h := crowded(t, others, 10)
+			require.EqualValues(t, n+10, h.ask(t, n).syncs, "%d tasks beside %d", n, others)
 			for range 15 { // beyond the length of the history
-				require.Equal(t, disk{}, l.next(t))
-				require.EqualValues(t, 2*n+9, l.ask(t, n).syncs, "%d tasks that replace as many beside %d", n, others)
+				require.Equal(t, disk{}, h.next(t))
+				require.EqualValues(t, 2*n+9, h.ask(t, n).syncs, "%d tasks that replace as many beside %d", n, others)
 			}
-			require.Equal(t, disk{}, l.next(t))
+			require.Equal(t, disk{}, h.next(t))
 		}
 	}
 }
@@ -138,20 +121,20 @@ func TestAHydrationSyncsEachFileOnce(t *testing.T) {
 // names, for the list, and for its commit.
 func TestThereAreFourBarriers(t *testing.T) {
 	for _, n := range []int{1, 10, 32, 60} {
-		l := newCosts(t, 5, 10)
-		require.Equal(t, 4*time.Second, l.ask(t, n).waits, "%d tasks", n)
-		require.Equal(t, 4*time.Second, l.ask(t, n).waits, "%d tasks that replace as many", n)
+		h := crowded(t, 5, 10)
+		require.Equal(t, 4*time.Second, h.ask(t, n).waits, "%d tasks", n)
+		require.Equal(t, 4*time.Second, h.ask(t, n).waits, "%d tasks that replace as many", n)
 	}
 }
 
 // TestMemoryDoesNotGrowWithTheFiles: tasks of other programs are read into one buffer.
 func TestMemoryDoesNotGrowWithTheFiles(t *testing.T) {
 	allocated := func(others, size int) uint64 {
-		l := newCosts(t, others, size)
-		l.write(t, 3)
+		h := crowded(t, others, size)
+		h.steps(3)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		l.run(t, nil)
+		h.run(nil)
 		runtime.ReadMemStats(&after)
 		return after.TotalAlloc - before.TotalAlloc
 	}

@@ -22,18 +22,6 @@ func problems(t require.TestingT, file string) []fsmspec.Problem {
 	return invalid.Problems
 }
 
-func TestFoldJoinsProblemsWithTheSameMessage(t *testing.T) {
-	file := `[{"id":"1","subject":"A"},
-{"id":"2","subject":"B"},
-{"id":3}]`
-	folded := hydrate.Fold(problems(t, file))
-	require.Len(t, folded, 2)
-	assert.Equal(t, `1:8: entry 1 ("A"): id must be a positive integer, not a string (write the number without quotes) (×2: also at 2:7)`,
-		folded[0].String())
-	assert.Equal(t, 2, folded[0].Listed())
-	assert.Equal(t, `3:1: task 3: missing "subject"`, folded[1].String())
-}
-
 func TestFoldKeepsWarningsApart(t *testing.T) {
 	folded := hydrate.Fold([]fsmspec.Problem{{Line: 1, Column: 1, Message: "m"}, {Line: 2, Column: 1, Message: "m", Warning: true}})
 	assert.Len(t, folded, 2)

@@ -43,14 +43,10 @@ func TestOptionsOfTheClientAreSearchedLast(t *testing.T) {
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
 		t.Skipf("the client's command line cannot be read on %s", runtime.GOOS)
 	}
-	home := t.TempDir()
-	write := func(path string) {
-		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(home, path)), 0o755))
-		require.NoError(t, os.WriteFile(filepath.Join(home, path), []byte("[]"), 0o644))
-	}
+	h := newHome(t)
 	for _, folder := range []string{"added/.claude/skills/far", "added/.claude/skills/near", "project/.claude/skills/near"} {
-		write(folder + "/SKILL.md")
-		write(folder + "/fsm.json")
+		h.write(folder+"/SKILL.md", "")
+		h.write(folder+"/fsm.json", "[]")
 	}
 	claude := exec.Command("sh", "-c", "echo started; read line", "claude", "--add-dir", "../added")
 	stdin, err := claude.StdinPipe()
@@ -62,15 +58,15 @@ func TestOptionsOfTheClientAreSearchedLast(t *testing.T) {
 	_, err = stdout.Read(make([]byte, 8)) // then the child runs sh, with the arguments
 	require.NoError(t, err)
 
-	project := filepath.Join(home, "project")
-	vars := env("HOME", home, "CLAUDE_PROJECT_DIR", project, "CLAUDE_PID", strconv.Itoa(claude.Process.Pid))
+	project := filepath.Join(h.dir, "project")
+	vars := env("HOME", h.dir, "CLAUDE_PROJECT_DIR", project, "CLAUDE_PID", strconv.Itoa(claude.Process.Pid))
 	for name, want := range map[string]string{"far": "added/.claude/skills/far/fsm.json", "near": "project/.claude/skills/near/fsm.json",
 		"none": ""} {
-		_, result, err := hydrate.Find(hydrate.Request{Event: client.PostToolUse, Session: "s", Command: name, Cwd: home}, vars,
+		_, result, err := hydrate.Find(hydrate.Request{Event: client.PostToolUse, Session: "s", Command: name, Cwd: h.dir}, vars,
 			hydrate.Options{})
 		require.NoError(t, err)
 		if want != "" {
-			want = filepath.Join(home, want)
+			want = filepath.Join(h.dir, want)
 		}
 		assert.Equal(t, want, result.Spec, name)
 	}

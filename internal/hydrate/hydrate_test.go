@@ -218,7 +218,8 @@ func TestDecision(t *testing.T) {
 		List: list, Project: "/p", Workflow: "s", Spec: "/fsm.json", Run: 2, Steps: 1, Open: &one,
 		Deleted: []int64{1}, Created: []int64{2}, Lost: []string{"old"}, Duration: 1.5,
 	}, got)
-	typed := hydrate.Call{Request: hydrate.Request{Typed: true}}.Decision(start, start)
+	typed := hydrate.Call{Request: hydrate.Request{Typed: true}, Result: hydrate.Result{Nested: &hydrate.Nested{ID: 7}}}.Decision(start, start)
+	assert.EqualValues(t, 7, typed.Parent)
 	assert.Equal(t, "person", typed.Who)
 	assert.Equal(t, "prompt", typed.How)
 	retracted := hydrate.Call{Result: restoring(hydrate.Result{}, "1.json")}
@@ -241,13 +242,11 @@ func TestDecision(t *testing.T) {
 // skillHome creates a home directory with skills. skills maps their names to the text of
 // their fsm.json.
 func skillHome(t *testing.T, skills map[string]string) (dir string, e hydrate.Env) {
-	dir = t.TempDir()
+	h := newHome(t)
 	for name, text := range skills {
-		path := filepath.Join(dir, ".claude/skills", name, "fsm.json")
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+		h.write(".claude/skills/"+name+"/fsm.json", text)
 	}
-	return dir, env("HOME", dir)
+	return h.dir, h.env
 }
 
 func TestFind(t *testing.T) {
@@ -281,12 +280,6 @@ func TestFind(t *testing.T) {
 	require.ErrorIs(t, err, hydrate.ErrLookup, "without HOME")
 }
 
-func TestOneProblemIsSingular(t *testing.T) {
-	_, e := skillHome(t, map[string]string{"bad": `[{"id": 1}]`})
-	_, _, err := hydrate.Find(hydrate.Request{Session: "s", Command: "bad"}, e, hydrate.Options{})
-	require.ErrorContains(t, err, "(1 problem)")
-}
-
 // TestUnreadableSpec distinguishes a file that exists and cannot be used from one
 // whose existence cannot be determined.
 func TestUnreadableSpec(t *testing.T) {
@@ -302,41 +295,6 @@ func TestUnreadableSpec(t *testing.T) {
 	_, result, err = hydrate.Find(hydrate.Request{Session: "s", Command: "s"}, e, hydrate.Options{})
 	require.ErrorIs(t, err, hydrate.ErrLookup)
 	assert.Empty(t, result.Spec)
-}
-
-func TestSubagentReplacesOnlyItsOwnSkillsTasks(t *testing.T) {
-	_, e := skillHome(t, map[string]string{"a": `[{"id": 1, "subject": "a"}]`, "b": `[{"id": 1, "subject": "b"}]`})
-	run := func(command string, agent string) hydrate.Result {
-		r := hydrate.Request{Session: "s", Command: command, Agent: agent}
-		result, err := hydrate.Run(t.Context(), r, e, hydrate.Options{LockTimeout: 5 * time.Second})
-		require.NoError(t, err)
-		return result
-	}
-	assert.Empty(t, run("a", "").Deleted)
-	assert.Empty(t, run("b", "x").Deleted)
-	assert.Len(t, run("b", "x").Deleted, 1)
-	assert.Len(t, run("b", "").Deleted, 2)
-}
-
-// TestEmptyWorkflowForAnEmptyListCreatesNothing: not even the list's directory.
-func TestEmptyWorkflowForAnEmptyListCreatesNothing(t *testing.T) {
-	home, e := skillHome(t, map[string]string{"none": `[]`})
-	result, err := hydrate.Run(t.Context(), hydrate.Request{Session: "s", Command: "none"}, e, hydrate.Options{})
-	require.NoError(t, err)
-	assert.NotEmpty(t, result.Spec)
-	assert.NoDirExists(t, filepath.Join(home, ".claude/tasks"))
-}
-
-func TestEmptiedWorkflowDeletesItsTasks(t *testing.T) {
-	home, e := skillHome(t, map[string]string{"s": `[{"id": 1, "subject": "a"}]`})
-	r, o := hydrate.Request{Session: "s", Command: "s"}, hydrate.Options{LockTimeout: 5 * time.Second}
-	_, err := hydrate.Run(t.Context(), r, e, o)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(home, ".claude/skills/s/fsm.json"), []byte("[]"), 0o644))
-	result, err := hydrate.Run(t.Context(), r, e, o)
-	require.NoError(t, err)
-	assert.Len(t, result.Deleted, 1)
-	assert.NoFileExists(t, filepath.Join(home, ".claude/tasks/s/1.json"))
 }
 
 func TestErrorOfReadingTheListIsReturned(t *testing.T) {

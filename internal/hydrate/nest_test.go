@@ -57,36 +57,6 @@ func TestTwoSkillsAtOnceBothNest(t *testing.T) {
 	}
 }
 
-func TestNestingReadsTheRecordOnlyIfAnotherSkillHasTasks(t *testing.T) {
-	h := begun(t)
-	now := filepath.Join(h.dir, ".claude/tasks/.list.fsmtx")
-	require.DirExists(t, now)
-	result, err := h.hydrateFor("outer", "", fsmspec.ScopeAll, false)
-	require.NoError(t, err)
-	assert.Len(t, result.Deleted, 2, "the same skill starts over")
-	assert.Nil(t, result.Nested)
-}
-
-func TestNestedResult(t *testing.T) {
-	h := begun(t)
-	h.write(".claude/skills/inner/fsm.json", `[{"id": 1, "subject": "a"}]`)
-	result, err := h.hydrateFor("inner", "", fsmspec.ScopeAll, false)
-	require.NoError(t, err)
-	assert.Empty(t, result.Deleted)
-	require.NotNil(t, result.Nested)
-	assert.Equal(t, hydrate.Nested{ID: 1, Step: `#1 "one"`, Skill: "outer", EndOuter: `fsmtx step end 1 --because "..."`}, *result.Nested)
-
-	result, err = h.hydrateFor("inner", "", fsmspec.ScopeAll, false)
-	require.NoError(t, err)
-	assert.Len(t, result.Deleted, 1)
-
-	result, err = h.hydrateFor("inner", "", fsmspec.ScopeAll, true)
-	require.NoError(t, err)
-	assert.Nil(t, result.Nested)
-	assert.Len(t, result.Deleted, 3, "everything is replaced")
-	assert.Equal(t, []string{"outer (0 of 2 done)"}, result.Lost)
-}
-
 // TestWithoutARecordTasksAreReplaced: an older version put them there, or the record was
 // removed.
 func TestWithoutARecordTasksAreReplaced(t *testing.T) {

@@ -408,31 +408,3 @@ func renumbered(t worlds.TB, text string, place map[string]string) string {
 	require.NoError(t, err)
 	return string(out)
 }
-
-func TestDecisions(t *testing.T) {
-	preview := func(file string, snap fsmspec.Snapshot) hydrate.Preview {
-		spec, err := fsmspec.Parse([]byte(file))
-		require.NoError(t, err)
-		plan, err := spec.Plan("s", snap, fsmspec.Policy{})
-		require.NoError(t, err)
-		return hydrate.Preview{Plan: plan, Snapshot: snap}
-	}
-	p := preview(`[]`, fsmspec.Snapshot{})
-	const none = "tasks with the tag of a workflow: 0; scope all deletes 0"
-	require.Equal(t, []string{"the largest number in the list is 0, its high-water mark is 0: new tasks start at #1", none},
-		p.Decisions(fsmspec.Policy{}))
-
-	p = preview(`[]`, fsmspec.Snapshot{MaxID: 7, MaxName: "7.json", HighWater: 9})
-	p.Torn = []string{"3.json", "4.json"}
-	require.Equal(t, []string{
-		"the largest number in the list is 7 (7.json), its high-water mark is 9: new tasks start at #10", none,
-		"not JSON now, and read again under its lock: 3.json, 4.json",
-	}, p.Decisions(fsmspec.Policy{}))
-
-	p = preview(`[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b", "blockedBy": [1]}]`, fsmspec.Snapshot{})
-	p.Steps = []workflow.Step{{ID: 1, Local: 1}, {ID: 2, Local: 2, BlockedBy: []int64{1}}}
-	require.Equal(t, []string{
-		"the largest number in the list is 0, its high-water mark is 0: new tasks start at #1", none,
-		"task 1 of the file becomes #1", "task 2 of the file becomes #2, after #1",
-	}, p.Decisions(fsmspec.Policy{})[:4])
-}

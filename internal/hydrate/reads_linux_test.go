@@ -45,15 +45,15 @@ func opened(t *testing.T, do func(), dirs ...string) map[string]int {
 // that is deleted is opened five times: for the plan, with the state of its workflow, again under its own lock, for the journal, and
 // to sync it. The mark is opened for the plan, and again before it is raised.
 func TestEachFileIsReadOnce(t *testing.T) {
-	l := newCosts(t, 3, 10)
-	skill := filepath.Join(l.home, ".claude/skills/s")
+	h := crowded(t, 3, 10)
+	skill := filepath.Join(h.dir, ".claude/skills/skill")
 	want := map[string]int{"1.json": 1, "2.json": 1, "3.json": 1, "fsm.json": 1}
-	l.write(t, 2)
+	h.steps(2)
 
-	first := opened(t, func() { l.run(t, nil) }, l.dir, skill)
+	first := opened(t, func() { h.run(nil) }, h.list(), skill)
 	require.Equal(t, want, first)
 
-	second := opened(t, func() { l.run(t, nil) }, l.dir, skill)
+	second := opened(t, func() { h.run(nil) }, h.list(), skill)
 	want["4.json"], want["5.json"], want[".highwatermark"] = 5, 5, 2
 	require.Equal(t, want, second)
 }
