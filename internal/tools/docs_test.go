@@ -1,7 +1,6 @@
-package tools
+package tools_test
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -17,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/tools"
 )
 
 var update = flag.Bool("update", false, "write docs/commands.md")
@@ -38,9 +37,8 @@ without that, and ` + "`fsmtx recover`" + ` finishes the change. This page is ge
 
 // TestCommandsDocument: docs/commands.md has every command, what it does, and the names of its flags.
 func TestCommandsDocument(t *testing.T) {
-	const file = "../../docs/commands.md"
 	rows, top := map[string]string{}, "" // the rows of each group, and the group of the command at the top
-	eachVisible(func(c *cobra.Command, path string) {
+	eachCommand(false, func(c *cobra.Command, path string) {
 		if c.HasParent() && !c.Parent().HasParent() {
 			top = c.GroupID
 		}
@@ -48,18 +46,16 @@ func TestCommandsDocument(t *testing.T) {
 			rows[top] += fmt.Sprintf("| `%s` | %s | %s |\n", path, c.Short, flagsOf(c))
 		}
 	})
-	text := commandsHead
-	for _, group := range Tree().Groups() {
-		text += "\n## " + strings.TrimSuffix(group.Title, ":") + "\n\n| | What it does | Flags |\n| --- | --- | --- |\n" + rows[group.ID]
+	want := commandsHead
+	for _, group := range tools.Tree().Groups() {
+		want += "\n## " + strings.TrimSuffix(group.Title, ":") + "\n\n| | What it does | Flags |\n| --- | --- | --- |\n" + rows[group.ID]
 		delete(rows, group.ID)
 	}
 	require.Empty(t, rows, "commands of no group")
 	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+		require.NoError(t, os.WriteFile("../../docs/commands.md", []byte(want), 0o644))
 	}
-	data, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, text, string(data), "run go test ./internal/tools -run TestCommandsDocument -update")
+	require.Equal(t, want, text(t, "docs/commands.md"), "run go test ./internal/tools -run TestCommandsDocument -update")
 }
 
 // flagsOf returns the names of the flags that only some commands have.
@@ -76,9 +72,7 @@ func flagsOf(c *cobra.Command) string {
 // TestTheExamplesOfTheLanguageAreDrawn: docs/write.md has five workflows without a warning, each with its drawing, and single steps
 // that are valid.
 func TestTheExamplesOfTheLanguageAreDrawn(t *testing.T) {
-	data, err := os.ReadFile("../../docs/write.md")
-	require.NoError(t, err)
-	document := string(data)
+	document := text(t, "docs/write.md")
 	drawn := 0
 	for _, example := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(document, -1) {
 		if spec, err := fsmspec.Parse([]byte(example[1])); err == nil {
@@ -96,13 +90,12 @@ func TestTheExamplesOfTheLanguageAreDrawn(t *testing.T) {
 
 // TestEveryFieldIsInATable: docs/write.md has each member of the schema of fsm.json in the first cell of a row.
 func TestEveryFieldIsInATable(t *testing.T) {
-	data, err := os.ReadFile("../../docs/write.md")
-	require.NoError(t, err)
-	rows := strings.Join(regexp.MustCompile(`(?m)^\| [^|]* \|`).FindAllString(string(data), -1), "\n")
-	var out bytes.Buffer
-	require.Zero(t, Main([]string{"schema"}, terminal.Streams{Out: &out, Err: &out, Getenv: func(string) (string, bool) { return "", false }}))
+	document := text(t, "docs/write.md")
+	rows := strings.Join(regexp.MustCompile(`(?m)^\| [^|]* \|`).FindAllString(document, -1), "\n")
+	out, _, code := inProcess(nil, "", "schema")
+	require.Zero(t, code)
 	var schema any
-	require.NoError(t, json.Unmarshal(out.Bytes(), &schema))
+	require.NoError(t, json.Unmarshal([]byte(out), &schema))
 	inSentences := []string{"fsm", "steps", "vars", "lines", "inTurn"}
 	fields := 0
 	var visit func(any)
@@ -119,7 +112,7 @@ func TestEveryFieldIsInATable(t *testing.T) {
 						fields++
 						in := rows
 						if slices.Contains(inSentences, field) {
-							in = string(data)
+							in = document
 						}
 						assert.True(t, regexp.MustCompile("`[^`]*\\b"+field+"\\b[^`]*`").MatchString(in), field)
 					}
@@ -135,9 +128,8 @@ func TestEveryFieldIsInATable(t *testing.T) {
 // drawingOf returns the lines of the drawing of a workflow, as the document has them.
 func drawingOf(t *testing.T, file string) string {
 	t.Helper()
-	var out bytes.Buffer
-	require.Zero(t, Main([]string{"graph", "-"}, terminal.Streams{In: strings.NewReader(file), Out: &out, Err: &out,
-		Getenv: func(string) (string, bool) { return "", false }}))
-	drawing := strings.Split(out.String(), "\n\n")[1]
+	out, _, code := inProcess(nil, file, "graph", "-")
+	require.Zero(t, code)
+	drawing := strings.Split(out, "\n\n")[1]
 	return "    " + strings.ReplaceAll(drawing, "\n", "\n    ") + "\n"
 }

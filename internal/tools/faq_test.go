@@ -1,24 +1,18 @@
-package tools
+package tools_test
 
 import (
-	"bytes"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/fsmtx/fsmtx/internal/harness/callers"
-	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
 // TestQuestionsAreAnswered searches docs/faq.md as people do. A search has words that people type. It finds the headings that have most
 // of them, and of those the answers that have most. One that it finds has to name the command that helps, and the command has to exist.
 func TestQuestionsAreAnswered(t *testing.T) {
-	data, err := os.ReadFile("../../docs/faq.md")
-	require.NoError(t, err)
+	page := text(t, "docs/faq.md")
 	for _, q := range []struct{ typed, command string }{
 		{"turn off for one project", "install --remove"},
 		{"disable", "install --remove"},
@@ -58,7 +52,7 @@ func TestQuestionsAreAnswered(t *testing.T) {
 		{"convert SKILL.md", "new"},
 		{"security: trust a workflow", "plan"},
 	} {
-		answers := answersTo(string(data), q.typed)
+		answers := answersTo(page, q.typed)
 		require.NotEmpty(t, answers, q.typed)
 		assert.LessOrEqual(t, len(answers), 3, "%s: %s", q.typed, answers)
 		named := false
@@ -66,11 +60,10 @@ func TestQuestionsAreAnswered(t *testing.T) {
 			named = named || regexp.MustCompile("fsmtx "+q.command+`\b`).MatchString(answer)
 		}
 		assert.True(t, named, "%s: no answer names %s:\n%s", q.typed, q.command, strings.Join(answers, "\n"))
-		var out bytes.Buffer
-		assert.Zero(t, Main(append(strings.Fields(q.command), "--help"), terminal.Streams{In: strings.NewReader(""), Out: &out, Err: &out,
-			Caller: callers.Script, Getenv: func(string) (string, bool) { return "", false }}), out.String())
+		out, _, code := inProcess(nil, "", append(strings.Fields(q.command), "--help")...)
+		assert.Zero(t, code, out)
 	}
-	assert.Empty(t, answersTo(string(data), "blockchain"))
+	assert.Empty(t, answersTo(page, "blockchain"))
 }
 
 // answersTo returns the questions that have the most words of a search, with their answers; words of one or two letters in lower case and

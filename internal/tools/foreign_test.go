@@ -27,7 +27,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/sessions"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/internal/tools"
 )
 
 // Names that an attacker could choose to change what this program seems to print.
@@ -79,8 +78,7 @@ func (w *foreignWorld) write(path, text string) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(w.project, path)
 	}
-	require.NoError(w.t, os.MkdirAll(filepath.Dir(path), 0o755))
-	require.NoError(w.t, os.WriteFile(path, []byte(text), 0o600))
+	put(w.t, path, text)
 }
 
 func (w *foreignWorld) populate() {
@@ -363,7 +361,7 @@ func TestForeignTextIsEscaped(t *testing.T) {
 	worlds.Long(t)
 	w := newForeignWorld(t)
 	calls := w.calls()
-	tools.EachCommand(func(c *cobra.Command, path string) {
+	eachCommand(true, func(c *cobra.Command, path string) {
 		rows := calls[path]
 		if !assert.NotEmpty(t, rows, "%s has no row in this test", path) {
 			return

@@ -52,11 +52,7 @@ func newPerson(t *testing.T) *person {
 
 func (p *person) path(name string) string { return filepath.Join(p.home, name) }
 
-func (p *person) write(name, text string) {
-	p.t.Helper()
-	require.NoError(p.t, os.MkdirAll(filepath.Dir(p.path(name)), 0o755))
-	require.NoError(p.t, os.WriteFile(p.path(name), []byte(text), 0o644))
-}
+func (p *person) write(name, text string) { put(p.t, p.path(name), text) }
 
 // chownHome makes the person the owner of everything in the home.
 func (p *person) chownHome() {

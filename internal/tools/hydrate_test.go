@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/tools"
@@ -42,9 +41,7 @@ func TestReplyComesBeforeTheLog(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()
 			for skill, text := range map[string]string{"good": `[{"id": 1, "subject": "a"}]`, "bad": `[{}]`} {
-				dir := filepath.Join(home, ".claude/skills", skill)
-				require.NoError(t, os.MkdirAll(dir, 0o755))
-				require.NoError(t, os.WriteFile(filepath.Join(dir, "fsm.json"), []byte(text), 0o644))
+				put(t, filepath.Join(home, ".claude/skills", skill, "fsm.json"), text)
 			}
 			input := test.event
 			if !strings.ContainsAny(input, " {") {

@@ -1,4 +1,4 @@
-package tools
+package tools_test
 
 import (
 	"errors"
@@ -59,13 +59,13 @@ func TestAKilledInstallCanBeRemoved(t *testing.T) {
 					out, err := run(args...).CombinedOutput()
 					require.NoError(t, err, "%s", out)
 				}
-				whole[content(config)] = true
+				whole[settingsIn(config)] = true
 				ended, err := killBefore(run(c.killed...), n, unix.SIGKILL)
 				if errors.Is(err, errNoTrace) {
 					t.Skipf("skipped: %v", err)
 				}
 				require.NoError(t, err)
-				if left := content(config); ended {
+				if left := settingsIn(config); ended {
 					require.Greater(t, n, 5, "it ended before it did anything")
 					t.Logf("killed before %d calls", n-1)
 					return
@@ -90,8 +90,8 @@ func filesBelow(t *testing.T, root string) []string {
 	})
 }
 
-// content returns the settings, empty if there are none.
-func content(config string) string {
+// settingsIn returns the settings, empty if there are none.
+func settingsIn(config string) string {
 	data, _ := os.ReadFile(filepath.Join(config, "settings.json"))
 	return string(data)
 }

@@ -1,32 +1,23 @@
-package tools
+package tools_test
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/harness/files"
-	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
 // inConfig runs fsmtx with a configuration directory of the client.
 func inConfig(t require.TestingT, config string, args ...string) {
-	var out bytes.Buffer
-	code := Main(args, terminal.Streams{In: strings.NewReader(""), Out: &out, Err: &out, Caller: callers.Script,
-		Getenv: func(name string) (string, bool) {
-			value, ok := map[string]string{"CLAUDE_CONFIG_DIR": config, "HOME": filepath.Dir(config)}[name]
-			return value, ok
-		}})
-	require.Zero(t, code, "fsmtx %q: %s", args, &out)
+	out, errs, code := inProcess(map[string]string{"CLAUDE_CONFIG_DIR": config, "HOME": filepath.Dir(config)}, "", args...)
+	require.Zero(t, code, "fsmtx %q: %s%s", args, out, errs)
 }
 
 // inMemory returns a directory in memory, where syncing is fast. It returns "", the default
@@ -120,26 +111,4 @@ func drawText(t *rapid.T) string {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}
 	return text
-}
-
-// TestRemoveKeepsLaterAdditions keeps what the user has added to a file that install created. The file still ends
-// with a line feed.
-func TestRemoveKeepsLaterAdditions(t *testing.T) {
-	for _, config := range []string{"c", "a/c", "a/b/c"} {
-		config := filepath.Join(t.TempDir(), config)
-		path := filepath.Join(config, "settings.json")
-		inConfig(t, config, "install", "--user")
-		data, err := os.ReadFile(path)
-		require.NoError(t, err)
-		for _, edited := range [][]byte{
-			bytes.Replace(data, []byte("{\n"), []byte("{\n  \"model\": \"x\",\n"), 1),
-			slices.Concat(data[:bytes.LastIndex(data, []byte("\n}"))], []byte(",\n  \"model\": \"x\""), data[bytes.LastIndex(data, []byte("\n}")):]),
-		} {
-			require.NoError(t, os.WriteFile(path, edited, 0o644))
-			inConfig(t, config, "install", "--user", "--remove")
-			left, err := os.ReadFile(path)
-			require.NoError(t, err)
-			require.Equal(t, "{\n  \"model\": \"x\"\n}\n", string(left))
-		}
-	}
 }

@@ -1,4 +1,4 @@
-package tools
+package tools_test
 
 import (
 	"strings"
@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fsmtx/fsmtx/internal/hook"
+	"github.com/fsmtx/fsmtx/internal/tools"
 )
 
 // harmless are the commands that take nothing away.
@@ -47,6 +48,6 @@ func TestEveryCommandHasItsRule(t *testing.T) {
 		assert.Equal(t, granted, c.Flags().Lookup(hook.GrantFlag) != nil, path)
 		delete(rules, path)
 	}
-	walk(Tree())
+	walk(tools.Tree())
 	assert.Empty(t, rules, "rules about commands that do not exist")
 }

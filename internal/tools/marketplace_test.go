@@ -1,4 +1,4 @@
-package tools
+package tools_test
 
 import (
 	"os"
@@ -14,7 +14,6 @@ import (
 // TestTheRepositoryIsAMarketplace: the hooks of the plugin that it offers are those that install writes into a file that people
 // share, and tell how to get the program; its version is that of the next release.
 func TestTheRepositoryIsAMarketplace(t *testing.T) {
-	const plugin = "../../.claude-plugin/plugin/"
 	c := exec.Command("fsmtx", "install", "--project", "--print")
 	c.Dir = t.TempDir()
 	c.Env = []string{"HOME=" + c.Dir, "PATH=" + os.Getenv("PATH")}
@@ -24,12 +23,9 @@ func TestTheRepositoryIsAMarketplace(t *testing.T) {
 		"steps do not hold. Get it by git clone https://github.com/fsmtx/fsmtx && cd fsmtx && make install, then", 1)
 	require.NotEqual(t, string(out), want)
 	if *update {
-		require.NoError(t, os.WriteFile(plugin+"hooks/hooks.json", []byte(want), 0o644))
+		require.NoError(t, os.WriteFile("../../.claude-plugin/plugin/hooks/hooks.json", []byte(want), 0o644))
 	}
-	hooks, err := os.ReadFile(plugin + "hooks/hooks.json")
-	require.NoError(t, err)
-	require.Equal(t, want, string(hooks), "run go test ./internal/tools -run TestTheRepositoryIsAMarketplace -update")
-	manifest, err := os.ReadFile(plugin + ".claude-plugin/plugin.json")
-	require.NoError(t, err)
-	require.Contains(t, string(manifest), `"version": "`+programs.Newest+`"`)
+	require.Equal(t, want, text(t, ".claude-plugin/plugin/hooks/hooks.json"),
+		"run go test ./internal/tools -run TestTheRepositoryIsAMarketplace -update")
+	require.Contains(t, text(t, ".claude-plugin/plugin/.claude-plugin/plugin.json"), `"version": "`+programs.Newest+`"`)
 }

@@ -42,10 +42,8 @@ func register(t *testing.T) registered {
 	program.Link(t, r.bin)
 	r.env = []string{"HOME=" + r.home, "PATH=" + r.bin + ":/usr/local/bin:/usr/bin:/bin", "TMPDIR=" + root, raceOptions}
 	skill := filepath.Join(r.project, ".claude/skills/my-skill")
-	for _, dir := range []string{r.home, skill} {
-		require.NoError(t, os.MkdirAll(dir, 0o755))
-	}
-	require.NoError(t, os.WriteFile(filepath.Join(skill, "SKILL.md"), []byte("# Steps\n\n1. One\n2. Two\n"), 0o644))
+	require.NoError(t, os.Mkdir(r.home, 0o755))
+	put(t, filepath.Join(skill, "SKILL.md"), "# Steps\n\n1. One\n2. Two\n")
 	for _, args := range [][]string{
 		{"install", "--user", "--with", "planning", "--mcp"}, {"install", "--local", "--with", "planning", "--mcp"},
 		{"install", "--project", "--with", "planning", "--mcp"},

@@ -3,10 +3,13 @@ package tools_test
 import (
 	"errors"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -36,7 +39,7 @@ func TestLostOutput(t *testing.T) {
 		"hooks status", "hooks check --dialect claude ok.json", "recover --json", "help", "help validate", "",
 		"completion bash", "new skill --template",
 	}
-	tools.EachCommand(func(_ *cobra.Command, path string) {
+	eachCommand(true, func(_ *cobra.Command, path string) {
 		lines = append(lines, strings.TrimPrefix(strings.TrimPrefix(path, "fsmtx"), " ")+" --help")
 	})
 	for _, line := range lines {
@@ -55,12 +58,85 @@ func TestLostOutput(t *testing.T) {
 func TestHelpOnNothing(t *testing.T) {
 	for _, line := range []string{"nonsense --help", "nonsense -h", "help nonsense", "hooks nonsense --help", "guard nonsense --help",
 		"step nonsense --help", "completion nonsense --help"} {
-		var stdout, stderr strings.Builder
-		code := tools.Main(strings.Fields(line), terminal.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr,
-			Caller: callers.Script, Getenv: func(string) (string, bool) { return "", false }})
-
+		stdout, stderr, code := inProcess(nil, "", strings.Fields(line)...)
 		assert.NotZero(t, code, line)
-		assert.Empty(t, stdout.String(), line)
-		assert.Contains(t, stderr.String(), `unknown command "nonsense"`, line)
+		assert.Empty(t, stdout, line)
+		assert.Contains(t, stderr, `unknown command "nonsense"`, line)
 	}
+}
+
+// TestHelpFitsTheTerminal is wrapped at the width of the terminal, and no word of it is lost.
+func TestHelpFitsTheTerminal(t *testing.T) {
+	eachHelp(func(path string, help func(columns string) string) {
+		for line := range strings.Lines(help("60")) {
+			line = strings.TrimRight(line, "\n")
+			if strings.Contains(strings.TrimSpace(line), " ") && !strings.HasPrefix(line, "  ") {
+				require.LessOrEqual(t, terminal.Width(line), 60, "%s --help: %s", path, line)
+			}
+		}
+		plain := help("")
+		words := func(text string) []string { return strings.Fields(strings.ReplaceAll(text, "# ", "")) } // each line of a comment has a sign
+		require.Equal(t, words(plain), words(help("60")), "%s: wrapping changes words", path)
+		require.Contains(t, plain, "Examples:", path)
+	})
+}
+
+// Every flag whose values are a few words has completions for them: the flags listed here, and
+// any other flag whose help lists its values.
+func TestFlagsWithFewValuesHaveCompletions(t *testing.T) {
+	few := []string{"scope", "active", "stop", "checks", "dialect", "format", "with"}
+	listed := regexp.MustCompile(`\w+, \w+ or \w+|"\w+".*"\w+"|: \w+ or \w+| \w+ \(default\)`)
+	eachCommand(false, func(c *cobra.Command, path string) {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Hidden || f.Value.Type() == "bool" || !slices.Contains(few, f.Name) && !listed.MatchString(f.Usage) {
+				return
+			}
+			complete, found := c.GetFlagCompletionFunc(f.Name)
+			require.True(t, found, "%s --%s", path, f.Name)
+			words, _ := complete(c, nil, "")
+			require.NotEmpty(t, words, "%s --%s", path, f.Name)
+		})
+	})
+}
+
+// Flags and arguments that name a task list or a skill have completions.
+func TestSessionsAndSkillsHaveCompletions(t *testing.T) {
+	eachCommand(false, func(c *cobra.Command, path string) {
+		for _, name := range []string{"session", "from-session"} {
+			if f := c.Flags().Lookup(name); f != nil && strings.Contains(f.Usage, "task") {
+				_, found := c.GetFlagCompletionFunc(name)
+				require.True(t, found, "%s --%s", path, name)
+			}
+		}
+		if strings.Contains(c.Use, "SKILL") || strings.Contains(c.Use, "COMMAND_NAME") ||
+			strings.Contains(c.Use, "[SESSION]") && !strings.HasPrefix(path, "fsmtx guard") {
+			require.NotNil(t, c.ValidArgsFunction, path)
+		}
+	})
+}
+
+// eachHelp calls f for every visible command, parents first, with its full name and a
+// function that returns its help, wrapped for a terminal of so many columns unless that is "".
+func eachHelp(f func(path string, help func(columns string) string)) {
+	eachCommand(false, func(_ *cobra.Command, path string) {
+		f(path, func(columns string) string {
+			out, _, _ := inProcess(map[string]string{"COLUMNS": columns}, "", append(strings.Fields(path)[1:], "--help")...)
+			return out
+		})
+	})
+}
+
+// eachCommand calls f for every command of the program with its full name, parents first; only if all is true for hidden ones,
+// help and completion.
+func eachCommand(all bool, f func(c *cobra.Command, path string)) {
+	var visit func(c *cobra.Command, path string)
+	visit = func(c *cobra.Command, path string) {
+		f(c, path)
+		for _, sub := range c.Commands() {
+			if all || !sub.Hidden && sub.Name() != "help" && sub.Name() != "completion" {
+				visit(sub, path+" "+sub.Name())
+			}
+		}
+	}
+	visit(tools.Tree(), "fsmtx")
 }

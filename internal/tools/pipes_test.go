@@ -81,12 +81,7 @@ func newPiped(t *testing.T) piped {
 	return p
 }
 
-func (p piped) write(name, text string) {
-	p.t.Helper()
-	path := filepath.Join(p.root, name)
-	require.NoError(p.t, os.MkdirAll(filepath.Dir(path), 0o755))
-	require.NoError(p.t, os.WriteFile(path, []byte(text), 0o644))
-}
+func (p piped) write(name, text string) { put(p.t, filepath.Join(p.root, name), text) }
 
 // files returns the paths of all regular files of the world, relative to its root.
 func (p piped) files() (all []string) {

@@ -25,7 +25,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/harness/program"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
-	"github.com/fsmtx/fsmtx/internal/tools"
 )
 
 // Time limits for waiting for a process, far above what it needs on a busy machine.
@@ -108,7 +107,7 @@ func TestSignalsEndEveryCommand(t *testing.T) {
 	signal.Notify(received, syscall.SIGHUP) // so that it is not ignored by what is started here, as it is under nohup
 	defer signal.Stop(received)
 	calls := stuckCalls()
-	tools.EachCommand(func(_ *cobra.Command, path string) {
+	eachCommand(true, func(_ *cobra.Command, path string) {
 		assert.NotEmpty(t, calls[path], "%s has no row in this test", path)
 	})
 	var all sync.WaitGroup
@@ -198,10 +197,7 @@ func usesList(args []string) bool {
 // stuckProgram returns a call in a home with a skill and a task list. If the command uses the
 // list, the skill has been hydrated.
 func stuckProgram(t *testing.T, home string, args ...string) *exec.Cmd {
-	write := func(name, text string) {
-		assert.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o755))
-		assert.NoError(t, os.WriteFile(filepath.Join(home, name), []byte(text), 0o600))
-	}
+	write := func(name, text string) { put(t, filepath.Join(home, name), text) }
 	write(".claude/skills/my-skill/SKILL.md", "x")
 	write(".claude/skills/my-skill/fsm.json", `[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b", "blockedBy": [1]}]`)
 	write(".claude/tasks/s/1.json", `{"id": "1", "subject": "mine", "description": "", "status": "pending", "blocks": [], "blockedBy": []}`)

@@ -3,15 +3,11 @@ package tools_test
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/harness/callers"
-	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/tools"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -25,13 +21,8 @@ func TestStatusWhileAnotherProgramChangesTheList(t *testing.T) {
 	require.NoError(t, err)
 	defer d.Close()
 	run := func(args ...string) string {
-		var out, errs strings.Builder
-		tools.Main(append([]string{"status", "s1"}, args...), terminal.Streams{In: strings.NewReader(""), Out: &out, Err: &errs,
-			Caller: callers.Script, Getenv: func(name string) (string, bool) {
-				value, set := map[string]string{"HOME": home}[name]
-				return value, set
-			}})
-		return out.String() + errs.String()
+		out, errs, _ := inProcess(map[string]string{"HOME": home}, "", append([]string{"status", "s1"}, args...)...)
+		return out + errs
 	}
 	assert.Regexp(t, `(?m)^it could not be found out whether a change was interrupted, because one is under way: `+
 		`.*/lock is locked by process \d+ since .*: gave up waiting after 1s$`, run())

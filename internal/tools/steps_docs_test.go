@@ -59,24 +59,20 @@ func TestStepsDocumentation(t *testing.T) {
 			{nil, 3, "completed", ""},
 		},
 	}
-	text, err := os.ReadFile("../../docs/write.md")
-	require.NoError(t, err)
-	more, err := os.ReadFile("../../docs/steps.md")
-	require.NoError(t, err)
-	text = append(text, more...)
-	for _, m := range regexp.MustCompile("(?m)^<!-- example: (.*) -->\n```json\n((?s:.*?))```$").FindAllStringSubmatch(string(text), -1) {
+	pages := text(t, "docs/write.md") + text(t, "docs/steps.md")
+	for _, m := range regexp.MustCompile("(?m)^<!-- example: (.*) -->\n```json\n((?s:.*?))```$").FindAllStringSubmatch(pages, -1) {
 		name, file := m[1], m[2]
 		t.Run(name, func(t *testing.T) {
 			spec, err := fsmspec.Parse([]byte(file))
 			require.NoError(t, err)
 			require.Empty(t, spec.Warnings())
 			require.NotEmpty(t, updates[name])
-			e := hydratedExample(t, file)
+			e, _ := hydratedExample(t, name, file)
 			for i, u := range updates[name] {
 				e.write(u.files)
 				assert.Contains(t, e.update(u), u.reply, "update %d", i)
 				if u.reply == "" {
-					e.carryOut(u)
+					e.carryOut(u.step, u.status)
 				}
 			}
 		})
@@ -99,15 +95,14 @@ type example struct {
 	project string
 }
 
-func hydratedExample(t *testing.T, file string) example {
-	e := example{t, t.TempDir(), t.TempDir()}
-	skill := filepath.Join(e.home, ".claude/skills/s")
-	require.NoError(t, os.MkdirAll(skill, 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(skill, "fsm.json"), []byte(file), 0o644))
-	out, code := e.run("hydrate", map[string]any{"hook_event_name": "PostToolUse", "tool_name": "Skill",
-		"tool_response": map[string]any{"success": true, "commandName": "s"}})
-	require.Zero(t, code, out)
-	return e
+// hydratedExample returns the project and what the model reads when it calls the skill.
+func hydratedExample(t *testing.T, name, file string) (e example, announced string) {
+	e = example{t, t.TempDir(), t.TempDir()}
+	put(t, filepath.Join(e.home, ".claude/skills", name, "fsm.json"), file)
+	out, errs, code := e.run(map[string]any{"hook_event_name": "PostToolUse", "tool_name": "Skill",
+		"tool_response": map[string]any{"success": true, "commandName": name}}, "hydrate", "--announce")
+	require.Zero(t, code, errs)
+	return e, out
 }
 
 // write writes files below the project. A file named git becomes the program of that
@@ -125,36 +120,37 @@ func (e example) write(files map[string]string) {
 
 // update returns the answer of the hook to an update.
 func (e example) update(u documentedUpdate) string {
-	out, code := e.run("step", map[string]any{
-		"hook_event_name": "PreToolUse", "tool_name": "TaskUpdate",
-		"tool_input": map[string]any{"taskId": strconv.Itoa(u.step), "status": u.status},
-	})
+	out, errs, code := e.run(map[string]any{"hook_event_name": "PreToolUse", "tool_name": "TaskUpdate",
+		"tool_input": map[string]any{"taskId": strconv.Itoa(u.step), "status": u.status}}, "step")
 	if u.reply == "" {
-		require.Empty(e.t, out)
+		require.Empty(e.t, out+errs)
 		require.Zero(e.t, code)
 	}
-	return out
+	return strings.ReplaceAll(out+errs, `\"`, `"`)
 }
 
 // carryOut does what the client does after an update that is allowed.
-func (e example) carryOut(u documentedUpdate) {
-	path := filepath.Join(e.home, ".claude/tasks/example", fmt.Sprint(u.step, ".json"))
+func (e example) carryOut(step int, status string) {
+	path := filepath.Join(e.home, ".claude/tasks/example", fmt.Sprint(step, ".json"))
 	data, err := os.ReadFile(path)
 	require.NoError(e.t, err)
-	data = regexp.MustCompile(`"status": "[a-z_]+"`).ReplaceAll(data, []byte(`"status": "`+u.status+`"`))
+	data = regexp.MustCompile(`"status": "[a-z_]+"`).ReplaceAll(data, []byte(`"status": "`+status+`"`))
 	require.NoError(e.t, os.WriteFile(path, data, 0o644))
 }
 
-func (e example) run(command string, event map[string]any) (out string, code int) {
+// run runs a hook with an event of the session.
+func (e example) run(event map[string]any, args ...string) (out, errs string, code int) {
 	event["session_id"], event["cwd"] = "example", e.project
 	text, err := json.Marshal(event)
 	require.NoError(e.t, err)
-	c := exec.Command("fsmtx", command)
+	c := exec.Command("fsmtx", args...)
 	c.Stdin = bytes.NewReader(text)
 	c.Dir = e.project
-	c.Env = []string{"HOME=" + e.home, "CLAUDE_PROJECT_DIR=" + e.project,
+	c.Env = []string{"HOME=" + e.home, "CLAUDE_PROJECT_DIR=" + e.project, "CLAUDE_CODE_ENABLE_TODO_TOOLS=1",
 		"PATH=" + filepath.Join(e.home, "bin") + ":" + os.Getenv("PATH"), raceOptions}
-	output, err := c.CombinedOutput()
+	var o, s strings.Builder
+	c.Stdout, c.Stderr = &o, &s
+	err = c.Run()
 	require.NotNil(e.t, c.ProcessState, "%v", err)
-	return strings.ReplaceAll(string(output), `\"`, `"`), c.ProcessState.ExitCode()
+	return o.String(), s.String(), c.ProcessState.ExitCode()
 }
