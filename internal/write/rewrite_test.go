@@ -62,86 +62,6 @@ func TestFix(t *testing.T) {
 	}
 }
 
-func TestFormat(t *testing.T) {
-	file := `[{"colour":{"a":[1,2]},"status":null,"blockedBy":[20.0,3e0],"subject":"\u0041\/b","id":1e0,"metadata":{"k":[{"x":1.50}]},` +
-		`"description":""},
-		{"id":3,"subject":"B"},{"id":20,"subject":"C","blocks":[]}]`
-	formatted, err := write.Format([]byte(file))
-	require.NoError(t, err)
-	assert.Equal(t, `[
-  {
-    "id": 1,
-    "subject": "A/b",
-    "description": "",
-    "blockedBy": [20, 3],
-    "metadata": {
-      "k": [
-        {
-          "x": 1.50
-        }
-      ]
-    },
-    "colour": {
-      "a": [
-        1,
-        2
-      ]
-    }
-  },
-  {
-    "id": 3,
-    "subject": "B"
-  },
-  {
-    "id": 20,
-    "subject": "C",
-    "blocks": []
-  }
-]
-`, string(formatted))
-	renumbered, err := write.Renumber([]byte(file))
-	require.NoError(t, err)
-	assert.Contains(t, string(renumbered), `"blockedBy": [3, 2]`)
-	file = `{"steps":[{"id":4,"subject":"A"},{"when":{"9":["b","skipped"]},"id":7.0,"subject":"B","blockedBy":[4],"check":"make",
-		"outcomes":{"\u0061":{"max":3e0,"back":4.0,"then":"b"},"b":{"stop":null,"check":{"run":"x","timeout":9}},"c":null}},
-		{"id":9,"subject":"C","outcomes":["b","c"],"decides":{"run":"x"}}],"fsm":2.0}`
-	renumbered, err = write.Renumber([]byte(file))
-	require.NoError(t, err)
-	assert.Equal(t, `{
-  "fsm": 2,
-  "steps": [
-    {
-      "id": 1,
-      "subject": "A"
-    },
-    {
-      "id": 2,
-      "subject": "B",
-      "blockedBy": [1],
-      "check": "make",
-      "outcomes": {
-        "a": {"max": 3, "back": 1, "then": "b"},
-        "b": {"check": {"run": "x", "timeout": 9}},
-        "c": {}
-      },
-      "when": {"3": ["b", "skipped"]}
-    },
-    {
-      "id": 3,
-      "subject": "C",
-      "outcomes": ["b", "c"],
-      "decides": {"run": "x"}
-    }
-  ]
-}
-`, string(renumbered))
-	_, err = write.Format([]byte(`[{}]`))
-	assert.ErrorAs(t, err, new(*fsmspec.InvalidError))
-	empty, err := write.Format([]byte(" [ ]"))
-	require.NoError(t, err)
-	assert.Equal(t, "[]\n", string(empty))
-}
-
 // withOutcomes draws a valid file in the object form.
 func withOutcomes(t *rapid.T) string {
 	ids := rapid.SliceOfNDistinct(rapid.Int64Range(1, 50), 1, 6, rapid.ID[int64]).Draw(t, "ids")
@@ -215,48 +135,6 @@ func TestFormatKeepsTheMeaning(t *testing.T) {
 		require.Empty(t, done, "a valid file needs no repair")
 		require.Equal(t, string(file), string(fixed))
 	})
-}
-
-// The parts of a step are written like steps, and are renumbered by themselves.
-func TestRenumberParts(t *testing.T) {
-	file := `{"fsm": 2, "steps": [{"do": [{"id": 5, "subject": "C"}, {"id": 3, "subject": "D", "blockedBy": [5], ` +
-		`"outcomes": {"a": {"back": 5, "max": 1}}}], "each": {"inTurn":true,"lines":"x"}, "subject": "B", "id": 5}, {"id": 3, ` +
-		`"subject": "E", "when": {"5": "done"}}]}`
-	renumbered, err := write.Renumber([]byte(file))
-	require.NoError(t, err)
-	assert.Equal(t, `{
-  "fsm": 2,
-  "steps": [
-    {
-      "id": 1,
-      "subject": "B",
-      "each": {"inTurn": true, "lines": "x"},
-      "do": [
-        {
-          "id": 1,
-          "subject": "C"
-        },
-        {
-          "id": 2,
-          "subject": "D",
-          "blockedBy": [1],
-          "outcomes": {
-            "a": {"back": 1, "max": 1}
-          }
-        }
-      ]
-    },
-    {
-      "id": 2,
-      "subject": "E",
-      "when": {"1": "done"}
-    }
-  ]
-}
-`, string(renumbered))
-	again, err := write.Format(renumbered)
-	require.NoError(t, err)
-	assert.Equal(t, string(renumbered), string(again))
 }
 
 func TestRenumberKeepsReferences(t *testing.T) {
