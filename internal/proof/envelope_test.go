@@ -38,11 +38,13 @@ func newEd25519(t testing.TB) ed25519.PrivateKey {
 	return key
 }
 
-func newECDSA(t testing.TB, curve elliptic.Curve) *ecdsa.PrivateKey {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(curve, rand.Reader)
-	require.NoError(t, err)
-	return key
+// signersOfEachKind returns a signer with a key of each kind.
+func signersOfEachKind(t testing.TB) map[string]ssh.Signer {
+	all := map[string]ssh.Signer{"ed25519": signerOf(t, newEd25519(t)), "in a device": newDevice(t)}
+	for _, curve := range []elliptic.Curve{elliptic.P256(), elliptic.P384(), elliptic.P521()} {
+		all["ecdsa "+curve.Params().Name] = signerOf(t, must(ecdsa.GenerateKey(curve, rand.Reader)))
+	}
+	return all
 }
 
 // device is a key in a device that a person touches: its signatures are over more than what is signed.
@@ -101,13 +103,7 @@ func sealed(t testing.TB, s Statement, signer ssh.Signer) []byte {
 
 // TestEveryKindOfKeySigns: what a key of each kind has signed is opened with that key and gives the same statement.
 func TestEveryKindOfKeySigns(t *testing.T) {
-	for name, signer := range map[string]ssh.Signer{
-		"ed25519":          signerOf(t, newEd25519(t)),
-		"ecdsa of 256 bit": signerOf(t, newECDSA(t, elliptic.P256())),
-		"ecdsa of 384 bit": signerOf(t, newECDSA(t, elliptic.P384())),
-		"ecdsa of 521 bit": signerOf(t, newECDSA(t, elliptic.P521())),
-		"in a device":      newDevice(t),
-	} {
+	for name, signer := range signersOfEachKind(t) {
 		t.Run(name, func(t *testing.T) {
 			s, key, err := Open(sealed(t, aStatement(), signer))
 			require.NoError(t, err)
@@ -128,7 +124,8 @@ func must[T any](v T, err error) T {
 
 // TestOneChangedByteAnywhereFails: of every byte of an envelope a bit is changed, and each byte is left out.
 func TestOneChangedByteAnywhereFails(t *testing.T) {
-	for _, signer := range []ssh.Signer{signerOf(t, newEd25519(t)), signerOf(t, newECDSA(t, elliptic.P256()))} {
+	all := signersOfEachKind(t)
+	for _, signer := range []ssh.Signer{all["ed25519"], all["ecdsa P-256"]} {
 		whole := sealed(t, aStatement(), signer)
 		for i := range whole {
 			changed := bytes.Clone(whole)
@@ -224,43 +221,6 @@ func TestNothingIsLookedAtBeforeItsSignature(t *testing.T) {
 	require.ErrorIs(t, err, errSignature)
 }
 
-// TestSSHKeygenSignsAndVerifiesAlike: a signature of ssh-keygen is accepted, and ssh-keygen accepts ours.
-func TestSSHKeygenSignsAndVerifiesAlike(t *testing.T) {
-	keygen, err := exec.LookPath("ssh-keygen")
-	if err != nil {
-		t.Skip("ssh-keygen is not there")
-	}
-	ecdsa := func(bits string) []string { return []string{"-t", "ecdsa", "-b", bits} }
-	for _, kind := range [][]string{{"-t", "ed25519"}, ecdsa("256"), ecdsa("384"), ecdsa("521")} {
-		dir := t.TempDir()
-		run := func(stdin []byte, args ...string) {
-			t.Helper()
-			c := exec.Command(keygen, args...)
-			c.Dir, c.Stdin = dir, bytes.NewReader(stdin)
-			out, err := c.CombinedOutput()
-			require.NoError(t, err, string(out))
-		}
-		run(nil, append(kind, "-q", "-N", "", "-f", "key")...)
-		signer, done, err := findKey(t.Context(), repository{}, filepath.Join(dir, "key"), os.Getenv)
-		require.NoError(t, err)
-		defer done()
-		message := []byte("what is signed")
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "message"), message, 0o600))
-		run(nil, "-Y", "sign", "-q", "-n", namespace, "-f", "key", "message")
-		armored := must(os.ReadFile(filepath.Join(dir, "message.sig")))
-		key, err := verify(unarmored(t, armored), message)
-		require.NoError(t, err)
-		require.Equal(t, signer.PublicKey().Marshal(), key.Marshal())
-		_, err = verify(unarmored(t, armored), []byte("another"))
-		require.ErrorIs(t, err, errSignature)
-
-		ours := must(sign(signer, message))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "ours"), armor(ours), 0o600))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "allowed"), append([]byte("ada "), ssh.MarshalAuthorizedKey(key)...), 0o600))
-		run(message, "-Y", "verify", "-f", "allowed", "-I", "ada", "-n", namespace, "-s", "ours")
-	}
-}
-
 // TestTheCommandsOfThePageVerify: those of docs/internals/attestation.md, with ssh-keygen.
 func TestTheCommandsOfThePageVerify(t *testing.T) {
 	if _, err := exec.LookPath("ssh-keygen"); err != nil {
@@ -269,41 +229,23 @@ func TestTheCommandsOfThePageVerify(t *testing.T) {
 	page := string(must(os.ReadFile("../../docs/internals/attestation.md")))
 	_, script, _ := strings.Cut(page, "```sh\n")
 	script, _, _ = strings.Cut(script, "```")
-	signer := signerOf(t, newEd25519(t))
-	dir := t.TempDir()
-	run := func(statement []byte) (string, error) {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "release.intoto.json"), statement, 0o600))
-		c := exec.Command("sh", "-c", script)
-		c.Dir = dir
-		out, err := c.CombinedOutput()
-		return string(out), err
+	for name, signer := range signersOfEachKind(t) {
+		dir := t.TempDir()
+		run := func(statement []byte) (string, error) {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "release.intoto.json"), statement, 0o600))
+			c := exec.Command("sh", "-c", script)
+			c.Dir = dir
+			out, err := c.CombinedOutput()
+			return string(out), err
+		}
+		line := append([]byte("ada@example.org "), ssh.MarshalAuthorizedKey(signer.PublicKey())...)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "allowed_signers"), line, 0o600))
+		whole := sealed(t, aStatement(), signer)
+		out, err := run(whole)
+		require.NoError(t, err, name, out)
+		require.Contains(t, out, `Good "fsmtx" signature for ada@example.org`, name)
+		whole[bytes.Index(whole, []byte(`"payload":"`))+20] ^= 1
+		out, err = run(whole)
+		require.Error(t, err, out)
 	}
-	line := append([]byte("ada@example.org "), ssh.MarshalAuthorizedKey(signer.PublicKey())...)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "allowed_signers"), line, 0o600))
-	whole := sealed(t, aStatement(), signer)
-	out, err := run(whole)
-	require.NoError(t, err, out)
-	require.Contains(t, out, `Good "fsmtx" signature for ada@example.org`)
-	i := bytes.Index(whole, []byte(`"payload":"`)) + 20
-	whole[i] ^= 1
-	out, err = run(whole)
-	require.Error(t, err, out)
-}
-
-func unarmored(t *testing.T, text []byte) []byte {
-	t.Helper()
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	return must(base64.StdEncoding.DecodeString(strings.Join(lines[1:len(lines)-1], "")))
-}
-
-func armor(blob []byte) []byte {
-	text := base64.StdEncoding.EncodeToString(blob)
-	var b strings.Builder
-	b.WriteString("-----BEGIN SSH SIGNATURE-----\n")
-	for len(text) > 70 {
-		b.WriteString(text[:70] + "\n")
-		text = text[70:]
-	}
-	b.WriteString(text + "\n-----END SSH SIGNATURE-----\n")
-	return []byte(b.String())
 }
