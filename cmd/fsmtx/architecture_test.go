@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,32 +34,39 @@ func TestEveryPackageIsInTheArchitecture(t *testing.T) {
 		}
 	}
 	there := map[string]bool{}
-	for _, path := range sources(t) {
-		dir, err := filepath.Rel(filepath.Join("..", ".."), filepath.Dir(path))
-		require.NoError(t, err)
-		there[filepath.ToSlash(dir)] = true
+	for _, name := range sources(t) {
+		there[path.Dir(name)] = true
 	}
 	require.ElementsMatch(t, slices.Collect(maps.Keys(there)), named)
 }
 
-// sources returns the paths of the Go files of the tree but for those in testdata.
-func sources(t *testing.T) (paths []string) {
+// sources returns the Go files of the tree but for those in testdata, relative to its root.
+func sources(t *testing.T) (names []string) {
 	t.Helper()
-	root := filepath.Join("..", "..")
-	require.NoError(t, filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+	require.NoError(t, fs.WalkDir(os.DirFS("../.."), ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if e.IsDir() && path != root && (e.Name() == "testdata" || strings.HasPrefix(e.Name(), ".")) {
-			return filepath.SkipDir
+		if e.IsDir() && name != "." && (e.Name() == "testdata" || strings.HasPrefix(e.Name(), ".")) {
+			return fs.SkipDir
 		}
-		if strings.HasSuffix(path, ".go") {
-			paths = append(paths, path)
+		if strings.HasSuffix(name, ".go") {
+			names = append(names, name)
 		}
 		return nil
 	}))
-	require.NotEmpty(t, paths)
-	return paths
+	require.NotEmpty(t, names)
+	return names
+}
+
+// parsed returns a Go file of the tree and its text.
+func parsed(t *testing.T, name string) (*ast.File, string) {
+	t.Helper()
+	text, err := os.ReadFile("../../" + name)
+	require.NoError(t, err)
+	file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments|parser.SkipObjectResolution)
+	require.NoError(t, err)
+	return file, string(text)
 }
 
 // TestPlacesNamedInTheArchitectureExist: in the table of the way of an event every code span in the second column is a package, a
@@ -71,24 +77,6 @@ func TestPlacesNamedInTheArchitectureExist(t *testing.T) {
 	for _, row := range rows {
 		places := unresolvedPlaces(os.DirFS("../.."), row[1])
 		assert.Empty(t, places, row[0])
-	}
-}
-
-func TestAPlaceThatDoesNotExistIsNoticed(t *testing.T) {
-	root := os.DirFS("../..")
-	for cell, want := range map[string][]string{
-		"`txn/journal.go`, then `docs/internals/crash-safety.md`; `make crashtest`": nil,
-		"`internal/gates`: `frame.go`, `decide.go`":                                 nil,
-		"`internal/client/claude.go`: `Tested`":                                     nil,
-		"the journal":                                                               {"no place is named"},
-		"`make crashtest`":                                                          {"no place is named"},
-		"`txn/diary.go`":                                                            {"txn/diary.go"},
-		"`internal/gates`: `frame.go`, `plinth.go`":                                 {"plinth.go"},
-		"`frame.go`":                                                                {"frame.go"},
-		"`internal/nothing`":                                                        {"internal/nothing"},
-		"`internal/client/claude.go`: `Untested`":                                   {"Untested"},
-	} {
-		assert.Equal(t, want, unresolvedPlaces(root, cell), cell)
 	}
 }
 
@@ -169,46 +157,40 @@ func TestThePublicPackagesKnowNoAgent(t *testing.T) {
 			assert.NotRegexp(t, `/internal/(claude|agent)\b`, dep, line)
 		}
 	}
-	for _, dir := range []string{"fsmspec", "txn"} {
-		inSources(t, dir, func(path string, file *ast.File) {
-			data, err := os.ReadFile(path)
-			require.NoError(t, err)
-			assert.NotRegexp(t, agentsWords, string(data), path)
-		})
+	for _, name := range sourcesIn(t, "fsmspec/", "txn/") {
+		_, text := parsed(t, name)
+		assert.NotRegexp(t, agentsWords, text, name)
 	}
 }
 
 // TestTextsAboutStepsNameNoAgent: an agent of whatever kind reads them.
 func TestTextsAboutStepsNameNoAgent(t *testing.T) {
-	for _, dir := range []string{"internal/workflow", "internal/state", "internal/gates", "internal/mcp/server.go", "internal/mcp/ask.go"} {
-		inSources(t, dir, func(path string, file *ast.File) {
-			ast.Inspect(file, func(n ast.Node) bool {
-				if _, ok := n.(*ast.ImportSpec); ok {
-					return false
-				}
-				if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING {
-					assert.NotRegexp(t, agentsWords, text.Value, path)
-				}
-				return true
-			})
+	for _, name := range sourcesIn(t, "internal/workflow/", "internal/state/", "internal/gates/", "internal/mcp/server.go",
+		"internal/mcp/ask.go") {
+		file, _ := parsed(t, name)
+		ast.Inspect(file, func(n ast.Node) bool {
+			if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING {
+				assert.NotRegexp(t, agentsWords, text.Value, name)
+			}
+			_, isImport := n.(*ast.ImportSpec)
+			return !isImport
 		})
 	}
 }
 
-// inSources calls check with each Go file in or below a directory of the module that is not a test.
-func inSources(t *testing.T, dir string, check func(path string, file *ast.File)) {
+// sourcesIn returns the Go files that begin so and are not tests.
+func sourcesIn(t *testing.T, begins ...string) (names []string) {
 	t.Helper()
-	checked := 0
-	require.NoError(t, filepath.WalkDir(filepath.Join("..", "..", dir), func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
+	for _, begin := range begins {
+		n := len(names)
+		for _, name := range sources(t) {
+			if strings.HasPrefix(name, begin) && !strings.HasSuffix(name, "_test.go") {
+				names = append(names, name)
+			}
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		checked++
-		check(path, file)
-		return err
-	}))
-	require.NotZero(t, checked, dir)
+		require.Greater(t, len(names), n, begin)
+	}
+	return names
 }
 
 // opensItself has the files outside internal/safefile that open, create, rename or lock files by
@@ -228,25 +210,12 @@ var opening = regexp.MustCompile(`^(os\.(Create|CreateTemp|Open|OpenFile|OpenInR
 // TestFilesAreWrittenInOnePlace: internal/safefile opens, writes and locks files. What it promises,
 // such as that no open blocks and that a crash leaves a whole file, then holds for all.
 func TestFilesAreWrittenInOnePlace(t *testing.T) {
-	root := filepath.Join("..", "..")
 	found := map[string][]string{}
-	require.NoError(t, filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+	for _, name := range sourcesIn(t, "") {
+		if regexp.MustCompile(`^(fuzz|internal/harness|internal/safefile)/`).MatchString(name) {
+			continue
 		}
-		name, err := filepath.Rel(root, path)
-		name = filepath.ToSlash(name)
-		if e.IsDir() && (name == "fuzz" || name == "internal/harness" || name == "internal/safefile" || e.Name() == "testdata" ||
-			name != "." && strings.HasPrefix(e.Name(), ".")) {
-			return filepath.SkipDir
-		}
-		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
-			return err
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
+		file, _ := parsed(t, name)
 		ast.Inspect(file, func(n ast.Node) bool {
 			if s, ok := n.(*ast.SelectorExpr); ok {
 				if x, ok := s.X.(*ast.Ident); ok && opening.MatchString(x.Name+"."+s.Sel.Name) {
@@ -255,8 +224,7 @@ func TestFilesAreWrittenInOnePlace(t *testing.T) {
 			}
 			return true
 		})
-		return nil
-	}))
+	}
 	for name, calls := range found {
 		assert.Contains(t, opensItself, name, "it calls %v: use internal/safefile", calls)
 	}

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -20,12 +19,9 @@ const columns = 140
 // TestNoLineIsTooLong: but for what cannot be broken, the lines of a text of several lines and the
 // tags of fields.
 func TestNoLineIsTooLong(t *testing.T) {
-	assert.Equal(t, []int{2}, tooLong(t, "package p\nvar a = `"+strings.Repeat("a", columns)+"`\nvar b = `\n"+
-		strings.Repeat("b", columns+1)+"\n`\ntype c struct { d int `"+strings.Repeat("d", columns)+"` }\n"))
-	for _, path := range sources(t) {
-		source, err := os.ReadFile(path)
-		require.NoError(t, err)
-		assert.Empty(t, tooLong(t, string(source)), "lines of %s with more than %d characters", path, columns)
+	for _, name := range sources(t) {
+		_, source := parsed(t, name)
+		assert.Empty(t, tooLong(t, source), "lines of %s with more than %d characters", name, columns)
 	}
 }
 
@@ -73,20 +69,14 @@ func tooLong(t *testing.T, source string) (numbers []int) {
 
 // TestACommentNamesItsFunction: a comment that says what a function returns, reports or says begins with the function's name.
 func TestACommentNamesItsFunction(t *testing.T) {
-	assert.Equal(t, []string{"old"}, misnamed(t, "package p\n\n// old returns 1.\nfunc now() int { return 1 }\n\n"+
-		"// f reports it.\nfunc f() {}\n"))
-	for _, path := range sources(t) {
-		source, err := os.ReadFile(path)
-		require.NoError(t, err)
-		assert.Empty(t, misnamed(t, string(source)), "functions of %s have other names", path)
+	for _, name := range sources(t) {
+		file, _ := parsed(t, name)
+		assert.Empty(t, misnamed(file), "functions of %s have other names", name)
 	}
 }
 
 // misnamed returns the names in comments of functions with other names.
-func misnamed(t *testing.T, source string) (names []string) {
-	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "", source, parser.ParseComments|parser.SkipObjectResolution)
-	require.NoError(t, err)
+func misnamed(file *ast.File) (names []string) {
 	for _, d := range file.Decls {
 		f, ok := d.(*ast.FuncDecl)
 		if !ok || f.Doc == nil {

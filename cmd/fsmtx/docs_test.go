@@ -64,8 +64,6 @@ func TestTablesInTheDocsHaveWholeRows(t *testing.T) {
 		}
 	}
 	require.NotZero(t, tables)
-	require.Equal(t, [][][]string{{{"a", "b"}, {"---", "---"}, {"`x\\|y`", ""}, {"torn"}}},
-		tablesIn("Text | here.\n\n| a | b |\n| --- | --- |\n| `x\\|y` | |\n| torn |\nText.\n"))
 }
 
 // TestLinksInTheDocsResolve: a link to a file of the repository names one that exists, and a

@@ -2,17 +2,14 @@ package main
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // alike are exported functions that only their own package uses, beside others like them that are used
@@ -27,14 +24,11 @@ var alike = []string{"internal/agent.Copilot", "internal/agent.OpenCode", "inter
 func TestExportedNamesAreUsedElsewhere(t *testing.T) {
 	var groups [][]string // names of which one has to be used
 	used := map[string]bool{}
-	for _, file := range sources(t) {
-		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-		require.NoError(t, err)
+	for _, name := range sources(t) {
+		tree, _ := parsed(t, name)
 		markImported(tree, used)
-		dir, err := filepath.Rel(filepath.Join("..", ".."), filepath.Dir(file))
-		require.NoError(t, err)
-		dir = filepath.ToSlash(dir)
-		if top, _, _ := strings.Cut(dir, "/"); (top == "internal" || top == "cmd") && !strings.HasSuffix(file, "_test.go") {
+		dir := path.Dir(name)
+		if top, _, _ := strings.Cut(dir, "/"); (top == "internal" || top == "cmd") && !strings.HasSuffix(name, "_test.go") {
 			for _, d := range tree.Decls {
 				groups = append(groups, exported(d, dir+".", used)...)
 			}

@@ -27,16 +27,6 @@ func TestRequirementsAreHeld(t *testing.T) {
 			assert.Empty(t, rowProblem(row, known), row[0])
 		}
 	}
-	for cell, want := range map[string]string{
-		"":                         "nothing holds it",
-		"the tests":                "nothing holds it",
-		"`TestRefused`, `TestNo`":  "TestNo does not exist",
-		"`hydrate_reply`, `H01-0`": "H01-0 does not exist",
-		"`telemetry`, `H01-003`":   "",
-		"[here](guards.md#cost)":   "",
-	} {
-		assert.Equal(t, want, rowProblem([]string{"row", cell}, known), cell)
-	}
 }
 
 // rowProblem returns why nothing holds a row, "" if all that it names exists.
