@@ -3,7 +3,6 @@ package fidelity
 import (
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -11,30 +10,6 @@ import (
 )
 
 const claudeSettings = ".claude/settings.json"
-
-// TestFireAnswersAsClaudeCodeDid compares fire with the recorded answers of the client.
-func TestFireAnswersAsClaudeCodeDid(t *testing.T) {
-	cases := readTable(t, "claude", claudeSettings)
-	require.GreaterOrEqual(t, len(cases), 120)
-	version, answers := readAnswers(t, "claude")
-	compare(t, "claude", version, cases, answers, fireAll(t, cases, fireAsClaude))
-}
-
-// fireAll returns what fire answers to each case.
-func fireAll(t testing.TB, cases []fidelityCase, one func(testing.TB, fidelityCase) answer) map[string]answer {
-	var mutex sync.Mutex
-	ours := map[string]answer{}
-	each(cases, 4, func(c fidelityCase) {
-		if c.isSlow() && !withSlow() {
-			return
-		}
-		got := one(t, c)
-		mutex.Lock()
-		defer mutex.Unlock()
-		ours[c.name] = got
-	})
-	return ours
-}
 
 // claudeTool is the call that the fake model makes for an event of a tool.
 type claudeTool struct {

@@ -25,16 +25,21 @@ import (
 // answers, and fire with it. FSMTX_FIDELITY_VERSION=latest asks the newest client and
 // prints what changed; FSMTX_FIDELITY_UPDATE=1 records the answers.
 func TestClaudeCode(t *testing.T) {
-	cases := readTable(t, "claude", claudeSettings)
 	version := newest(t)
-	theirs := askClaude(t, cases, version)
-	if version == realclient.Version && os.Getenv("FSMTX_FIDELITY_UPDATE") != "" {
-		writeAnswers(t, "claude", version, cases, theirs)
+	cases := claude().cases(t)
+	claude().compared(t, version, version == realclient.Version, cases, askClaude(t, cases, version))
+}
+
+// compared records what a version of an agent has answered, if it is the pinned one and was told to, reports what differs from
+// the recorded answers, and compares fire with them.
+func (a agent) compared(t *testing.T, version string, isPinned bool, cases []fidelityCase, theirs map[string]answer) {
+	if isPinned && os.Getenv("FSMTX_FIDELITY_UPDATE") != "" {
+		writeAnswers(t, a.name, version, cases, theirs)
 	}
-	pinned, recorded := readAnswers(t, "claude")
-	report(t, "claude", pinned, version, cases, theirs, recorded, version == realclient.Version)
-	if version == realclient.Version {
-		compare(t, "claude", version, cases, recorded, fireAll(t, cases, fireAsClaude))
+	pinned, recorded := readAnswers(t, a.name)
+	report(t, a.name, pinned, version, cases, theirs, recorded, isPinned)
+	if isPinned {
+		compare(t, a.name, version, cases, recorded, fireAll(t, cases, a.fire))
 	}
 }
 

@@ -31,16 +31,8 @@ func TestCodex(t *testing.T) {
 	if len(binaries) == 0 {
 		t.Skip("skipped: the package has no binary for this platform")
 	}
-	cases := readTable(t, "codex", codexSettings)
-	theirs := askCodex(t, cases, binaries[0])
-	if wanted == realclient.Codex && os.Getenv("FSMTX_FIDELITY_UPDATE") != "" {
-		writeAnswers(t, "codex", wanted.Version, cases, theirs)
-	}
-	pinned, recorded := readAnswers(t, "codex")
-	report(t, "codex", pinned, wanted.Version, cases, theirs, recorded, wanted == realclient.Codex)
-	if wanted == realclient.Codex {
-		compare(t, "codex", wanted.Version, cases, recorded, fireAll(t, cases, fireAsCodex))
-	}
+	cases := codex().cases(t)
+	codex().compared(t, wanted.Version, wanted == realclient.Codex, cases, askCodex(t, cases, binaries[0]))
 }
 
 func askCodex(t *testing.T, cases []fidelityCase, binary string) map[string]answer {

@@ -9,13 +9,6 @@ import (
 
 const codexSettings = ".codex/hooks.json"
 
-// TestFireAnswersAsCodexDid compares fire with the recorded answers of Codex.
-func TestFireAnswersAsCodexDid(t *testing.T) {
-	cases := readTable(t, "codex", codexSettings)
-	version, answers := readAnswers(t, "codex")
-	compare(t, "codex", version, cases, answers, fireAll(t, cases, fireAsCodex))
-}
-
 // fireAsCodex returns what fire answers to a case. The calls need no permission, so that
 // allow and undecided look the same, and no user can be asked.
 func fireAsCodex(t testing.TB, c fidelityCase) answer {

@@ -21,18 +21,9 @@ var geminiCore = realclient.Package{Name: "@google/gemini-cli-core", Version: "0
 
 // TestGemini asks the hook system of Gemini CLI's core about every case.
 func TestGemini(t *testing.T) {
-	cases := readTable(t, "gemini", geminiSettings)
 	wanted, dir := installed(t, geminiCore, "FSMTX_FIDELITY_GEMINI")
-	theirs := askGemini(t, cases, dir)
-	pinned, recorded := readAnswers(t, "gemini")
-	if wanted == geminiCore && os.Getenv("FSMTX_FIDELITY_UPDATE") != "" {
-		writeAnswers(t, "gemini", wanted.Version, cases, theirs)
-		pinned, recorded = readAnswers(t, "gemini")
-	}
-	report(t, "gemini", pinned, wanted.Version, cases, theirs, recorded, wanted == geminiCore)
-	if wanted == geminiCore {
-		compare(t, "gemini", wanted.Version, cases, recorded, fireAll(t, cases, fireAsGemini))
-	}
+	cases := gemini().cases(t)
+	gemini().compared(t, wanted.Version, wanted == geminiCore, cases, askGemini(t, cases, dir))
 }
 
 // askGemini runs all cases in one node.

@@ -11,14 +11,6 @@ import (
 
 const geminiSettings = ".gemini/settings.json"
 
-// TestFireAnswersAsGeminiDid compares fire with the recorded answers of Gemini CLI's core.
-func TestFireAnswersAsGeminiDid(t *testing.T) {
-	cases := readTable(t, "gemini", geminiSettings)
-	require.GreaterOrEqual(t, len(cases), 60)
-	version, answers := readAnswers(t, "gemini")
-	compare(t, "gemini", version, cases, answers, fireAll(t, cases, fireAsGemini))
-}
-
 // geminiInput returns the fields of a case's event.
 func geminiInput(c fidelityCase) map[string]any {
 	request := map[string]any{"model": "m", "contents": []any{map[string]any{"role": "user", "parts": []any{map[string]any{"text": "hello"}}}}}

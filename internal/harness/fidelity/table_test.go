@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -64,6 +65,49 @@ func readTable(t testing.TB, agent, settings string) []fidelityCase {
 		}
 	}
 	return cases
+}
+
+// agent is one whose hook system fire imitates.
+type agent struct {
+	name, settings string
+	least          int // so many cases there are at least
+	fire           func(testing.TB, fidelityCase) answer
+}
+
+// The agents.
+func claude() agent { return agent{"claude", claudeSettings, 120, fireAsClaude} }
+func codex() agent  { return agent{"codex", codexSettings, 1, fireAsCodex} }
+func gemini() agent { return agent{"gemini", geminiSettings, 60, fireAsGemini} }
+
+// cases reads the agent's table.
+func (a agent) cases(t testing.TB) []fidelityCase { return readTable(t, a.name, a.settings) }
+
+// TestFireAnswersAsTheAgentsDid compares fire with the recorded answers of each agent.
+func TestFireAnswersAsTheAgentsDid(t *testing.T) {
+	for _, a := range []agent{claude(), codex(), gemini()} {
+		t.Run(a.name, func(t *testing.T) {
+			cases := a.cases(t)
+			require.GreaterOrEqual(t, len(cases), a.least)
+			version, answers := readAnswers(t, a.name)
+			compare(t, a.name, version, cases, answers, fireAll(t, cases, a.fire))
+		})
+	}
+}
+
+// fireAll returns what fire answers to each case.
+func fireAll(t testing.TB, cases []fidelityCase, one func(testing.TB, fidelityCase) answer) map[string]answer {
+	var mutex sync.Mutex
+	ours := map[string]answer{}
+	each(cases, 4, func(c fidelityCase) {
+		if c.isSlow() && !withSlow() {
+			return
+		}
+		got := one(t, c)
+		mutex.Lock()
+		defer mutex.Unlock()
+		ours[c.name] = got
+	})
+	return ours
 }
 
 // uses reports whether a text occurs in the files of a case.

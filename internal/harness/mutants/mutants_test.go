@@ -144,9 +144,14 @@ func main() { fmt.Print(f(2, 2, "y"), " ", f(1, 2, "n"), " ", f(3, 1, "n")) }
 	}
 }
 
-// TestMutantsOf lists the mutants of each kind of operator.
-func TestMutantsOf(t *testing.T) {
-	mutants, err := mutantsOf("p.go", `package p
+// TestListOfMutants: what is changed in a source, to what, and what is left alone because a test could not notice it.
+func TestListOfMutants(t *testing.T) {
+	for name, c := range map[string]struct {
+		source string
+		known  constants
+		want   []string
+	}{
+		"operators; strings can only be added": {`package p
 
 func f(a, b int, s string) bool {
 	a++
@@ -154,22 +159,13 @@ func f(a, b int, s string) bool {
 	s = "x" + s + s
 	return a <= b || s != ""
 }
-`, &constants{})
-	require.NoError(t, err)
-	var got []string
-	for _, m := range mutants {
-		got = append(got, fmt.Sprintf("%d:%d %s", m.line, m.column, m.mutation))
-	}
-	assert.ElementsMatch(t, []string{
-		"4:3 INCREMENT_DECREMENT",
-		"5:2 DROP_STATEMENT", "6:2 DROP_STATEMENT", "5:8 ARITHMETIC_BASE", "5:10 INVERT_NEGATIVES", "5:12 ARITHMETIC_BASE",
-		"7:11 CONDITIONALS_BOUNDARY", "7:11 CONDITIONALS_NEGATION", "7:16 DROP_LEFT", "7:16 DROP_RIGHT", "7:21 CONDITIONALS_NEGATION",
-	}, got, "strings can only be added")
-}
-
-// TestListOfMoreThanOperators: which operands, ranges and arguments are changed, and to what.
-func TestListOfMoreThanOperators(t *testing.T) {
-	mutants, err := mutantsOf("p.go", `package p
+`, constants{}, []string{
+			"4:3 INCREMENT_DECREMENT",
+			"5:2 DROP_STATEMENT", "5:8 ARITHMETIC_BASE", "5:10 INVERT_NEGATIVES", "5:12 ARITHMETIC_BASE",
+			"6:2 DROP_STATEMENT",
+			"7:11 CONDITIONALS_BOUNDARY", "7:11 CONDITIONALS_NEGATION", "7:16 DROP_LEFT", "7:16 DROP_RIGHT", "7:21 CONDITIONALS_NEGATION",
+		}},
+		"operands, ranges and arguments": {`package p
 
 const (
 	one kind = iota
@@ -190,28 +186,17 @@ func f(all []int, a, b, c bool) {
 	}
 	panic("why")
 }
-`, &constants{dirs: map[string]map[string]string{".": {"one": "two", "two": "one"}}})
-	require.NoError(t, err)
-	var got []string
-	for _, m := range mutants {
-		got = append(got, strings.TrimSpace(fmt.Sprintf("%d:%d %s %s", m.line, m.column, m.mutation, m.instead)))
-	}
-	assert.Equal(t, []string{
-		"9:5 NEVER", "9:7 DROP_LEFT", "9:7 DROP_RIGHT", "9:12 DROP_RIGHT", "9:17 DROP_LEFT", "9:17 DROP_RIGHT", "9:23 DROP_LEFT",
-		"9:23 DROP_RIGHT",
-		"13:11 TURN_ROUND",
-		"14:3 DROP_STATEMENT", "14:8 CHANGE_ARGUMENT 7 + 1", "14:8 LESS_ARGUMENT 7 - 1", "14:11 INVERT_NEGATIVES",
-		`14:15 CHANGE_ARGUMENT ""`, `14:23 CHANGE_ARGUMENT "mutant"`,
-		"14:27 CHANGE_ARGUMENT false", "14:33 CHANGE_ARGUMENT one",
-		"16:2 DROP_STATEMENT", "16:18 CHANGE_ARGUMENT 0 + 1",
-		"18:3 DROP_STATEMENT",
-	}, got)
-}
-
-// TestListOfWholeParts: which conditions, statements and results are changed, and what is
-// left alone because a test could not notice it.
-func TestListOfWholeParts(t *testing.T) {
-	mutants, err := mutantsOf("p.go", `package p
+`, constants{dirs: map[string]map[string]string{".": {"one": "two", "two": "one"}}}, []string{
+			"9:5 NEVER", "9:7 DROP_LEFT", "9:7 DROP_RIGHT", "9:12 DROP_RIGHT", "9:17 DROP_LEFT", "9:17 DROP_RIGHT", "9:23 DROP_LEFT",
+			"9:23 DROP_RIGHT",
+			"13:11 TURN_ROUND",
+			"14:3 DROP_STATEMENT", "14:8 CHANGE_ARGUMENT 7 + 1", "14:8 LESS_ARGUMENT 7 - 1", "14:11 INVERT_NEGATIVES",
+			`14:15 CHANGE_ARGUMENT ""`, `14:23 CHANGE_ARGUMENT "mutant"`,
+			"14:27 CHANGE_ARGUMENT false", "14:33 CHANGE_ARGUMENT one",
+			"16:2 DROP_STATEMENT", "16:18 CHANGE_ARGUMENT 0 + 1",
+			"18:3 DROP_STATEMENT",
+		}},
+		"whole conditions, statements and results": {`package p
 
 func f(all []int, set map[int]bool) bool {
 	if a == b {
@@ -239,18 +224,21 @@ func f(all []int, set map[int]bool) bool {
 	e = fmt.Errorf("wording: %w", e)
 	return false
 }
-`, &constants{})
-	require.NoError(t, err)
-	var got []string
-	for _, m := range mutants {
-		got = append(got, strings.TrimSpace(fmt.Sprintf("%d:%d %s %s", m.line, m.column, m.mutation, m.instead)))
+`, constants{}, []string{
+			"4:5 ALWAYS", "4:5 NEVER", "5:12 ALWAYS", "5:12 NEVER", "7:21 CONDITIONALS_NEGATION", "7:28 DROP_RIGHT",
+			"10:7 ALWAYS", "10:7 NEVER", "11:3 DROP_STATEMENT", "13:3 DROP_STATEMENT",
+			"17:6 ALWAYS", "17:6 NEVER", "18:11 FLIP_RETURN", "22:3 DROP_STATEMENT",
+			"25:2 DROP_STATEMENT", "26:2 DROP_STATEMENT", `26:17 CHANGE_ARGUMENT "wording: %v"`, "27:9 FLIP_RETURN",
+		}},
+	} {
+		mutants, err := mutantsOf("p.go", c.source, &c.known)
+		require.NoError(t, err)
+		var got []string
+		for _, m := range mutants {
+			got = append(got, strings.TrimSpace(fmt.Sprintf("%d:%d %s %s", m.line, m.column, m.mutation, m.instead)))
+		}
+		assert.Equal(t, c.want, got, name)
 	}
-	assert.Equal(t, []string{
-		"4:5 ALWAYS", "4:5 NEVER", "5:12 ALWAYS", "5:12 NEVER", "7:21 CONDITIONALS_NEGATION", "7:28 DROP_RIGHT",
-		"10:7 ALWAYS", "10:7 NEVER", "11:3 DROP_STATEMENT", "13:3 DROP_STATEMENT",
-		"17:6 ALWAYS", "17:6 NEVER", "18:11 FLIP_RETURN", "22:3 DROP_STATEMENT",
-		"25:2 DROP_STATEMENT", "26:2 DROP_STATEMENT", `26:17 CHANGE_ARGUMENT "wording: %v"`, "27:9 FLIP_RETURN",
-	}, got)
 }
 
 // TestConstantsOfThePackages: a constant is changed to the next one of its declaration, and
