@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"go/ast"
+	"go/doc"
 	"go/parser"
 	"go/token"
 	"os"
@@ -225,32 +226,16 @@ var documented = map[string][]errorCase{
 		})},
 	},
 	"ReadState": {untrustedState(func(dir string) error { _, err := ReadState(dir, "a"); return err })},
-	"Commit": {
+	"Commit": append([]errorCase{
 		{name: "ErrClosed", is: ErrClosed, run: onDir(func(d *Dir) error {
 			_ = d.Close()
 			return d.Commit(context.Background(), create("3.json"))
 		})},
-		{name: "ErrName", is: ErrName, as: as[*FileError], run: committing(create("../3.json"))},
-		{name: "ErrTooMany", is: ErrTooMany, run: committing(Change{Creates: make([]File, MaxEntries+1)})},
-		{name: "vfs.ErrFileTooLarge", is: vfs.ErrFileTooLarge, run: committing(Change{Creates: []File{{"3.json",
-			make([]byte, vfs.MaxFileBytes+1), 0}}})},
-		{name: "vfs.ErrNotRegular", is: vfs.ErrNotRegular, as: as[*FileError], run: func(t *testing.T, _ opener) error {
-			dir := newList(t)
-			replace(t, filepath.Join(dir, "2.json"), "1.json")
-			return commit(t, dir, replacing)
-		}},
-		{name: "ErrChanged", is: ErrChanged, as: as[*FileError], run: committing(Change{Deletes: []string{"9.json"}})},
-		{name: "ErrExists", is: ErrExists, as: as[*FileError], run: committing(create("1.json"))},
-		{name: "ErrNotKept", is: ErrNotKept, as: as[*FileError], run: committing(Change{Restores: []Restore{{otherID, "2.json"}}})},
 		{name: "ErrUntrustedDir", is: ErrUntrustedDir, as: as[*FileError], run: func(t *testing.T, _ opener) error {
 			dir, _, undo := replaced(t)
 			require.NoError(t, os.Chmod(history(t, dir)[0].Backups, 0o777))
 			return commit(t, dir, undo)
 		}},
-		{name: "ErrNoLinks", is: ErrNoLinks, as: as[*FileError], run: committing(replacing,
-			WithFS(failing(syscall.EXDEV, func(s faultfs.Step) bool { return s.Op == "link" })))},
-		{name: "ErrProtected", is: ErrProtected, as: as[*FileError], run: committing(replacing,
-			WithFS(failing(syscall.EPERM, func(s faultfs.Step) bool { return s.Op == "link" && filepath.Base(s.Path) == "2.json" })))},
 		{name: "ErrRecoveryRequired", is: ErrRecoveryRequired, run: func(t *testing.T, _ opener) error {
 			return commit(t, newList(t), create("1.json"), WithFS(afterJournal("remove")))
 		}},
@@ -261,11 +246,80 @@ var documented = map[string][]errorCase{
 		{name: "the Locker's", is: errTest, run: func(t *testing.T, _ opener) error {
 			return commit(t, newList(t), replacing, WithLocker(&recorder{fails: map[string][]error{"check": {errTest}}}))
 		}},
-		{name: "the file system's", is: errTest, as: as[*FileError], run: func(t *testing.T, _ opener) error {
-			return commit(t, newList(t), replacing,
-				WithFS(failing(errTest, func(s faultfs.Step) bool { return s.Op == "write" && strings.Contains(s.Path, "/new/") })))
-		}},
-	},
+	}, refusalCases()...),
+}
+
+// refusal is a change of newList that is refused or fails, and leaves everything as it was.
+type refusal struct {
+	name   string // of the error, as in the doc comment of Commit
+	is     error
+	says   string
+	change Change
+	plant  func(dir string) error
+	files  vfs.FS
+}
+
+var refusals = []refusal{
+	{"ErrName", ErrName, "create ../3.json: invalid name", create("../3.json"), nil, nil},
+	{"ErrName", ErrName, "create 3.json: invalid name: it is used twice",
+		Change{Creates: slices.Repeat(create("3.json").Creates, 2)}, nil, nil},
+	{"ErrName", ErrName, "delete 2.json: invalid name: it is used twice", Change{Deletes: []string{"2.json", "2.json"}}, nil, nil},
+	{"ErrName", ErrName, "delete 2.json: invalid name: it is used twice",
+		Change{Creates: create("2.json").Creates, Deletes: []string{"2.json"}}, nil, nil},
+	{"ErrTooMany", ErrTooMany, "", Change{Creates: make([]File, MaxEntries), Deletes: []string{"2.json"}}, nil, nil},
+	{"ErrTooMany", ErrTooMany, "", Change{Creates: make([]File, MaxEntries), Restores: []Restore{{otherID, "2.json"}}}, nil, nil},
+	{"vfs.ErrFileTooLarge", vfs.ErrFileTooLarge, "create 3.json: ", Change{Creates: []File{{"3.json", make([]byte, vfs.MaxFileBytes+1), 0}}},
+		nil, nil},
+	{"vfs.ErrFileTooLarge", vfs.ErrFileTooLarge, "journal", // in JSON the label is six times as long
+		Change{Creates: create("3.json").Creates, Label: strings.Repeat("\x00", vfs.MaxFileBytes/6)}, nil, nil},
+	{"vfs.ErrNotRegular", vfs.ErrNotRegular, "delete 9.json: ", Change{Deletes: []string{"2.json", "9.json"}},
+		func(dir string) error { return os.Symlink("1.json", dir+"/9.json") }, nil},
+	{"vfs.ErrNotRegular", vfs.ErrNotRegular, "delete 9.json: ", Change{Deletes: []string{"2.json", "9.json"}},
+		func(dir string) error { return os.Mkdir(dir+"/9.json", 0o755) }, nil},
+	{"vfs.ErrNotRegular", vfs.ErrNotRegular, "delete 9.json: ", Change{Deletes: []string{"2.json", "9.json"}},
+		func(dir string) error { return syscall.Mkfifo(dir+"/9.json", 0o644) }, nil},
+	{"ErrChanged", ErrChanged, "delete 9.json: ", Change{Deletes: []string{"2.json", "9.json"}}, nil, nil},
+	{"ErrExists", ErrExists, "create 1.json: ",
+		Change{Creates: slices.Concat(create("0.json").Creates, create("1.json").Creates), Deletes: []string{"2.json"}}, nil, nil},
+	{"ErrNotKept", ErrNotKept, "restore 2.json: ", Change{Restores: []Restore{{otherID, "2.json"}}}, nil, nil},
+	{"ErrProtected", ErrProtected, "delete 2.json: ", replacing, nil, withoutLinks(syscall.EPERM, "2.json")},
+	{"ErrProtected", ErrProtected, "create 3.json: ", replacing, nil, withoutLinks(syscall.EPERM, "3.json")},
+	{"the file system's", syscall.EIO, ".json: ", replacing, nil, withoutLinks(syscall.EIO, "")},
+	{"the file system's", errTest, "create 3.json: ", create("3.json"), nil,
+		failing(errTest, func(s faultfs.Step) bool { return s.Op == "write" && strings.Contains(s.Path, "/new/") })},
+	{"the file system's", syscall.ENOSPC, "", replacing, nil,
+		failing(syscall.ENOSPC, func(s faultfs.Step) bool { return strings.HasPrefix(filepath.Base(s.To), donePrefix) })},
+}
+
+// withoutLinks returns a file system on which the named file cannot be linked, or none if name is empty.
+func withoutLinks(errno error, name string) vfs.FS {
+	return failing(errno, func(s faultfs.Step) bool { return s.Op == "link" && (name == "" || filepath.Base(s.Path) == name) })
+}
+
+func refusalCases() (cases []errorCase) {
+	all := slices.Clone(refusals)
+	for _, errno := range []error{syscall.EPERM, syscall.EXDEV, syscall.EMLINK, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.ENOSYS} {
+		all = append(all, refusal{"ErrNoLinks", ErrNoLinks, "create 3.json: ", create("3.json"), nil, withoutLinks(errno, "")},
+			refusal{"ErrNoLinks", ErrNoLinks, "delete 2.json: ", Change{Deletes: replacing.Deletes}, nil, withoutLinks(errno, "")})
+	}
+	for _, r := range all {
+		cases = append(cases, errorCase{name: r.name, is: r.is, run: func(t *testing.T, _ opener) error {
+			dir := newList(t)
+			if r.plant != nil {
+				require.NoError(t, r.plant(dir))
+			}
+			before, opts := tree(t, dir), []Option(nil)
+			if r.files != nil {
+				opts = append(opts, WithFS(r.files))
+			}
+			err := commit(t, dir, r.change, opts...)
+			require.ErrorContains(t, err, r.says)
+			require.Equal(t, strings.Contains(r.says, ".json: "), as[*FileError](err), "%T", err)
+			requireRolledBack(t, dir, before)
+			return err
+		}})
+	}
+	return cases
 }
 
 func TestEveryDocumentedErrorIsReturned(t *testing.T) {
@@ -289,6 +343,7 @@ var errorName = regexp.MustCompile(`\*?(?:[a-z]+\.)?(?:Err[A-Z]\w+|[A-Z]\w+Error
 // comments, and some doc comment names each error variable of the package.
 func TestDocumentedListsEveryDocumentedError(t *testing.T) {
 	docs, sentinels := documentation(t)
+	require.Greater(t, len(sentinels), 15)
 	var named []string
 	for of, doc := range docs {
 		_, doc, found := strings.Cut(strings.ReplaceAll(doc, "\n", " "), " Errors: ")
@@ -325,33 +380,30 @@ func TestDocumentedListsEveryDocumentedError(t *testing.T) {
 // documentation returns the doc comments of the exported functions, and the names of
 // the exported error variables.
 func documentation(t *testing.T) (docs map[string]string, sentinels []string) {
-	docs = map[string]string{}
-	files, err := filepath.Glob("*.go")
+	set, parsed := token.NewFileSet(), []*ast.File(nil)
+	paths, err := filepath.Glob("*.go")
 	require.NoError(t, err)
-	for _, path := range files {
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
-		require.NoError(t, err)
-		if strings.HasSuffix(path, "_test.go") {
-			continue
+	for _, path := range paths {
+		if file, err := parser.ParseFile(set, path, nil, parser.ParseComments); !strings.HasSuffix(path, "_test.go") {
+			require.NoError(t, err)
+			parsed = append(parsed, file)
 		}
-		for _, decl := range file.Decls {
-			switch decl := decl.(type) {
-			case *ast.FuncDecl:
-				name := decl.Name.Name
-				if receiver(decl) == "Reader" {
-					name = "Reader." + name
-				}
-				if ast.IsExported(decl.Name.Name) {
-					docs[name] = decl.Doc.Text()
-				}
-			case *ast.GenDecl:
-				for _, spec := range decl.Specs {
-					if spec, ok := spec.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, "Err") {
-						sentinels = append(sentinels, spec.Names[0].Name)
-					}
-				}
-			}
+	}
+	pkg, err := doc.NewFromFiles(set, parsed, "txn")
+	require.NoError(t, err)
+	docs = map[string]string{}
+	add := func(prefix string, all []*doc.Func) {
+		for _, f := range all {
+			docs[prefix+f.Name] = f.Doc
 		}
+	}
+	add("", pkg.Funcs)
+	for _, typ := range pkg.Types {
+		add("", typ.Funcs)
+		add(map[bool]string{true: "Reader."}[typ.Name == "Reader"], typ.Methods)
+	}
+	for _, v := range pkg.Vars {
+		sentinels = append(sentinels, slices.DeleteFunc(v.Names, func(name string) bool { return !strings.HasPrefix(name, "Err") })...)
 	}
 	return docs, sentinels
 }
@@ -367,16 +419,4 @@ func TestErrorsSayWhatHappenedToWhichFile(t *testing.T) {
 			assert.ErrorIs(t, err, errTest)
 		}
 	}
-}
-
-// receiver returns the type of a method's receiver without the star, "" for a function.
-func receiver(decl *ast.FuncDecl) string {
-	if decl.Recv == nil {
-		return ""
-	}
-	star, _ := decl.Recv.List[0].Type.(*ast.StarExpr)
-	if star == nil {
-		return ""
-	}
-	return star.X.(*ast.Ident).Name
 }

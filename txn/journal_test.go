@@ -357,7 +357,10 @@ func TestIsIDAcceptsANumberLowerCaseLettersDigitsAndHyphens(t *testing.T) {
 		assert.Equal(t, ok, isID("n0000000001-"+tail), "%q", tail)
 		assert.False(t, isID(tail), "%q", tail)
 	}
-	for _, id := range []string{"n1-a", "n0000000000-a", "n0000000001", "x0000000001-a", "n-000000001-a", "n00000000001-a"} {
+	for _, id := range []string{"", "n", "n1-a", "n7-x", "n0000000000-a", "n0000000001", "x0000000001-a", "n-000000001-a", "n00000000001-a",
+		"n00000000x7-x", "0000000007-x"} {
 		assert.False(t, isID(id), id)
+		assert.Zero(t, numberOf(id), id)
 	}
+	assert.EqualValues(t, 7, numberOf("n0000000007-x"))
 }

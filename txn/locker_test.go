@@ -86,23 +86,28 @@ func TestRecoveryTakesTheLocksOfAllFiles(t *testing.T) {
 	assert.Equal(t, []string{"reap", "unlock"}, l.calls[1:], "there is nothing to recover")
 }
 
-// TestCommitChecksTheLocks: a lock is lost before D is changed, or while it is changed.
+// TestCommitChecksTheLocks: a lock is lost before D is changed, or while it is changed. The rollback locks what it removes, and goes ahead
+// without those locks if they cannot be had.
 func TestCommitChecksTheLocks(t *testing.T) {
-	for name, checks := range map[string][]error{"before": {errTest}, "while": {nil, errTest}} {
+	rollsBack := []string{"reap", "check", "check", "lock 3.json 4.json", "unlock", "unlock"}
+	for name, c := range map[string]struct {
+		fails map[string][]error
+		calls []string
+	}{
+		"before":               {map[string][]error{"check": {errTest}}, []string{"reap", "check", "unlock", "unlock"}},
+		"while":                {map[string][]error{"check": {nil, errTest}}, rollsBack},
+		"while, without locks": {map[string][]error{"check": {nil, errTest}, "lock": {context.DeadlineExceeded}}, rollsBack},
+	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newList(t)
 			list := tree(t, dir)
-			linked := 0
-			files := before(func(s faultfs.Step) error {
-				if s.Op == "link" && filepath.Dir(s.To) == dir {
-					linked++
-				}
-				return nil
-			})
-			l := &recorder{fails: map[string][]error{"check": checks}}
+			linked := false
+			files := before(func(s faultfs.Step) error { linked = linked || linksInto(dir)(s); return nil })
+			l := &recorder{fails: c.fails}
 			require.Equal(t, errTest, commit(t, dir, replacing, WithLocker(l), WithFS(files)))
 			requireRolledBack(t, dir, list)
-			assert.Equal(t, len(checks) == 2, linked > 0, "whether D was changed before the rollback")
+			assert.Equal(t, c.calls, l.calls[1:])
+			assert.Equal(t, name != "before", linked, "whether D was changed before the rollback")
 		})
 	}
 }
@@ -158,20 +163,6 @@ func TestRollbackLocksTheFilesItRemoves(t *testing.T) {
 	require.Equal(t, errTest, d.Commit(ctx, replacing))
 	assert.Equal(t, []string{"check", "lock 3.json", "unlock"}, l.calls[2:])
 	requireRolledBack(t, dir, list)
-}
-
-func TestRollbackGoesAheadWithoutLocks(t *testing.T) {
-	dir := newList(t)
-	list := tree(t, dir)
-	l := &recorder{fails: map[string][]error{"check": {nil, errTest}, "lock": {context.DeadlineExceeded}}}
-	require.Equal(t, errTest, commit(t, dir, replacing, WithLocker(l)))
-	requireRolledBack(t, dir, list)
-}
-
-func TestRollbackOfNothingTakesNoLocks(t *testing.T) {
-	l := &recorder{fails: map[string][]error{"check": {errTest}}}
-	require.Equal(t, errTest, commit(t, newList(t), replacing, WithLocker(l)))
-	assert.Equal(t, []string{"reap", "check", "unlock", "unlock"}, l.calls[1:])
 }
 
 func TestFailureToUnlockDoesNotFailTheTransaction(t *testing.T) {

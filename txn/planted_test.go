@@ -1,8 +1,10 @@
 package txn
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,15 +15,6 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// planted is a file that an attacker puts into S or D to redirect or block this package.
-type planted struct {
-	name string
-	// plant changes an interrupted world; outside is a directory with the files
-	// secret, 2.json and dir/4.json.
-	plant func(t *testing.T, w *world, outside string)
-	is    error // what Recover returns
-}
-
 // replace replaces path by a symbolic link to target.
 func replace(t *testing.T, path, target string) {
 	t.Helper()
@@ -29,127 +22,84 @@ func replace(t *testing.T, path, target string) {
 	require.NoError(t, os.Symlink(target, path))
 }
 
-// moved renames a file or directory and replaces it by a symbolic link to its new path.
-func moved(t *testing.T, from, to string) {
-	t.Helper()
-	require.NoError(t, os.Rename(from, to))
-	require.NoError(t, os.Symlink(to, from))
-}
-
 const otherID = "n0000000001-20200101t000000-000000001-00000000"
 
-var plantings = []planted{
-	{"S is a link to itself elsewhere", func(t *testing.T, w *world, outside string) { moved(t, w.s, outside+"/s") }, ErrUntrustedDir},
-	{"S is a link to another directory", func(t *testing.T, w *world, outside string) { replace(t, w.s, outside) }, ErrUntrustedDir},
-	{"S is a link to nothing", func(t *testing.T, w *world, outside string) { replace(t, w.s, outside+"/nothing") }, ErrUntrustedDir},
-	{"S is a file", func(t *testing.T, w *world, _ string) {
-		require.NoError(t, os.RemoveAll(w.s))
-		require.NoError(t, os.WriteFile(w.s, nil, 0o600))
-	}, ErrUntrustedDir},
-	{"S is a FIFO", func(t *testing.T, w *world, _ string) {
-		require.NoError(t, os.RemoveAll(w.s))
-		require.NoError(t, syscall.Mkfifo(w.s, 0o600))
-	}, ErrUntrustedDir},
-	{"S is writable by the group", func(t *testing.T, w *world, _ string) { require.NoError(t, os.Chmod(w.s, 0o770)) }, ErrUntrustedDir},
-	{"S is writable by all", func(t *testing.T, w *world, _ string) { require.NoError(t, os.Chmod(w.s, 0o702)) }, ErrUntrustedDir},
+// plant puts something into S or D, as an attacker might: what the words say that follow the path, which is relative to S. TXN, ID, OTHER
+// and DONE stand for names of the interrupted transaction and of another one. A link leads to a file outside.
+func (w *world) plant(t *testing.T, what string) {
+	t.Helper()
+	words := strings.Fields(what)
+	names := strings.NewReplacer("TXN", txnPrefix+w.id, "ID", w.id, "OTHER", txnPrefix+otherID, "DONE", donePrefix+otherID)
+	path, outside := w.in(names.Replace(words[0])), w.path("outside")
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	if slices.Contains([]string{"link", "FIFO", "directory", "file"}, words[1]) {
+		require.NoError(t, os.RemoveAll(path))
+	}
+	require.NoError(t, map[string]func() error{
+		"link": func() error { return os.Symlink(filepath.Join(outside, words[2]), path) },
+		"moved": func() error {
+			return errors.Join(os.Rename(path, outside+"/moved"), os.Symlink(outside+"/moved", path))
+		},
+		"FIFO":      func() error { return syscall.Mkfifo(path, 0o600) },
+		"directory": func() error { return os.MkdirAll(path+"/x", 0o700) },
+		"file":      func() error { return os.WriteFile(path, nil, 0o600) },
+		"written":   func() error { return os.WriteFile(path, []byte("changed since"), 0o644) },
+		"journal":   func() error { return os.WriteFile(path, w.journal, 0o600) },
+		"open":      func() error { return os.Chmod(path, 0o702) },
+		"shared":    func() error { return os.Chmod(path, 0o770) },
+	}[words[1]](), what)
+}
 
-	{"lock is a link to a file", func(t *testing.T, w *world, outside string) { replace(t, w.in(lockName), outside+"/secret") },
-		vfs.ErrNotRegular},
-	{"lock is a link to nothing", func(t *testing.T, w *world, outside string) { replace(t, w.in(lockName), outside+"/nothing") },
-		vfs.ErrNotRegular},
-	{"lock is a FIFO", func(t *testing.T, w *world, _ string) {
-		require.NoError(t, os.Remove(w.in(lockName)))
-		require.NoError(t, syscall.Mkfifo(w.in(lockName), 0o600))
-	}, vfs.ErrNotRegular},
-	{"lock is a directory", func(t *testing.T, w *world, _ string) {
-		require.NoError(t, os.Remove(w.in(lockName)))
-		require.NoError(t, os.Mkdir(w.in(lockName), 0o700))
-	}, vfs.ErrNotRegular},
+// inD plants the same in the places of all files that the transaction has changed.
+func inD(what string) (all []string) {
+	for _, name := range []string{"2.json", "3.json", "4.json", "5.json"} {
+		all = append(all, "../list/"+name+what)
+	}
+	return all
+}
 
-	{"locks is a link", func(t *testing.T, w *world, outside string) { replace(t, w.in(lockerName), outside) }, ErrUntrustedDir},
-	{"locks is a file", func(t *testing.T, w *world, _ string) {
-		require.NoError(t, os.WriteFile(w.in(lockerName), nil, 0o600))
-	}, ErrUntrustedDir},
+var plantings = []struct {
+	name   string
+	is     error // what Recover returns
+	plants []string
+}{
+	{"S is a link to itself elsewhere", ErrUntrustedDir, []string{". moved"}},
+	{"S is a link to another directory", ErrUntrustedDir, []string{". link ."}},
+	{"S is a link to nothing", ErrUntrustedDir, []string{". link nothing"}},
+	{"S is a file", ErrUntrustedDir, []string{". file"}},
+	{"S is a FIFO", ErrUntrustedDir, []string{". FIFO"}},
+	{"S is writable by the group", ErrUntrustedDir, []string{". shared"}},
+	{"S is writable by all", ErrUntrustedDir, []string{". open"}},
 
-	{"the transaction's directory is a link", func(t *testing.T, w *world, outside string) {
-		moved(t, w.in(txnPrefix+w.id), outside+"/txn")
-	}, ErrJournalInvalid},
-	{"old is a link", func(t *testing.T, w *world, outside string) {
-		replace(t, w.in(txnPrefix+w.id+"/old"), outside)
-	}, ErrJournalInvalid},
-	{"new is a link", func(t *testing.T, w *world, outside string) {
-		replace(t, w.in(txnPrefix+w.id+"/new"), outside+"/dir")
-	}, ErrJournalInvalid},
-	{"a backup is a link", func(t *testing.T, w *world, outside string) {
-		replace(t, w.in(txnPrefix+w.id+"/old/2.json"), outside+"/secret")
-	}, ErrJournalInvalid},
-	{"a backup is a FIFO", func(t *testing.T, w *world, _ string) {
-		require.NoError(t, os.Remove(w.in(txnPrefix+w.id+"/old/2.json")))
-		require.NoError(t, syscall.Mkfifo(w.in(txnPrefix+w.id+"/old/2.json"), 0o600))
-	}, ErrJournalInvalid},
-	{"a staged file is a link", func(t *testing.T, w *world, outside string) {
-		replace(t, w.in(txnPrefix+w.id+"/new/4.json"), outside+"/dir/4.json")
-	}, ErrJournalInvalid},
-	{"the transaction's directory is writable by all", func(t *testing.T, w *world, _ string) {
-		require.NoError(t, os.Chmod(w.in(txnPrefix+w.id), 0o777))
-	}, ErrJournalInvalid},
+	{"lock is a link to a file", vfs.ErrNotRegular, []string{"lock link secret"}},
+	{"lock is a link to nothing", vfs.ErrNotRegular, []string{"lock link nothing"}},
+	{"lock is a FIFO", vfs.ErrNotRegular, []string{"lock FIFO"}},
+	{"lock is a directory", vfs.ErrNotRegular, []string{"lock directory"}},
+	{"locks is a link", ErrUntrustedDir, []string{"locks link ."}},
+	{"locks is a file", ErrUntrustedDir, []string{"locks file"}},
 
-	{"a link with the name of a transaction's directory", func(t *testing.T, w *world, outside string) {
-		require.NoError(t, os.Symlink(outside, w.in(txnPrefix+otherID)))
-	}, nil},
-	{"a link in an abandoned transaction", func(t *testing.T, w *world, outside string) {
-		require.NoError(t, os.MkdirAll(w.in(txnPrefix+otherID+"/old"), 0o700))
-		require.NoError(t, os.Symlink(outside, w.in(txnPrefix+otherID+"/new")))
-		require.NoError(t, os.Symlink(outside, w.in(txnPrefix+otherID+"/old/dir")))
-	}, nil},
-	{"new of a committed transaction is a link", func(t *testing.T, w *world, outside string) {
-		require.NoError(t, os.Mkdir(w.in(txnPrefix+otherID), 0o700))
-		require.NoError(t, os.Symlink(outside, w.in(txnPrefix+otherID+"/new")))
-		require.NoError(t, os.WriteFile(w.in(donePrefix+otherID), w.journal, 0o600))
-	}, nil},
-	{"a record in the history is a link to a sound one", func(t *testing.T, w *world, outside string) {
-		require.NoError(t, os.WriteFile(outside+"/journal", w.journal, 0o600))
-		require.NoError(t, os.Symlink(outside+"/journal", w.in(donePrefix+otherID)))
-	}, nil},
-	{"a record in the history is a FIFO", func(t *testing.T, w *world, _ string) {
-		require.NoError(t, syscall.Mkfifo(w.in(donePrefix+otherID), 0o600))
-	}, nil},
-	{"a record in the history is a directory", func(t *testing.T, w *world, _ string) {
-		require.NoError(t, os.MkdirAll(w.in(donePrefix+otherID+"/x"), 0o700))
-	}, nil},
+	{"the transaction's directory is a link", ErrJournalInvalid, []string{"TXN moved"}},
+	{"the transaction's directory is writable by all", ErrJournalInvalid, []string{"TXN open"}},
+	{"old is a link", ErrJournalInvalid, []string{"TXN/old link ."}},
+	{"new is a link", ErrJournalInvalid, []string{"TXN/new link dir"}},
+	{"a backup is a link", ErrJournalInvalid, []string{"TXN/old/2.json link secret"}},
+	{"a backup is a FIFO", ErrJournalInvalid, []string{"TXN/old/2.json FIFO"}},
+	{"a staged file is a link", ErrJournalInvalid, []string{"TXN/new/4.json link dir/4.json"}},
 
-	{"conflicts is a link, and there is a conflict", func(t *testing.T, w *world, outside string) {
-		require.NoError(t, os.WriteFile(filepath.Join(w.d, "4.json"), []byte("changed since"), 0o644))
-		replace(t, w.in(quarantineName), outside)
-	}, ErrUntrustedDir},
-	{"a conflict's directory is a link", func(t *testing.T, w *world, outside string) {
-		require.NoError(t, os.WriteFile(filepath.Join(w.d, "4.json"), []byte("changed since"), 0o644))
-		require.NoError(t, os.Mkdir(w.in(quarantineName), 0o700))
-		require.NoError(t, os.Symlink(outside, w.in(quarantineName+"/"+w.id)))
-	}, ErrUntrustedDir},
-	{"conflicts is a link, and the journal is torn", func(t *testing.T, w *world, outside string) {
-		w.setJournal(t, w.journal[:100])
-		replace(t, w.in(quarantineName), outside)
-	}, ErrJournalTorn},
+	{"a link with the name of a transaction's directory", nil, []string{"OTHER link ."}},
+	{"a link in an abandoned transaction", nil, []string{"OTHER/new link .", "OTHER/old/dir link ."}},
+	{"new of a committed transaction is a link", nil, []string{"OTHER/new link .", "DONE journal"}},
+	{"a record in the history is a link to a sound one", nil, []string{"../../outside/journal journal", "DONE link journal"}},
+	{"a record in the history is a FIFO", nil, []string{"DONE FIFO"}},
+	{"a record in the history is a directory", nil, []string{"DONE directory"}},
 
-	{"links in the places of the files in D", func(t *testing.T, w *world, outside string) {
-		for _, name := range []string{"2.json", "3.json", "4.json", "5.json"} {
-			replace(t, filepath.Join(w.d, name), outside+"/secret")
-		}
-	}, nil},
-	{"FIFOs in the places of the files in D", func(t *testing.T, w *world, _ string) {
-		for _, name := range []string{"2.json", "3.json", "4.json", "5.json"} {
-			require.NoError(t, os.RemoveAll(filepath.Join(w.d, name)))
-			require.NoError(t, syscall.Mkfifo(filepath.Join(w.d, name), 0o600))
-		}
-	}, nil},
-	{"directories in the places of the files in D", func(t *testing.T, w *world, outside string) {
-		for _, name := range []string{"2.json", "3.json", "4.json", "5.json"} {
-			require.NoError(t, os.RemoveAll(filepath.Join(w.d, name)))
-			require.NoError(t, os.Mkdir(filepath.Join(w.d, name), 0o700))
-			require.NoError(t, os.Symlink(outside, filepath.Join(w.d, name, "link")))
-		}
-	}, nil},
+	{"conflicts is a link, and there is a conflict", ErrUntrustedDir, []string{"../list/4.json written", "conflicts link ."}},
+	{"a conflict's directory is a link", ErrUntrustedDir, []string{"../list/4.json written", "conflicts/ID link ."}},
+	{"conflicts is a link, and the journal is torn", ErrJournalTorn, []string{"journal written", "conflicts link ."}},
+
+	{"links in the places of the files in D", nil, inD(" link secret")},
+	{"FIFOs in the places of the files in D", nil, inD(" FIFO")},
+	{"directories in the places of the files in D", nil, slices.Concat(inD(" directory"), inD("/link link ."))},
 }
 
 // TestNothingPlantedIsFollowed: a link, pipe or directory instead of a file in S or D does
@@ -161,7 +111,9 @@ func TestNothingPlantedIsFollowed(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			outside := w.path("outside")
-			p.plant(t, w, outside)
+			for _, what := range p.plants {
+				w.plant(t, what)
+			}
 			before, all := tree(t, outside), tree(t, w.root, lockFileName)
 
 			_, err := Inspect(t.Context(), w.d)

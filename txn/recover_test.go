@@ -3,6 +3,7 @@ package txn
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,12 +20,16 @@ import (
 )
 
 // requireRecovered fails unless Inspect returns the wanted report and changes nothing, and
-// then Recover returns the same report and leaves no journal. It fills in the fields of the
+// then Recover returns the same report, does what it says and nothing else, and leaves no journal. It fills in the fields of the
 // report that describe the transaction.
 func (w *world) requireRecovered(t *testing.T, want Report) {
 	t.Helper()
 	want.Outcome, want.ID = RolledBack, w.id
-	all := tree(t, w.root, lockFileName)
+	all, list := tree(t, w.root, lockFileName), map[string]string{}
+	if _, err := os.Lstat(w.d); err == nil {
+		list = tree(t, w.d)
+	}
+	old := tree(t, w.in(txnPrefix+w.id+"/old"))
 	seen, err := Inspect(t.Context(), w.d)
 	require.NoError(t, err)
 	assert.WithinDuration(t, time.Now(), seen.Time, time.Minute)
@@ -37,9 +42,19 @@ func (w *world) requireRecovered(t *testing.T, want Report) {
 	assert.Equal(t, want, done)
 	for _, c := range want.Conflicts {
 		if c.MovedTo != "" {
-			assert.FileExists(t, c.MovedTo)
+			assert.Equal(t, list[c.Name], tree(t, filepath.Dir(c.MovedTo))[filepath.Base(c.MovedTo)])
+			maps.DeleteFunc(list, func(name, _ string) bool { return name == c.Name || strings.HasPrefix(name, c.Name+"/") })
 		}
 	}
+	for _, name := range want.Removed {
+		delete(list, name)
+	}
+	for _, name := range want.Restored {
+		list[name] = old[name]
+	}
+	got := tree(t, w.d)
+	list["."] = got["."]
+	assert.Equal(t, list, got, "names, inodes, modes, times and bytes")
 	assert.NoFileExists(t, w.in(journalName))
 	assert.NoDirExists(t, w.in(txnPrefix+w.id))
 }
@@ -49,12 +64,64 @@ func (w *world) quarantined(name string) string {
 	return w.in(quarantineName + "/" + w.id + "/" + name)
 }
 
-func (w *world) file(name string) string { return filepath.Join(w.d, name) }
+// file returns the path of a file in D. ID stands for that of the transaction.
+func (w *world) file(name string) string {
+	return filepath.Join(w.d, strings.ReplaceAll(name, "ID", w.id))
+}
 
-func TestRecoverRestoresTheSameFilesAndRemovesTheNew(t *testing.T) {
-	w := newWorld(t)
-	w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Removed: []string{"4.json", "5.json"}})
-	assert.Equal(t, w.before, tree(t, w.d), "names, inodes, modes, times and bytes")
+// TestRecover: the deleted files are back as the same files, and the created ones are gone. What other programs have done since is
+// not undone, and what they wrote is not lost.
+func TestRecover(t *testing.T) {
+	const moved = "moved"
+	undeleted := func(w *world) error { return os.Link(w.in(txnPrefix+w.id+"/old/2.json"), w.file("2.json")) }
+	written := func(name, text string) func(*world) error {
+		return func(w *world) error { return os.WriteFile(w.file(name), []byte(text), 0o640) }
+	}
+	replaced := func(name string) func(*world) error {
+		return func(w *world) error { return replaceFile(w.file(name), "another program's") }
+	}
+	both := []string{"2.json", "3.json"}
+	for name, c := range map[string]struct {
+		since []func(w *world) error
+		want  Report
+	}{
+		"nothing":                    {nil, Report{Restored: both, Removed: []string{"4.json", "5.json"}}},
+		"D was removed":              {[]func(*world) error{func(w *world) error { return os.RemoveAll(w.d) }}, Report{Restored: both}},
+		"a file was not deleted yet": {[]func(*world) error{undeleted}, Report{Restored: both[1:], Removed: []string{"4.json", "5.json"}}},
+		"that file was written": {[]func(*world) error{undeleted, written("2.json", "newer")}, Report{Restored: both[1:],
+			Removed: []string{"4.json", "5.json"}, Conflicts: []Conflict{{Name: "2.json", Why: whyNewer}}}},
+		"a deleted file was restored": {[]func(*world) error{written("2.json", "old 2")}, Report{Restored: both[1:],
+			Removed: []string{"4.json", "5.json"}}},
+		"a file is in the place of a deleted one": {[]func(*world) error{written("2.json", "another program's")}, Report{Restored: both,
+			Removed: []string{"4.json", "5.json"}, Conflicts: []Conflict{{"2.json", moved, whyReplaced}}}},
+		"a backup was written, which is the only version": {[]func(*world) error{written("../.list.fsmtx/txn-ID/old/2.json", "other")},
+			Report{Restored: both, Removed: []string{"4.json", "5.json"}, Conflicts: []Conflict{{Name: "2.json", Why: whyWritten}}}},
+		"a created file was modified": {[]func(*world) error{written("4.json", "modified")}, Report{Restored: both,
+			Removed: []string{"5.json"}, Conflicts: []Conflict{{"4.json", moved, whyModified}}}},
+		"a created file was replaced": {[]func(*world) error{replaced("4.json")}, Report{Restored: both,
+			Removed: []string{"5.json"}, Conflicts: []Conflict{{"4.json", "", whyForeign}}}},
+		"there are no staged files": {[]func(*world) error{replaced("5.json"), func(w *world) error {
+			return os.RemoveAll(w.in(txnPrefix + w.id + "/new"))
+		}}, Report{Restored: both, Conflicts: []Conflict{{"4.json", moved, whyCopied}, {"5.json", "", whyForeign}}}},
+		"D and S are copies": {[]func(*world) error{replaced("5.json"), func(w *world) error {
+			txn := w.in(txnPrefix + w.id)
+			return errors.Join(os.Rename(txn, w.in("copy")), os.CopyFS(txn, os.DirFS(w.in("copy"))), os.Chmod(txn, 0o700),
+				os.Chmod(txn+"/new", 0o700), os.Chmod(txn+"/old", 0o700))
+		}}, Report{Restored: both, Conflicts: []Conflict{{"4.json", moved, whyCopied}, {"5.json", "", whyForeign}}}},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			w := newWorld(t)
+			for _, do := range c.since {
+				require.NoError(t, do(w))
+			}
+			for i, conflict := range c.want.Conflicts {
+				if conflict.MovedTo == moved {
+					c.want.Conflicts[i].MovedTo = w.quarantined(conflict.Name)
+				}
+			}
+			w.requireRecovered(t, c.want)
+		})
+	}
 }
 
 func TestRecoverWithoutAStateDirectoryCreatesNothing(t *testing.T) {
@@ -71,100 +138,6 @@ func TestRecoverWithoutAStateDirectoryCreatesNothing(t *testing.T) {
 	r, err = Inspect(t.Context(), dir)
 	require.NoError(t, err)
 	assert.Equal(t, Report{Outcome: Clean}, r)
-}
-
-func TestRecoverCreatesADirectoryThatWasRemoved(t *testing.T) {
-	w := newWorld(t)
-	require.NoError(t, os.RemoveAll(w.d))
-	w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}})
-	assert.Equal(t, []string{".", "2.json", "3.json"}, names(t, w.d))
-}
-
-func TestRecoverLeavesAFileThatWasNeverDeleted(t *testing.T) {
-	w := newWorld(t)
-	require.NoError(t, os.Link(w.in(txnPrefix+w.id+"/old/2.json"), w.file("2.json")))
-	w.requireRecovered(t, Report{Restored: []string{"3.json"}, Removed: []string{"4.json", "5.json"}})
-	assert.Equal(t, w.before, tree(t, w.d))
-}
-
-func TestRecoverLeavesANewerVersionOfAFile(t *testing.T) {
-	w := newWorld(t)
-	require.NoError(t, os.Link(w.in(txnPrefix+w.id+"/old/2.json"), w.file("2.json")))
-	require.NoError(t, os.WriteFile(w.file("2.json"), []byte("newer"), 0o640))
-	w.requireRecovered(t, Report{Restored: []string{"3.json"}, Removed: []string{"4.json", "5.json"},
-		Conflicts: []Conflict{{Name: "2.json", Why: whyNewer}}})
-	assert.Equal(t, "newer", contents(t, w.d)["2.json"])
-}
-
-func TestRecoverLeavesAFileThatAnotherProgramRestored(t *testing.T) {
-	w := newWorld(t)
-	w.write(t, "tasks/list/2.json", "old 2")
-	other := tree(t, w.d)["2.json"]
-	w.requireRecovered(t, Report{Restored: []string{"3.json"}, Removed: []string{"4.json", "5.json"}})
-	assert.Equal(t, other, tree(t, w.d)["2.json"])
-}
-
-func TestRecoverMovesAFileInThePlaceOfADeletedOne(t *testing.T) {
-	w := newWorld(t)
-	w.write(t, "tasks/list/2.json", "another program's")
-	other := tree(t, w.d)["2.json"]
-	conflict := Conflict{"2.json", w.quarantined("2.json"), whyReplaced}
-	w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Removed: []string{"4.json", "5.json"},
-		Conflicts: []Conflict{conflict}})
-	assert.Equal(t, w.before, tree(t, w.d))
-	assert.Equal(t, other, tree(t, filepath.Dir(conflict.MovedTo))["2.json"])
-}
-
-func TestRecoverMovesACreatedFileThatWasModified(t *testing.T) {
-	w := newWorld(t)
-	require.NoError(t, os.WriteFile(w.file("4.json"), []byte("modified"), 0o644))
-	conflict := Conflict{"4.json", w.quarantined("4.json"), whyModified}
-	w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Removed: []string{"5.json"}, Conflicts: []Conflict{conflict}})
-	assert.Equal(t, w.before, tree(t, w.d))
-	assert.Equal(t, "modified", contents(t, filepath.Dir(conflict.MovedTo))["4.json"])
-}
-
-// TestRecoverLeavesAFileThatReplacedACreatedOne: it is another program's.
-func TestRecoverLeavesAFileThatReplacedACreatedOne(t *testing.T) {
-	w := newWorld(t)
-	require.NoError(t, replaceFile(w.file("4.json"), "another program's"))
-	w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Removed: []string{"5.json"},
-		Conflicts: []Conflict{{"4.json", "", whyForeign}}})
-	assert.Equal(t, "another program's", contents(t, w.d)["4.json"])
-}
-
-// TestRecoverMovesACopyOfACreatedFile: the staged files do not exist, or D and S are copies.
-func TestRecoverMovesACopyOfACreatedFile(t *testing.T) {
-	for name, change := range map[string]func(t *testing.T, w *world){
-		"no staged files": func(t *testing.T, w *world) {
-			require.NoError(t, os.RemoveAll(w.in(txnPrefix+w.id+"/new")))
-		},
-		"copies": func(t *testing.T, w *world) {
-			require.NoError(t, os.Rename(w.in(txnPrefix+w.id), w.in("copy")))
-			require.NoError(t, os.CopyFS(w.in(txnPrefix+w.id), os.DirFS(w.in("copy"))))
-			require.NoError(t, os.Chmod(w.in(txnPrefix+w.id), 0o700))
-			for _, dir := range []string{"/new", "/old"} {
-				require.NoError(t, os.Chmod(w.in(txnPrefix+w.id+dir), 0o700))
-			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			require.NoError(t, replaceFile(w.file("5.json"), "another program's"))
-			change(t, w)
-			w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Conflicts: []Conflict{
-				{"4.json", w.quarantined("4.json"), whyCopied}, {"5.json", "", whyForeign}}})
-			assert.Equal(t, "another program's", contents(t, w.d)["5.json"])
-		})
-	}
-}
-
-// TestBackupThatWasModifiedIsRestoredAndReported: it is the only version that exists.
-func TestBackupThatWasModifiedIsRestoredAndReported(t *testing.T) {
-	w := newWorld(t)
-	require.NoError(t, os.WriteFile(w.in(txnPrefix+w.id+"/old/2.json"), []byte("other"), 0o640))
-	w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Removed: []string{"4.json", "5.json"},
-		Conflicts: []Conflict{{Name: "2.json", Why: whyWritten}}})
 }
 
 func TestJournalWithoutALockFileIsInspected(t *testing.T) {

@@ -57,29 +57,38 @@ func TestARestoredFileIsSyncedBeforeItIsLinked(t *testing.T) {
 	assert.Less(t, slices.Index(steps, "sync"), slices.Index(steps, "link"), steps)
 }
 
-// TestRestoreIsAllOrNothing fails each step of a transaction that restores.
+// TestRestoreIsAllOrNothing fails each step of a transaction that restores, or stops before it.
 func TestRestoreIsAllOrNothing(t *testing.T) {
-	for n, failed := 0, true; failed; n++ {
-		dir, _, undo := replaced(t)
-		before := tree(t, dir)
-		failed = false
-		err := func() error {
-			d, err := Open(t.Context(), dir, WithFS(faultfs.Fail(vfs.OS{}, n, syscall.EIO, func(faultfs.Step) { failed = true })))
+	for _, dies := range []bool{false, true} {
+		for n, met := 0, true; met; n++ {
+			dir, _, undo := replaced(t)
+			before, backups, left := tree(t, dir), tree(t, history(t, dir)[0].Backups), n
+			met = false
+			err := func() error {
+				d, err := Open(t.Context(), dir, WithFS(&faultfs.Steps{FS: vfs.OS{}, Reads: !dies, Before: func(faultfs.Step) error {
+					if left--; left == -1 || left < 0 && dies {
+						met = true
+						return syscall.EIO
+					}
+					return nil
+				}}))
+				if err != nil {
+					return err
+				}
+				defer d.Close()
+				return d.Commit(t.Context(), undo)
+			}()
 			if err != nil {
-				return err
+				require.ErrorIs(t, err, syscall.EIO)
+				_, err = Recover(t.Context(), dir)
+				require.NoError(t, err)
 			}
-			defer d.Close()
-			return d.Commit(t.Context(), undo)
-		}()
-		if err != nil {
-			require.ErrorIs(t, err, syscall.EIO)
-			_, err = Recover(t.Context(), dir)
-			require.NoError(t, err)
-		}
-		if len(history(t, dir)) == 1 {
-			require.Equal(t, before, tree(t, dir), "step %d", n)
-		} else {
-			require.Equal(t, []string{".", "1.json", "2.json"}, names(t, dir), "step %d", n)
+			if h := history(t, dir); len(h) == 1 {
+				require.Equal(t, before, tree(t, dir), "step %d", n)
+				require.Equal(t, backups, tree(t, h[0].Backups), "step %d", n)
+			} else {
+				require.Equal(t, []string{".", "1.json", "2.json"}, names(t, dir), "step %d", n)
+			}
 		}
 	}
 }
@@ -146,26 +155,4 @@ func TestRestoreIsRefused(t *testing.T) {
 	require.ErrorIs(t, err, ErrExists)
 	require.ErrorContains(t, err, "restore 2.json: ")
 	assert.Equal(t, "another's", contents(t, dir)["2.json"])
-}
-
-// TestRestoreIsRolledBack after a death just before its commit.
-func TestRestoreIsRolledBack(t *testing.T) {
-	dir, _, undo := replaced(t)
-	before := tree(t, dir)
-	backups := tree(t, history(t, dir)[0].Backups)
-	d, err := Open(t.Context(), dir, WithFS(dying{}))
-	require.NoError(t, err)
-	func() {
-		defer func() { require.Equal(t, errDeath, recover()) }()
-		_ = d.Commit(t.Context(), undo)
-	}()
-	require.NoError(t, d.Close())
-	r, err := Recover(t.Context(), dir)
-	require.NoError(t, err)
-	assert.Equal(t, []string{"2.json"}, r.Removed)
-	assert.Equal(t, []string{"3.json", "4.json"}, r.Restored)
-	assert.Equal(t, before, tree(t, dir))
-	h := history(t, dir)
-	require.Len(t, h, 1)
-	assert.Equal(t, backups, tree(t, h[0].Backups))
 }

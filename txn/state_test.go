@@ -3,8 +3,10 @@ package txn
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,42 +18,71 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
+// TestStateFiles: what they hold after each call, with the steps of the call. What is promised to be durable is synced, first the bytes,
+// then the name in S.
 func TestStateFiles(t *testing.T) {
 	dir := newList(t)
-	data, err := ReadState(dir, "grants.json")
+	data, err := ReadState(dir, "a")
 	require.NoError(t, err)
-	assert.Nil(t, data)
-	assert.NoDirExists(t, stateDirOf(dir), "reading creates nothing")
-
-	d := opened(t, dir)
-	data, err = d.ReadState("grants.json")
-	require.NoError(t, err)
-	assert.Nil(t, data)
-	require.NoError(t, d.RemoveState("grants.json"))
-	require.NoError(t, d.WriteState("grants.json", []byte("a")))
-	require.NoError(t, d.WriteState("grants.json", []byte("b")))
-	require.NoError(t, d.AppendState("steps.jsonl", []byte("1")))
-	require.NoError(t, d.AppendState("steps.jsonl", []byte("2")))
-	for name, want := range map[string]string{"grants.json": "b", "steps.jsonl": "1\n2\n"} {
-		data, err = d.ReadState(name)
+	require.Nil(t, data)
+	require.NoDirExists(t, stateDirOf(dir), "reading creates nothing")
+	var steps []string
+	d := opened(t, dir, WithFS(before(func(s faultfs.Step) error { steps = append(steps, s.String()); return nil })))
+	const write, appended = "mkdir S/tmp; remove S/tmp/a; create S/tmp/a; write S/tmp/a; sync S/tmp/a; rename S/tmp/a to S/a; sync S; " +
+		"remove S/tmp", "append S/b; sync S/b; sync S"
+	now := map[string]string{}
+	for _, c := range []struct {
+		do    func() error
+		steps string
+		name  string
+		holds []byte // nil if it does not exist
+	}{
+		{func() error { return d.WriteState("a", []byte("1")) }, write, "a", []byte("1")},
+		{func() error { return d.WriteState("a", []byte("2")) }, write, "a", []byte("2")},
+		{func() error { return d.AppendState("b", []byte("1")) }, appended, "b", []byte("1\n")},
+		{func() error { return d.AppendState("b", []byte("2")) }, appended, "b", []byte("1\n2\n")},
+		{func() error { return d.AppendStateLazily("b", []byte("3")) }, "append S/b", "b", []byte("1\n2\n3\n")},
+		{func() error { return d.OverwriteState("c", []byte("a longer text")) }, "overwrite S/c", "c", []byte("a longer text")},
+		{func() error { return d.OverwriteState("c", []byte("x")) }, "overwrite S/c", "c", []byte("x")},
+		{func() error { return d.OverwriteState("c.c", []byte{}) }, "overwrite S/c.c", "c.c", []byte{}},
+		{func() error { return d.OverwriteState("c", nil) }, "remove S/c", "c", nil},
+		{func() error { return d.OverwriteState("c", nil) }, "remove S/c", "c", nil},
+		{func() error { return d.RemoveState("a") }, "remove S/a; sync S", "a", nil},
+		{func() error { return d.RemoveState("a") }, "remove S/a; sync S", "a", nil},
+		{func() error { return d.Commit(t.Context(), replacing) }, "", "a", nil},
+	} {
+		steps = nil
+		require.NoError(t, c.do())
+		if now[c.name] = string(c.holds); c.holds == nil {
+			delete(now, c.name)
+		}
+		if c.steps != "" {
+			require.Equal(t, c.steps, strings.Join(steps, "; "))
+		}
+		all, err := d.StateNames("")
 		require.NoError(t, err)
-		assert.Equal(t, want, string(data))
-		data, err = ReadState(dir, name) // while d holds the lock
-		require.NoError(t, err)
-		assert.Equal(t, want, string(data))
-		info, err := os.Lstat(filepath.Join(stateDirOf(dir), name))
-		require.NoError(t, err)
-		assert.Equal(t, os.FileMode(0o600), info.Mode())
+		require.Equal(t, slices.Sorted(maps.Keys(now)), append([]string{}, all...))
+		for name, want := range now {
+			locked, err := d.ReadState(name)
+			require.NoError(t, err)
+			unlocked, err := ReadState(dir, name)
+			require.NoError(t, err)
+			require.Equal(t, want, string(locked))
+			require.Equal(t, want, string(unlocked))
+			info, err := os.Lstat(d.statePath(name))
+			require.NoError(t, err)
+			require.Equal(t, os.FileMode(0o600), info.Mode())
+		}
 	}
-	assert.Equal(t, []string{".", "grants.json", lockName, "steps.jsonl"}, names(t, stateDirOf(dir)))
-	require.NoError(t, d.Commit(t.Context(), replacing))
-	require.NoError(t, d.RemoveState("grants.json"))
-	data, err = ReadState(dir, "grants.json")
+	for offset, want := range map[int64]string{0: "1\n2\n3\n", 4: "3\n", 6: "", 100: ""} {
+		got, err := d.ReadStateFrom("b", offset)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(got), offset)
+	}
+	all, err := d.StateNames("c")
 	require.NoError(t, err)
-	assert.Nil(t, data)
-	data, err = ReadState(dir, "steps.jsonl")
-	require.NoError(t, err)
-	assert.Equal(t, "1\n2\n", string(data), "a transaction leaves it alone")
+	assert.Equal(t, []string{"c.c"}, all)
+	require.ErrorContains(t, d.AppendState("b", []byte("a\nb")), "newline")
 }
 
 func TestStateFileNames(t *testing.T) {
@@ -66,81 +97,6 @@ func TestStateFileNames(t *testing.T) {
 		_, err := d.ReadState(name)
 		assert.Equal(t, ok, !errors.Is(err, statefile.ErrName), "%q: %v", name, err)
 	}
-}
-
-// TestWriteStateIsAtomic simulates the death of the process before each step.
-func TestWriteStateIsAtomic(t *testing.T) {
-	for n, died := 0, true; died; n++ {
-		dir := newList(t)
-		write := func(text string, files vfs.FS) error {
-			d, err := Open(t.Context(), dir, WithFS(files))
-			if err != nil {
-				return err
-			}
-			defer d.Close()
-			return d.WriteState("a", []byte(text))
-		}
-		require.NoError(t, write("old", vfs.OS{}))
-		err := write("new", faultfs.Freeze(vfs.OS{}, n, nil))
-		died = err != nil
-		data, readErr := ReadState(dir, "a")
-		require.NoError(t, readErr)
-		if died {
-			assert.Contains(t, []string{"old", "new"}, string(data))
-		} else {
-			assert.Equal(t, "new", string(data))
-		}
-		_, err = Recover(t.Context(), dir)
-		require.NoError(t, err)
-		assert.Equal(t, []string{".", "a", lockName}, names(t, stateDirOf(dir)), "nothing else is left")
-	}
-}
-
-// TestStateFilesAreSynced: first their bytes, then their names in S.
-func TestStateFilesAreSynced(t *testing.T) {
-	var steps []string
-	d := opened(t, newList(t), WithFS(before(func(s faultfs.Step) error { steps = append(steps, s.String()); return nil })))
-	for _, c := range []struct {
-		do   func() error
-		want []string
-	}{
-		{func() error { return d.WriteState("a", nil) }, []string{"mkdir S/tmp", "remove S/tmp/a", "create S/tmp/a", "write S/tmp/a",
-			"sync S/tmp/a", "rename S/tmp/a to S/a", "sync S", "remove S/tmp"}},
-		{func() error { return d.AppendState("b", nil) }, []string{"append S/b", "sync S/b", "sync S"}},
-		{func() error { return d.AppendState("b", nil) }, []string{"append S/b", "sync S/b", "sync S"}},
-		{func() error { return d.RemoveState("b") }, []string{"remove S/b", "sync S"}},
-		{func() error { return d.RemoveState("b") }, []string{"remove S/b", "sync S"}},
-	} {
-		steps = nil
-		require.NoError(t, c.do())
-		assert.Equal(t, c.want, steps)
-	}
-}
-
-func TestAppendStateBeginsANewLineAfterATornOne(t *testing.T) {
-	dir := newList(t)
-	d := opened(t, dir)
-	path := filepath.Join(stateDirOf(dir), "a")
-	require.NoError(t, os.WriteFile(path, []byte("1\nto"), 0o600))
-	require.NoError(t, d.AppendState("a", []byte("2")))
-	data, err := d.ReadState("a")
-	require.NoError(t, err)
-	assert.Equal(t, "1\nto\n2\n", string(data))
-	require.Error(t, d.AppendState("a", []byte("3\n4")))
-
-	require.NoError(t, os.Truncate(path, vfs.MaxFileBytes-2))
-	require.NoError(t, d.AppendState("a", nil), "it adds two bytes: a newline for the unfinished line and one for its own")
-	require.ErrorIs(t, d.AppendState("a", nil), vfs.ErrFileTooLarge)
-	_, err = d.ReadState("a")
-	require.NoError(t, err)
-}
-
-func TestWriteStateAcceptsTheLargestFileThatCanBeRead(t *testing.T) {
-	d := opened(t, newList(t))
-	require.NoError(t, d.WriteState("a", make([]byte, vfs.MaxFileBytes)))
-	data, err := d.ReadState("a")
-	require.NoError(t, err)
-	assert.Len(t, data, vfs.MaxFileBytes)
 }
 
 // TestErrorsOfStateFiles of every method.
@@ -176,6 +132,9 @@ func TestErrorsOfStateFiles(t *testing.T) {
 	_, err := d.ReadState("a")
 	require.ErrorIs(t, err, vfs.ErrFileTooLarge)
 	require.ErrorIs(t, d.WriteState("a", make([]byte, vfs.MaxFileBytes+1)), vfs.ErrFileTooLarge)
+	require.NoError(t, d.WriteState("a", make([]byte, vfs.MaxFileBytes)))
+	_, err = d.ReadState("a")
+	require.NoError(t, err)
 }
 
 var readHistoryErrors = []errorCase{
@@ -197,44 +156,6 @@ func untrustedState(call func(dir string) error) errorCase {
 		require.NoError(t, os.Chmod(w.s, 0o777))
 		return call(w.d)
 	}}
-}
-
-func TestStateThatIsNotSynced(t *testing.T) {
-	dir := newList(t)
-	var done []string
-	d, err := Open(t.Context(), dir, WithFS(&faultfs.Steps{FS: vfs.OS{},
-		Before: func(s faultfs.Step) error { done = append(done, s.String()); return nil }}))
-	require.NoError(t, err)
-	defer d.Close()
-	done = nil
-	require.NoError(t, d.AppendStateLazily("log", []byte("one")))
-	require.NoError(t, d.AppendStateLazily("log", []byte("two")))
-	require.NoError(t, d.OverwriteState("now", []byte("a longer text")))
-	require.NoError(t, d.OverwriteState("now", []byte("b")))
-	require.NoError(t, d.OverwriteState("now.b", []byte{}))
-	assert.NotContains(t, strings.Join(done, "\n"), "sync")
-	for name, want := range map[string]string{"log": "one\ntwo\n", "now": "b", "now.b": "", "none": ""} {
-		got, err := d.ReadState(name)
-		require.NoError(t, err)
-		assert.Equal(t, want, string(got), name)
-	}
-	for offset, want := range map[int64]string{0: "one\ntwo\n", 4: "two\n", 8: "", 100: ""} {
-		got, err := d.ReadStateFrom("log", offset)
-		require.NoError(t, err)
-		assert.Equal(t, want, string(got), offset)
-	}
-	got, err := d.ReadStateFrom("none", 4)
-	require.NoError(t, err)
-	assert.Empty(t, got)
-	all, err := d.StateNames("now")
-	require.NoError(t, err)
-	assert.Equal(t, []string{"now", "now.b"}, all)
-	require.NoError(t, d.OverwriteState("now", nil))
-	require.NoError(t, d.OverwriteState("now", nil), "it is gone already")
-	all, err = d.StateNames("")
-	require.NoError(t, err)
-	assert.NotContains(t, all, "now")
-	require.ErrorContains(t, d.AppendStateLazily("log", []byte("a\nb")), "newline")
 }
 
 // TestReader reads S, and appends to a file of its own, while another process holds the

@@ -2,7 +2,6 @@ package txn
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -14,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
 // world is a directory D named "list" that a transaction left half changed, and its
@@ -25,19 +24,6 @@ type world struct {
 	journal []byte // as written by the transaction
 	id      string
 	before  map[string]string // tree of D before the transaction
-}
-
-// errDeath is the panic that interrupts the transaction of a world.
-var errDeath = errors.New("dead")
-
-// dying is a file system on which a transaction dies when it is about to commit.
-type dying struct{ vfs.OS }
-
-func (d dying) Rename(oldname, newname string) error {
-	if filepath.Base(oldname) == journalName && filepath.Base(newname) != journalName {
-		panic(errDeath)
-	}
-	return d.OS.Rename(oldname, newname)
 }
 
 // newWorld interrupts a transaction that deletes 2.json and 3.json and creates
@@ -60,17 +46,20 @@ func newWorld(t testing.TB) *world {
 
 func (w *world) interrupt(t testing.TB) {
 	t.Helper()
-	d, err := Open(context.Background(), w.d, WithFS(dying{}))
+	dead := false
+	d, err := Open(context.Background(), w.d, WithFS(before(func(s faultfs.Step) error {
+		if dead = dead || s.Op == "rename" && filepath.Base(s.Path) == journalName; dead {
+			return faultfs.ErrFrozen
+		}
+		return nil
+	})))
 	require.NoError(t, err)
-	func() {
-		defer func() { require.Equal(t, errDeath, recover()) }()
-		_ = d.Commit(context.Background(), Change{
-			Creates: []File{{"4.json", []byte("new 4"), 0o644}, {"5.json", []byte("new 5"), 0o644}},
-			Deletes: []string{"2.json", "3.json"},
-			Label:   "a label",
-			Record:  "a record",
-		})
-	}()
+	require.ErrorIs(t, d.Commit(context.Background(), Change{
+		Creates: []File{{"4.json", []byte("new 4"), 0o644}, {"5.json", []byte("new 5"), 0o644}},
+		Deletes: []string{"2.json", "3.json"},
+		Label:   "a label",
+		Record:  "a record",
+	}), ErrRecoveryRequired)
 	require.NoError(t, d.Close())
 	w.journal, err = os.ReadFile(filepath.Join(w.s, journalName))
 	require.NoError(t, err)

@@ -48,6 +48,9 @@ func TestAFileThatChangedIsNotReplaced(t *testing.T) {
 		"removed":            os.Remove,
 		"mode":               func(path string) error { return os.Chmod(path, 0o640) },
 		"a directory by now": func(path string) error { _ = os.Remove(path); return os.Mkdir(path, 0o700) },
+		"a link by now":      func(path string) error { return errors.Join(os.Rename(path, path+"2"), os.Symlink("f2", path)) },
+		"owner":              func(path string) error { return os.Chown(path, 12345, -1) },
+		"group":              func(path string) error { return os.Chown(path, -1, 12345) },
 	} {
 		for _, data := range [][]byte{[]byte("ours"), nil} {
 			t.Run(fmt.Sprint(name, data), func(t *testing.T) {
@@ -55,7 +58,11 @@ func TestAFileThatChangedIsNotReplaced(t *testing.T) {
 				require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
 				e, err := ReadToEdit(path, 100)
 				require.NoError(t, err)
-				require.NoError(t, change(path))
+				err = change(path)
+				if errors.Is(err, fs.ErrPermission) {
+					t.Skip("skipped: only root can give a file away")
+				}
+				require.NoError(t, err)
 				before, beforeErr := os.Lstat(path)
 				content, _ := os.ReadFile(path)
 				err = e.Replace(data)
@@ -164,24 +171,6 @@ func TestReplaceTellsAnEmptyFileFromNone(t *testing.T) {
 	files.Require(t, path, "", 0o666&^umask())
 	require.NoError(t, edit(t, path, func([]byte) []byte { return nil }))
 	files.RequireOnly(t, filepath.Dir(path))
-}
-
-// TestReplaceOfAFileThatBecameALinkChangesNeither: the link and what it leads to stay.
-func TestReplaceOfAFileThatBecameALinkChangesNeither(t *testing.T) {
-	dir := t.TempDir()
-	path, target := filepath.Join(dir, "f"), filepath.Join(dir, "target")
-	for _, data := range [][]byte{[]byte("new"), nil} {
-		require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
-		e, err := ReadToEdit(path, 100)
-		require.NoError(t, err)
-		require.NoError(t, os.Rename(path, target))
-		require.NoError(t, os.Symlink("target", path))
-		require.ErrorIs(t, e.Replace(data), ErrChanged)
-		files.RequireContent(t, path, "-> target")
-		files.RequireContent(t, target, "old")
-		files.RequireOnly(t, dir, "f", "target")
-		require.NoError(t, os.Remove(path))
-	}
 }
 
 // TestOnlyWhatDiffersIsWritten: the content, the permissions, or nothing.

@@ -2,12 +2,16 @@ package safefile
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -39,6 +43,8 @@ func TestWhatIsSynced(t *testing.T) {
 		"rmdir":     {func(_ *Dir, path string) error { return Rmdir(path + "/sub") }, "."},
 		"names":     {func(d *Dir, _ string) error { return d.SyncNames(".") }, "."},
 		"sync":      {func(d *Dir, _ string) error { return d.Sync("file") }, "file"},
+		"edit":      {func(_ *Dir, path string) error { return edit(t, path+"/file", to("x")) }, "temp ."},
+		"removal":   {func(_ *Dir, path string) error { return edit(t, path+"/file", func([]byte) []byte { return nil }) }, "."},
 		"nothing":   {func(_ *Dir, path string) error { _, err := Mkdir(path + "/sub"); return err }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -240,7 +246,13 @@ func TestNothingStaysOpen(t *testing.T) {
 		"replace":   func() { assert.NoError(t, Write(path+"/f", nil, Exactly(0o600))) },
 		"new":       func() { _ = os.Remove(path + "/new"); assert.NoError(t, d.WriteNew("new", nil, 0o600)) },
 		"list":      func() { _, _ = d.ReadDir("sub") },
-		"sync":      func() { _ = d.SyncNames(".") },
+		"edit": func() {
+			e, err := ReadToEdit(path+"/f", 100)
+			assert.NoError(t, err)
+			assert.NoError(t, e.Replace(append(e.Data, 'x')))
+			assert.ErrorIs(t, e.Replace([]byte("y")), ErrChanged)
+		},
+		"sync": func() { _ = d.SyncNames(".") },
 		"lock": func() {
 			if unlock, err := d.Lock(NoWait()); assert.NoError(t, err) {
 				unlock()
@@ -277,4 +289,221 @@ func TestALeaseIsNotWaitedForForEver(t *testing.T) {
 		}, unix.SYS_OPENAT)
 		require.ErrorIs(t, err, want)
 	}
+}
+
+// prepared returns a file with the content "old" as Read returns it.
+func prepared(t *testing.T) *Edit {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+	e, err := ReadToEdit(path, 100)
+	require.NoError(t, err)
+	return e
+}
+
+// TestWithoutAttributesOrLocks: a file system may have neither. One whose calls fail in another way is not taken for such a one.
+func TestWithoutAttributesOrLocks(t *testing.T) {
+	for _, c := range []struct {
+		call  int32
+		errno unix.Errno
+		is    error
+	}{
+		{unix.SYS_FLISTXATTR, unix.EOPNOTSUPP, nil}, {unix.SYS_FLISTXATTR, unix.EIO, errOwnership},
+		{unix.SYS_FLOCK, unix.EOPNOTSUPP, nil}, {unix.SYS_FLOCK, unix.ENOLCK, nil},
+		{unix.SYS_FCHMOD, unix.EPERM, errOwnership},
+	} {
+		e := prepared(t)
+		e.Mode = 0o640
+		var err error
+		kernel.Answering(t, func() { err = e.Replace([]byte("new")) }, func(kernel.Call) unix.Errno { return c.errno }, c.call)
+		require.ErrorIs(t, err, c.is, "%v", c)
+		if c.is != nil {
+			require.ErrorIs(t, err, c.errno, "%v", c)
+			files.Require(t, e.Path, "old", 0o600)
+		} else {
+			files.Require(t, e.Path, "new", 0o640)
+		}
+		files.RequireOnly(t, filepath.Dir(e.Path), "f")
+	}
+}
+
+// TestAttributesThatCannotBeSet: the file keeps what it has. Those that are right already are not set.
+func TestAttributesThatCannotBeSet(t *testing.T) {
+	e := prepared(t)
+	replace := func(call int32) (err error) {
+		kernel.Answering(t, func() { err = e.Replace([]byte("new")) }, func(kernel.Call) unix.Errno { return unix.EPERM }, call)
+		return err
+	}
+	if err := unix.Setxattr(e.Path, "user.note", []byte("mine"), 0); err != nil {
+		t.Logf("no attribute of a user is set here: %v", err)
+	} else {
+		err := replace(unix.SYS_FSETXATTR)
+		require.ErrorIs(t, err, errOwnership)
+		require.ErrorIs(t, err, unix.EPERM)
+		require.ErrorContains(t, err, "setting the attribute user.note")
+		files.RequireContent(t, e.Path, "old")
+	}
+	require.NoError(t, replace(unix.SYS_FCHMOD))
+	files.Require(t, e.Path, "new", 0o600)
+	files.RequireOnly(t, filepath.Dir(e.Path), "f")
+}
+
+// accessACL is the attribute in which Linux keeps an access control list.
+const accessACL = "system.posix_acl_access"
+
+// acl returns a list that lets one more user read and write.
+func acl(user uint32) []byte {
+	entry := func(tag, perm uint16, id uint32) []byte {
+		b := binary.LittleEndian.AppendUint16(nil, tag)
+		return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint16(b, perm), id)
+	}
+	const none = ^uint32(0)
+	return bytes.Join([][]byte{{2, 0, 0, 0}, entry(1, 6, none), entry(2, 6, user), entry(4, 0, none), entry(16, 6, none),
+		entry(32, 0, none)}, nil)
+}
+
+func TestRootKeepsTheOwnerOfAFile(t *testing.T) {
+	files.AsRoot(t)
+	for _, owner := range [][2]int{{12345, 23456}, {12345, 0}, {0, 23456}} {
+		path := filepath.Join(t.TempDir(), "f")
+		require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+		require.NoError(t, os.Chown(path, owner[0], owner[1]))
+		require.NoError(t, os.Chmod(path, 0o640|fs.ModeSticky))
+		require.NoError(t, unix.Setxattr(path, "user.note", []byte("mine"), 0))
+		withACL := unix.Setxattr(path, accessACL, acl(34567), 0) == nil
+		if !withACL {
+			t.Log("this file system has no access control lists")
+		}
+		before, err := os.Stat(path)
+		require.NoError(t, err)
+		require.NoError(t, edit(t, path, to("new")))
+
+		after, err := os.Stat(path)
+		require.NoError(t, err)
+		require.Equal(t, before.Mode(), after.Mode())
+		st := after.Sys().(*syscall.Stat_t)
+		require.Equal(t, owner, [2]int{int(st.Uid), int(st.Gid)})
+		requireAttribute(t, path, "user.note", []byte("mine"))
+		if withACL {
+			requireAttribute(t, path, accessACL, acl(34567))
+		}
+	}
+}
+
+func requireAttribute(t *testing.T, path, name string, want []byte) {
+	t.Helper()
+	buf := make([]byte, 200)
+	n, err := unix.Getxattr(path, name, buf)
+	require.NoError(t, err)
+	require.Equal(t, want, buf[:n])
+}
+
+// TestDefaultACLIsNotInherited: a new file in a directory with a default access control
+// list would get that list.
+func TestDefaultACLIsNotInherited(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+	if err := unix.Setxattr(dir, "system.posix_acl_default", acl(34567), 0); err != nil {
+		t.Skipf("skipped: this file system has no access control lists: %v", err)
+	}
+	require.NoError(t, edit(t, path, to("new")))
+	_, err := unix.Getxattr(path, accessACL, nil)
+	require.Error(t, err)
+	files.Require(t, path, "new", 0o600)
+}
+
+// openToAll lets other users reach and write the directory.
+func openToAll(t *testing.T, dir string) {
+	t.Helper()
+	files.AsRoot(t)
+	require.NoError(t, os.Chmod(dir, 0o777))
+	for d := dir; d != "/"; d = filepath.Dir(d) {
+		info, err := os.Stat(d)
+		require.NoError(t, err)
+		require.NoError(t, os.Chmod(d, info.Mode().Perm()|0o111|info.Mode()&fs.ModeSticky))
+	}
+}
+
+// become switches the file system accesses of the calling thread to another user.
+func become(t *testing.T, uid int) {
+	t.Helper()
+	runtime.LockOSThread()
+	require.NoError(t, unix.Setfsgid(uid))
+	require.NoError(t, unix.Setfsuid(uid))
+	t.Cleanup(func() {
+		_ = unix.Setfsuid(0)
+		_ = unix.Setfsgid(0)
+		runtime.UnlockOSThread()
+	})
+}
+
+func TestReplaceRefusesToChangeTheOwner(t *testing.T) {
+	dir := t.TempDir()
+	openToAll(t, dir)
+	path := filepath.Join(dir, "f")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o644))
+	require.NoError(t, os.Chown(path, 12345, 12345))
+	become(t, 23456)
+	err := edit(t, path, to("new"))
+	require.ErrorIs(t, err, errOwnership)
+	require.ErrorContains(t, err, path+": would not keep its owner and permissions: it belongs to user 12345 and group 12345")
+	files.Require(t, path, "old", 0o644)
+	files.RequireOnly(t, dir, "f")
+}
+
+// TestAnOpenWaitsForALease: a file server gives its lease up when it is told that
+// somebody opens the file.
+func TestAnOpenWaitsForALease(t *testing.T) {
+	d, path := held(t, "leased")
+	released := files.Lease(t, filepath.Join(path, "leased"))
+	data, err := d.ReadFile("leased", 0, 10)
+	require.NoError(t, err)
+	assert.Equal(t, "leased", string(data))
+	released()
+}
+
+func TestChildProcessesDoNotInherit(t *testing.T) {
+	d, _ := held(t, "file")
+	f, err := d.Open("file", os.O_RDONLY)
+	require.NoError(t, err)
+	defer f.Close()
+	for _, fd := range []uintptr{f.Fd(), uintptr(d.Fd())} {
+		flags, err := unix.FcntlInt(fd, unix.F_GETFD, 0)
+		require.NoError(t, err)
+		assert.NotZero(t, flags&unix.FD_CLOEXEC)
+	}
+}
+
+func TestReadInto(t *testing.T) {
+	d, path := held(t, "first", "two")
+	require.NoError(t, os.Symlink("two", filepath.Join(path, "link")))
+	dir, err := d.List(".")
+	require.NoError(t, err)
+	defer dir.Close()
+	var buf bytes.Buffer
+	for _, name := range []string{"first", "two"} {
+		data, err := ReadInto(&buf, dir, name, 5)
+		require.NoError(t, err)
+		assert.Equal(t, name, string(data))
+	}
+	for name, want := range map[string]error{"first": ErrTooLarge, "link": ErrNotRegular, "none": fs.ErrNotExist} {
+		_, err := ReadInto(&buf, dir, name, 4)
+		require.ErrorIs(t, err, want, name)
+	}
+}
+
+// TestNothingIsReadOfAFileOverTheLimit: a file's size costs neither memory nor time.
+func TestNothingIsReadOfAFileOverTheLimit(t *testing.T) {
+	_, err := readAll(iotest.ErrReader(errors.New("read")), 11, 10)
+	require.ErrorIs(t, err, ErrTooLarge)
+
+	d, _ := held(t, "eleven.....")
+	dir, err := d.List(".")
+	require.NoError(t, err)
+	defer dir.Close()
+	var buf bytes.Buffer
+	_, err = ReadInto(&buf, dir, "eleven.....", 10)
+	require.ErrorIs(t, err, ErrTooLarge)
+	assert.Zero(t, buf.Cap())
 }

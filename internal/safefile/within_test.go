@@ -62,3 +62,16 @@ func TestKindsOfFile(t *testing.T) {
 	assert.False(t, IsFile(""))
 	assert.False(t, HasContent(""))
 }
+
+func TestSame(t *testing.T) {
+	root := t.TempDir()
+	a, b, second, missing := root+"/a", root+"/b", root+"/second", root+"/missing"
+	require.NoError(t, os.WriteFile(a, nil, 0o600))
+	require.NoError(t, os.WriteFile(b, nil, 0o600))
+	require.NoError(t, os.Link(a, second))
+	assert.True(t, Same(missing, missing))
+	assert.True(t, Same(a, second))
+	assert.False(t, Same(a, b))
+	assert.False(t, Same(missing, a))
+	assert.False(t, Same(a, missing))
+}

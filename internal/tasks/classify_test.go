@@ -164,28 +164,3 @@ func TestClassifyAllocatesLittle(t *testing.T) {
 	assert.LessOrEqual(t, allocations(manual), 1.0)
 	assert.LessOrEqual(t, allocations(tagged), 8.0)
 }
-
-func BenchmarkClassify(b *testing.B) {
-	const manual = `{
-  "id": "17",
-  "subject": "Look into the flaky test of the importer",
-  "description": "It fails about once in a hundred runs on the slow machine, always in the same place.",
-  "activeForm": "Looking into the flaky test",
-  "status": "in_progress",
-  "blocks": [],
-  "blockedBy": [
-    "12"
-  ]
-}`
-	tagged := strings.TrimSuffix(manual, "\n}") + ",\n  \"metadata\": {\n    \"fsm\": \"my-plugin:my-skill\"\n  }\n}"
-	for name, file := range map[string]string{"manual": manual, "tagged": tagged, "foreign": "[" + manual + "]", "torn": manual[:200]} {
-		b.Run(name, func(b *testing.B) {
-			data := []byte(file)
-			b.SetBytes(int64(len(data)))
-			b.ReportAllocs()
-			for b.Loop() {
-				Classify("17.json", data)
-			}
-		})
-	}
-}

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
@@ -238,20 +240,6 @@ func TestBusyErrorDescribesAnAbandonedLock(t *testing.T) {
 	assert.Contains(t, inUse.Error(), "the task list is in use")
 }
 
-func TestFileSystemErrorReleasesAllLocks(t *testing.T) {
-	for _, fault := range []string{"mkdir", "overwrite", "rename"} {
-		l := newLockedList(t)
-		l.before(func(s faultfs.Step) error {
-			if s.Op == fault && (fault != "rename" || s.To == l.at("2.json.lock")) {
-				return syscall.ENOSPC
-			}
-			return nil
-		})
-		require.ErrorIs(t, l.busy("1.json", "2.json"), syscall.ENOSPC, fault)
-		assert.Empty(t, l.names(), fault)
-	}
-}
-
 func TestCheckFindsALostLock(t *testing.T) {
 	l := newLockedList(t)
 	l.take()
@@ -261,22 +249,14 @@ func TestCheckFindsALostLock(t *testing.T) {
 	require.ErrorIs(t, l.Check(), errLockLost)
 	require.NoError(t, l.Unlock())
 	assert.DirExists(t, l.at(listLock), "another program's lock was released")
-}
 
-func TestLockThatCannotBeCheckedIsLost(t *testing.T) {
-	l := newLockedList(t)
-	l.take()
+	l = newLockedList(t)
+	l.take("1.json")
 	l.files = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error { return syscall.EIO }}
 	err := l.Check()
-	require.ErrorIs(t, err, errLockLost)
+	require.ErrorIs(t, err, errLockLost, "it cannot be looked at")
 	require.ErrorIs(t, err, syscall.EIO)
 	l.files = vfs.OS{}
-	require.NoError(t, l.Unlock())
-}
-
-func TestUnlockClearsScratch(t *testing.T) {
-	l := newLockedList(t)
-	l.take("1.json")
 	require.NoError(t, l.Unlock())
 	entries, err := os.ReadDir(l.scratch)
 	require.NoError(t, err)
@@ -336,4 +316,266 @@ func TestRefreshSkipsLocksOfOtherPrograms(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, before.ModTime(), after.ModTime())
 	require.NoError(t, l.Unlock())
+}
+
+func TestParseRecord(t *testing.T) {
+	text := "12 34 5.json.lock\nnonsense\n1 2\n1 x 3.json.lock\n1 2 ../x.lock\n1 2 a\x00.lock\n1 2 5.json\n7 8 a b.json.lock\n"
+	assert.Equal(t, []lock{{"5.json.lock", 12, 34}, {"a b.json.lock", 7, 8}}, parseRecord([]byte(text)))
+}
+
+func TestReapReleasesRecordedLocks(t *testing.T) {
+	l := newLockedList(t)
+	l.take("1.json")
+	require.NoError(t, boundLocks(l.dir, l.scratch).Reap())
+	assert.Empty(t, l.names())
+	entries, err := os.ReadDir(l.scratch)
+	require.NoError(t, err)
+	assert.Empty(t, entries)
+	require.NoError(t, l.Unlock())
+}
+
+// TestReapKeepsALockOfAnotherProgram: the recorded lock was replaced by another
+// program's, which got the same inode.
+func TestReapKeepsALockOfAnotherProgram(t *testing.T) {
+	l := newLockedList(t)
+	l.take()
+	other := time.Unix(time.Now().Unix(), int64((l.held[0].nanos+1)%1e9))
+	require.NoError(t, os.Chtimes(l.at(listLock), time.Time{}, other))
+	require.NoError(t, boundLocks(l.dir, l.scratch).Reap())
+	assert.DirExists(t, l.at(listLock))
+	require.NoError(t, l.Unlock())
+}
+
+func TestReapWithoutScratchDoesNothing(t *testing.T) {
+	l := newLockedList(t)
+	require.NoError(t, l.Reap())
+	assert.NoDirExists(t, l.scratch)
+}
+
+// TestReapIgnoresOtherFiles: only a record is read.
+func TestReapIgnoresOtherFiles(t *testing.T) {
+	l := newLockedList(t)
+	require.NoError(t, os.MkdirAll(filepath.Join(l.scratch, "full", "directory"), 0o755))
+	require.NoError(t, l.Reap())
+	assert.DirExists(t, filepath.Join(l.scratch, "full", "directory"))
+}
+
+// TestReapIgnoresARecordThatIsNotAFile: a power cut on a file system without a journal
+// left directories under the names of records, an empty one and a full one.
+func TestReapIgnoresARecordThatIsNotAFile(t *testing.T) {
+	l := newLockedList(t)
+	l.take()
+	require.NoError(t, os.MkdirAll(filepath.Join(l.scratch, recordPrefix+"0"), 0o755))
+	require.NoError(t, os.MkdirAll(filepath.Join(l.scratch, recordPrefix+"1", "file"), 0o755))
+	require.NoError(t, boundLocks(l.dir, l.scratch).Reap())
+	assert.Empty(t, l.names(), "the locks of the other record are released")
+	assert.NoDirExists(t, filepath.Join(l.scratch, recordPrefix+"0"))
+	require.NoError(t, l.Unlock())
+}
+
+func TestReapReturnsReadErrors(t *testing.T) {
+	for _, fault := range []string{"readdir", "read", "lstat"} {
+		l := newLockedList(t)
+		l.take()
+		reaper := boundLocks(l.dir, l.scratch)
+		reaper.files = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
+			if s.Op == fault {
+				return syscall.EIO
+			}
+			return nil
+		}}
+		require.ErrorIs(t, reaper.Reap(), syscall.EIO, fault)
+		assert.Equal(t, []string{listLock}, l.names(), fault)
+		require.NoError(t, l.Unlock())
+	}
+}
+
+// TestStaleLocks: a lock is taken over once it is older than ten seconds. The test's
+// clock stands still, so the age is exact.
+func TestStaleLocks(t *testing.T) {
+	for age, free := range map[time.Duration]bool{
+		-time.Hour: false, 0: false, 10 * time.Second: false, 10*time.Second + time.Nanosecond: true, time.Hour: true,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLockedList(t)
+			l.plant(listLock, age)
+			if !free {
+				require.ErrorAs(t, l.busy(), new(*BusyError), "age %v", age)
+				assert.Equal(t, []string{listLock}, l.names())
+				return
+			}
+			l.take()
+			require.NoError(t, l.Check())
+			require.NoError(t, l.Unlock())
+			assert.Empty(t, l.names(), "age %v", age)
+		})
+	}
+}
+
+// TestTakeOverWaitsForOtherClients: a client that saw the stale lock just before it was
+// taken over replaces it by its own within 50 ms. The client then holds the lock.
+func TestTakeOverWaitsForOtherClients(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLockedList(t)
+		l.plant("2.json.lock", time.Minute)
+		stolen := make(chan struct{})
+		l.before(func(s faultfs.Step) error {
+			if s.Op == "rename" && filepath.Dir(s.To) == l.scratch {
+				go func() {
+					defer close(stolen)
+					time.Sleep(49 * time.Millisecond)
+					assert.NoError(t, os.Remove(l.at("2.json.lock")))
+					assert.NoError(t, os.Mkdir(l.at("2.json.lock"), 0o755))
+				}()
+			}
+			return nil
+		})
+		require.ErrorAs(t, l.busy("2.json"), new(*BusyError))
+		<-stolen
+		assert.Equal(t, []string{"2.json.lock"}, l.names(), "the client's lock is still there, ours are not")
+	})
+}
+
+// TestTakeOverIsVerified: a client takes or refreshes the stale lock right before the
+// take-over. The lock is moved back.
+func TestTakeOverIsVerified(t *testing.T) {
+	for name, change := range map[string]func(lock string) error{
+		"another lock": func(lock string) error {
+			// The kernel may reuse the inode of a removed directory, so the old one is kept.
+			return errors.Join(os.Rename(lock, lock+".old"), os.Mkdir(lock, 0o755))
+		},
+		"refreshed": func(lock string) error { return os.Chtimes(lock, time.Time{}, time.Now()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLockedList(t)
+			l.plant(listLock, time.Minute)
+			l.before(onStep("rename", l.at(listLock), func() error { return change(l.at(listLock)) }))
+			require.ErrorAs(t, l.busy(), new(*BusyError))
+			assert.DirExists(t, l.at(listLock), "the client's lock was taken over")
+		})
+	}
+}
+
+func TestFailedTakeOverLeavesNothingInScratch(t *testing.T) {
+	l := newLockedList(t)
+	l.plant(listLock, time.Minute)
+	l.before(func(s faultfs.Step) error {
+		switch {
+		case s.Op == "rename" && s.Path == l.at(listLock): // refreshed right before the take-over
+			return os.Chtimes(s.Path, time.Time{}, time.Now())
+		case s.Op == "rename" && s.To == l.at(listLock) && strings.Contains(s.Path, "stale-"): // the place is taken
+			return os.Mkdir(s.To, 0o755)
+		}
+		return nil
+	})
+	require.ErrorAs(t, l.busy(), new(*BusyError))
+	left, err := filepath.Glob(filepath.Join(l.scratch, "stale-*"))
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
+func TestStaleLockThatVanishesIsFree(t *testing.T) {
+	l := newLockedList(t)
+	l.plant(listLock, time.Minute)
+	l.before(onStep("rename", l.at(listLock), func() error { return os.Remove(l.at(listLock)) }))
+	l.take()
+	require.NoError(t, l.Unlock())
+}
+
+// TestLockWhereAStepFails: it is taken all the same, or the error is returned, and no lock of ours is left.
+func TestLockWhereAStepFails(t *testing.T) {
+	errBusy := errors.New("busy")
+	for _, c := range []struct {
+		age  time.Duration // of another program's lock of the list; 0 if there is none
+		step string        // of which the path begins so
+		is   error         // what the step returns
+		want error         // what Lock returns
+	}{
+		{0, "mkdir s/locks", syscall.EROFS, syscall.EROFS},
+		{0, "mkdir s/locks/", syscall.ENOSPC, syscall.ENOSPC},
+		{0, "overwrite s/locks/", syscall.ENOSPC, syscall.ENOSPC},
+		{0, "lstat s/locks/", syscall.EIO, syscall.EIO},
+		{0, "rename to list/1.json.lock", syscall.ENOSPC, syscall.ENOSPC},
+		{0, "rename to list/", syscall.EXDEV, txn.ErrNoLinks},
+		{time.Second, "lstat list/.lock.lock", syscall.EIO, syscall.EIO},
+		{time.Minute, "rename list/.lock.lock", syscall.EACCES, errBusy},
+		{time.Minute, "rename list/.lock.lock", syscall.EXDEV, nil}, // it is in the lower layer of an overlay
+	} {
+		l := newLockedList(t)
+		if c.age != 0 {
+			l.plant(listLock, c.age)
+		}
+		before := l.names()
+		l.files = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
+			for _, step := range []string{s.Op + " " + s.Path, s.Op + " to " + s.To} {
+				if strings.HasPrefix(strings.Replace(step, filepath.Dir(l.dir)+"/", "", 1), c.step) {
+					return c.is
+				}
+			}
+			return nil
+		}}
+		if c.want == nil {
+			l.take("1.json")
+			require.NoError(t, l.Unlock(), "%v", c)
+			require.Empty(t, l.names())
+			continue
+		}
+		err := l.busy("1.json")
+		if as := (*BusyError)(nil); errors.As(err, &as) {
+			err = errors.Join(errBusy, c.is)
+		}
+		require.ErrorIs(t, err, c.want, "%v", c)
+		require.ErrorIs(t, err, c.is, "%v", c)
+		require.Equal(t, before, l.names(), "%v", c)
+	}
+}
+
+// TestLockCreatesARemovedListAgain: the client removes the directories of lists that
+// have not changed for a month (fact 9).
+func TestLockCreatesARemovedListAgain(t *testing.T) {
+	l := newLockedList(t)
+	require.NoError(t, os.Remove(l.dir))
+	l.take()
+	assert.DirExists(t, l.at(listLock))
+	require.NoError(t, l.Unlock())
+
+	require.NoError(t, os.Remove(l.dir))
+	l.before(failStep("mkdir", l.dir, syscall.EACCES))
+	require.ErrorIs(t, l.busy(), syscall.EACCES)
+}
+
+// noRenameNew is a file system without a rename that fails if the target exists.
+type noRenameNew struct{ vfs.OS }
+
+func (noRenameNew) RenameNew(string, string) error { return errors.ErrUnsupported }
+
+func TestLockWithoutRenameNew(t *testing.T) {
+	l := newLockedList(t)
+	l.files = noRenameNew{}
+	l.take("1.json")
+	require.NoError(t, l.Check(), "the lock has the recorded inode")
+	require.NoError(t, l.Unlock())
+	assert.Empty(t, l.names())
+	l.plant("1.json.lock", 0)
+	require.ErrorAs(t, l.busy("1.json"), new(*BusyError))
+	assert.Equal(t, []string{"1.json.lock"}, l.names())
+}
+
+func TestLockIsBusyAfterThreeLostTakeOvers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLockedList(t)
+		tries := 0
+		l.before(func(s faultfs.Step) error {
+			if s.Op != "rename" || s.To != l.at(listLock) {
+				return nil
+			}
+			tries++
+			if err := os.Mkdir(s.To, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+				return err
+			}
+			return os.Chtimes(s.To, time.Time{}, time.Now().Add(-time.Minute))
+		})
+		require.ErrorAs(t, l.busy(), new(*BusyError))
+		assert.Equal(t, 3, tries)
+	})
 }

@@ -38,110 +38,83 @@ func namesOf(tagged []fsmspec.Existing) []string {
 	return names
 }
 
+// TestRead: files that are not regular are not read, and reading a pipe does not block, but their names count.
 func TestRead(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, "1.json", task(manualTask, "1.json"))
-	write(t, dir, "2.json", task(taggedTask, "2.json"))
-	write(t, dir, "3.json", `{"id": "3", "subj`)
-	write(t, dir, "4.json", "")
-	write(t, dir, "5.json", task(taggedTask, "5.json"))
-	write(t, dir, ".8.json", task(taggedTask, "8"))
-	write(t, dir, ".highwatermark", "6")
-	snap, torn, err := ClientForm{}.Read(t.Context(), vfs.OS{}, dir)
-	require.NoError(t, err)
-	assert.EqualValues(t, 5, snap.MaxID)
-	assert.Equal(t, "5.json", snap.MaxName)
-	assert.EqualValues(t, 6, snap.HighWater)
-	assert.ElementsMatch(t, []string{"2.json", "5.json"}, namesOf(snap.Tasks))
-	assert.Equal(t, []string{"3.json", "4.json"}, torn)
-}
-
-func TestReadOfAListWithoutNumbers(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, "abc.json", task(manualTask, "abc.json"))
-	snap, _, err := ClientForm{}.Read(t.Context(), vfs.OS{}, dir)
-	require.NoError(t, err)
-	assert.Zero(t, snap.MaxID)
-	assert.Empty(t, snap.MaxName)
-}
-
-func TestAbsentListIsEmpty(t *testing.T) {
-	snap, torn, err := ClientForm{}.Read(t.Context(), vfs.OS{}, filepath.Join(t.TempDir(), "list"))
-	require.NoError(t, err)
-	assert.Zero(t, snap)
-	assert.Empty(t, torn)
+	const readAhead = 4096 // of safefile.ReadInto, whose buffer all files of a reader share
+	sizes := []int{200, readAhead - 1, readAhead, readAhead + 1, 5 * readAhead, 1 << 20, 300}
+	const many = 5 * filesPerReader / 2 // which several goroutines share
+	tagged := func(dir string, n, size int) {
+		name := fmt.Sprintf("%d.json", n)
+		text := task(taggedTask, name)
+		write(t, dir, name, strings.Repeat(" ", max(size-len(text), 0))+text)
+	}
+	numbered := func(n int) (names []string) {
+		for i := range n {
+			names = append(names, fmt.Sprintf("%d.json", i+1))
+		}
+		return names
+	}
+	for name, c := range map[string]struct {
+		lay  func(dir string) error
+		want fsmspec.Snapshot // but for the tasks
+		read []string         // the tasks of workflows
+		torn []string
+	}{
+		"all kinds": {func(dir string) error {
+			write(t, dir, "1.json", task(manualTask, "1.json"))
+			tagged(dir, 2, 0)
+			write(t, dir, "3.json", `{"id": "3", "subj`)
+			write(t, dir, "4.json", "")
+			tagged(dir, 5, 0)
+			write(t, dir, ".8.json", task(taggedTask, "8"))
+			write(t, dir, ".highwatermark", "6")
+			return nil
+		}, fsmspec.Snapshot{MaxID: 5, MaxName: "5.json", HighWater: 6, MarkName: highWaterName}, []string{"2.json", "5.json"},
+			[]string{"3.json", "4.json"}},
+		"no numbers": {func(dir string) error { write(t, dir, "abc.json", task(manualTask, "abc.json")); return nil },
+			fsmspec.Snapshot{}, nil, nil},
+		"no list": {os.Remove, fsmspec.Snapshot{}, nil, nil},
+		"many": {func(dir string) error {
+			for n := range many {
+				tagged(dir, n+1, 0)
+			}
+			return nil
+		}, fsmspec.Snapshot{MaxID: many, MaxName: fmt.Sprintf("%d.json", many)}, numbered(many), nil},
+		"of every size": {func(dir string) error {
+			for i, size := range sizes {
+				tagged(dir, i+1, size)
+			}
+			return nil
+		}, fsmspec.Snapshot{MaxID: 7, MaxName: "7.json"}, numbered(len(sizes)), nil},
+		"not regular": {func(dir string) error {
+			write(t, dir, "task", task(taggedTask, "1"))
+			return errors.Join(os.Symlink("task", dir+"/1.json"), os.Mkdir(dir+"/2.json", 0o755), syscall.Mkfifo(dir+"/3.json", 0o644))
+		}, fsmspec.Snapshot{MaxID: 3, MaxName: "3.json"}, nil, nil},
+		"too large": {func(dir string) error {
+			write(t, dir, "1.json", "")
+			write(t, dir, "2.json", "")
+			return errors.Join(os.Truncate(dir+"/1.json", maxTaskBytes), os.Truncate(dir+"/2.json", maxTaskBytes+1))
+		}, fsmspec.Snapshot{MaxID: 2, MaxName: "2.json"}, nil, []string{"1.json"}},
+		"a name that is not UTF-8": {func(dir string) error {
+			return os.WriteFile(dir+"/7\xff.json", []byte(task(taggedTask, "7")), 0o644)
+		}, fsmspec.Snapshot{MaxID: 7, MaxName: "7\xff.json"}, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := c.lay(dir); err != nil {
+				t.Skip("this file system accepts only other names: ", err)
+			}
+			snap, torn, err := ClientForm{}.Read(t.Context(), vfs.OS{}, dir)
+			require.NoError(t, err)
+			assert.ElementsMatch(t, c.read, namesOf(snap.Tasks))
+			assert.ElementsMatch(t, c.torn, torn)
+			snap.Tasks = nil
+			assert.Equal(t, c.want, snap)
+		})
+	}
 	named, err := ClientForm{}.ReadNamed(t.Context(), vfs.OS{}, filepath.Join(t.TempDir(), "list"), []string{"1.json"})
 	require.NoError(t, err)
 	assert.Empty(t, named)
-}
-
-// TestReadManyTasks reads a list that several goroutines share.
-func TestReadManyTasks(t *testing.T) {
-	dir := t.TempDir()
-	for n := range 5 * filesPerReader / 2 {
-		name := fmt.Sprintf("%d.json", n+1)
-		write(t, dir, name, task(taggedTask, name))
-	}
-	snap, torn, err := ClientForm{}.Read(t.Context(), vfs.OS{}, dir)
-	require.NoError(t, err)
-	assert.Len(t, snap.Tasks, 5*filesPerReader/2)
-	assert.EqualValues(t, 5*filesPerReader/2, snap.MaxID)
-	assert.Empty(t, torn)
-}
-
-// TestReadTasksOfEverySize: files reuse one buffer, and a file may fill it exactly or
-// need several reads.
-func TestReadTasksOfEverySize(t *testing.T) {
-	dir := t.TempDir()
-	var names []string
-	const readAhead = 4096 // of safefile.ReadInto
-	for i, size := range []int{200, readAhead - 1, readAhead, readAhead + 1, 5 * readAhead, 1 << 20, 300} {
-		name := fmt.Sprintf("%d.json", i+1)
-		text := task(taggedTask, name)
-		write(t, dir, name, strings.Repeat(" ", size-len(text))+text)
-		names = append(names, name)
-	}
-	snap, torn, err := ClientForm{}.Read(t.Context(), vfs.OS{}, dir)
-	require.NoError(t, err)
-	assert.ElementsMatch(t, names, namesOf(snap.Tasks))
-	assert.Empty(t, torn)
-}
-
-// TestOnlyRegularFilesAreRead: the names of others count, and reading a pipe does not
-// block.
-func TestOnlyRegularFilesAreRead(t *testing.T) {
-	dir, elsewhere := t.TempDir(), t.TempDir()
-	write(t, elsewhere, "task", task(taggedTask, "1"))
-	require.NoError(t, os.Symlink(filepath.Join(elsewhere, "task"), filepath.Join(dir, "1.json")))
-	require.NoError(t, os.Mkdir(filepath.Join(dir, "2.json"), 0o755))
-	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "3.json"), 0o644))
-	snap, torn, err := ClientForm{}.Read(t.Context(), vfs.OS{}, dir)
-	require.NoError(t, err)
-	assert.EqualValues(t, 3, snap.MaxID)
-	assert.Empty(t, snap.Tasks)
-	assert.Empty(t, torn)
-}
-
-func TestFileThatIsTooLargeIsNotRead(t *testing.T) {
-	dir := t.TempDir()
-	for name, size := range map[string]int64{"1.json": maxTaskBytes, "2.json": maxTaskBytes + 1} {
-		write(t, dir, name, "")
-		require.NoError(t, os.Truncate(filepath.Join(dir, name), size))
-	}
-	_, torn, err := ClientForm{}.Read(t.Context(), vfs.OS{}, dir)
-	require.NoError(t, err)
-	assert.Equal(t, []string{"1.json"}, torn)
-}
-
-func TestNameThatIsNotUTF8CountsAndIsNotRead(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "7\xff.json"), []byte(task(taggedTask, "7")), 0o644); err != nil {
-		t.Skip("this file system accepts only names in UTF-8: ", err)
-	}
-	snap, _, err := ClientForm{}.Read(t.Context(), vfs.OS{}, dir)
-	require.NoError(t, err)
-	assert.EqualValues(t, 7, snap.MaxID)
-	assert.Empty(t, snap.Tasks)
 }
 
 func TestReadStopsWhenTheContextIsDone(t *testing.T) {

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -50,7 +51,7 @@ func (l *List) once(match func(s faultfs.Step) bool, do func()) {
 // locking matches the step that places the lock of a file.
 func (l *List) locking(name string) func(faultfs.Step) bool {
 	return func(s faultfs.Step) bool {
-		return s.Op == "rename" && s.To == filepath.Join(l.Dir, name+tasksLockSuffix)
+		return s.Op == "rename" && s.To == filepath.Join(l.Dir, name+lockSuffix)
 	}
 }
 
@@ -80,8 +81,8 @@ func planner(t *testing.T, text string, seen *[]fsmspec.Snapshot) Planner {
 
 func TestReplace(t *testing.T) {
 	l := newList(t)
-	tasksWrite(t, l.Dir, "1.json", tasksTask(tasksManualTask, "1.json"))
-	tasksWrite(t, l.Dir, "2.json", tasksTask(tasksTaggedTask, "2.json"))
+	write(t, l.Dir, "1.json", task(manualTask, "1.json"))
+	write(t, l.Dir, "2.json", task(taggedTask, "2.json"))
 	o, err := l.Replace(t.Context(), Label{Command: "skill"}, planner(t, `[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b"}]`, nil))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"1.json", "3.json", "4.json"}, taskFiles(t, l.Dir))
@@ -102,7 +103,7 @@ func TestReplaceOncePerInvocation(t *testing.T) {
 		invocation string
 		duplicate  bool
 	}{{"x", false}, {"x", true}, {"", false}, {"", false}, {"y", false}, {"x", true}} {
-		o, err := l.Replace(t.Context(), Label{Invocation: step.invocation}, plan)
+		o, err := l.Replace(t.Context(), Label{Invocation: step.invocation, Spec: "/not UTF-8/\xff/fsm.json"}, plan)
 		require.NoError(t, err)
 		assert.Equal(t, step.duplicate, o.Duplicate, "step %d", i)
 		assert.Equal(t, step.duplicate, len(o.Created) == 0, "step %d", i)
@@ -110,19 +111,9 @@ func TestReplaceOncePerInvocation(t *testing.T) {
 	assert.Equal(t, []string{"4.json"}, taskFiles(t, l.Dir))
 }
 
-func TestReplaceOncePerInvocationWithAPathThatIsNotUTF8(t *testing.T) {
-	l := newList(t)
-	plan := planner(t, `[{"id": 1, "subject": "a"}]`, nil)
-	for _, duplicate := range []bool{false, true} {
-		o, err := l.Replace(t.Context(), Label{Invocation: "x", Spec: "/home/\xff/fsm.json"}, plan)
-		require.NoError(t, err)
-		assert.Equal(t, duplicate, o.Duplicate)
-	}
-}
-
 func TestReplaceReturnsWhyALockCouldNotBeReleased(t *testing.T) {
 	l := newList(t)
-	l.before(tasksFailStep("remove", filepath.Join(l.Dir, tasksListLock), syscall.EACCES))
+	l.before(failStep("remove", filepath.Join(l.Dir, listLock), syscall.EACCES))
 	plan := planner(t, `[{"id": 1, "subject": "a"}]`, nil)
 	o, err := l.Replace(t.Context(), Label{}, plan)
 	require.NoError(t, err)
@@ -168,7 +159,7 @@ func TestReplaceReturnsThePlannersError(t *testing.T) {
 	failed := errors.New("planner failed")
 	_, err := l.Replace(t.Context(), Label{}, func(fsmspec.Snapshot) (*fsmspec.Plan, error) { return nil, failed })
 	require.ErrorIs(t, err, failed)
-	assert.NoDirExists(t, filepath.Join(l.Dir, tasksListLock))
+	assert.NoDirExists(t, filepath.Join(l.Dir, listLock))
 }
 
 func TestReplaceReturnsErrorsOfTheDisk(t *testing.T) {
@@ -178,7 +169,7 @@ func TestReplaceReturnsErrorsOfTheDisk(t *testing.T) {
 	for name, fault := range map[string]func(l *List, s faultfs.Step) bool{
 		"the history": func(l *List, s faultfs.Step) bool { return s.Op == "readdir" && s.Path == l.stateDir() },
 		"the high-water mark": func(_ *List, s faultfs.Step) bool {
-			return s.Op == "read" && filepath.Base(s.Path) == tasksHighWaterName
+			return s.Op == "read" && filepath.Base(s.Path) == highWaterName
 		},
 		"the staged task": func(_ *List, s faultfs.Step) bool { return s.Op == "write" && strings.Contains(s.Path, "/new/") },
 	} {
@@ -202,15 +193,16 @@ func TestReplaceReturnsErrorsOfTheDisk(t *testing.T) {
 
 func TestReplaceTimesOutOnAHeldLock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, lock := range []string{tasksListLock, "1.json.lock"} {
+		for _, c := range []struct{ lock, text string }{
+			{listLock, task(taggedTask, "1.json")}, {"1.json.lock", task(taggedTask, "1.json")}, {"1.json.lock", `{"id":"1","subj`},
+		} {
 			l := newList(t)
-			l.Wait = 10 * time.Second
-			tasksWrite(t, l.Dir, "1.json", tasksTask(tasksTaggedTask, "1.json"))
-			require.NoError(t, os.Mkdir(filepath.Join(l.Dir, lock), 0o755))
+			write(t, l.Dir, "1.json", c.text)
+			require.NoError(t, os.Mkdir(filepath.Join(l.Dir, c.lock), 0o755))
 			_, err := l.Replace(t.Context(), Label{}, planner(t, `[]`, nil))
-			require.ErrorAs(t, err, new(*BusyError), lock)
-			require.ErrorIs(t, err, errTimeout, lock)
-			assert.Equal(t, []string{"1.json"}, taskFiles(t, l.Dir), lock)
+			require.ErrorAs(t, err, new(*BusyError), "%v", c)
+			require.ErrorIs(t, err, errTimeout, "%v", c)
+			assert.Equal(t, []string{"1.json"}, taskFiles(t, l.Dir), "%v", c)
 		}
 	})
 }
@@ -218,86 +210,68 @@ func TestReplaceTimesOutOnAHeldLock(t *testing.T) {
 // TestTornFileIsReadAgainUnderItsLock: the client is writing it during the first read.
 func TestTornFileIsReadAgainUnderItsLock(t *testing.T) {
 	l := newList(t)
-	tasksWrite(t, l.Dir, "1.json", `{"id":"1","subj`)
-	tasksWrite(t, l.Dir, "2.json", `{"id":"2","subj`)
-	l.once(l.locking("1.json"), func() { tasksWrite(t, l.Dir, "1.json", tasksTask(tasksTaggedTask, "1.json")) })
+	write(t, l.Dir, "1.json", `{"id":"1","subj`)
+	write(t, l.Dir, "2.json", `{"id":"2","subj`)
+	l.once(l.locking("1.json"), func() { write(t, l.Dir, "1.json", task(taggedTask, "1.json")) })
 	o, err := l.Replace(t.Context(), Label{}, planner(t, `[]`, nil))
 	require.NoError(t, err)
 	require.Len(t, o.Deleted, 1)
 	assert.Equal(t, []string{"2.json"}, taskFiles(t, l.Dir), "a file that is still torn is kept")
 }
 
-func TestReplaceWaitsForTheLockOfATornFile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newList(t)
-		l.Wait = 10 * time.Second
-		tasksWrite(t, l.Dir, "1.json", `{"id":"1","subj`)
-		require.NoError(t, os.Mkdir(filepath.Join(l.Dir, "1.json.lock"), 0o755))
-		_, err := l.Replace(t.Context(), Label{}, planner(t, `[]`, nil))
-		require.ErrorIs(t, err, errTimeout)
-	})
-}
-
-// TestPlanIsMadeAgain: the client changes a task after the list is read and before the
-// task's lock is taken.
+// TestPlanIsMadeAgain: the client changes the list after it is read.
 func TestPlanIsMadeAgain(t *testing.T) {
-	for name, test := range map[string]struct {
-		change func(t *testing.T, dir string)
-		want   []string
+	path := func(l *List, name string) string { return filepath.Join(l.Dir, name) }
+	locking := func(l *List, s faultfs.Step) bool { return l.locking("1.json")(s) }
+	cancelled := errors.New("cancelled")
+	for name, c := range map[string]struct {
+		lock string // is held by the client
+		when func(l *List, s faultfs.Step) bool
+		do   func(l *List)
+		want []string // nil if the context ends meanwhile
 	}{
-		"updated": {func(t *testing.T, dir string) {
-			tasksWrite(t, dir, "1.json", strings.Replace(tasksTask(tasksTaggedTask, "1.json"), "pending", "in_progress", 1))
+		"updated": {"", locking, func(l *List) {
+			write(t, l.Dir, "1.json", strings.Replace(task(taggedTask, "1.json"), "pending", "in_progress", 1))
 		}, []string{"3.json"}},
-		"no longer the workflow's": {func(t *testing.T, dir string) { tasksWrite(t, dir, "1.json", tasksTask(tasksManualTask, "1.json")) },
+		"no longer the workflow's": {"", locking, func(l *List) { write(t, l.Dir, "1.json", task(manualTask, "1.json")) },
 			[]string{"1.json", "3.json"}},
-		"deleted": {func(t *testing.T, dir string) { require.NoError(t, os.Remove(filepath.Join(dir, "1.json"))) }, []string{"3.json"}},
+		"deleted": {"", locking, func(l *List) { require.NoError(t, os.Remove(path(l, "1.json"))) }, []string{"3.json"}},
+		"created while the list was unlocked": {"1.json.lock",
+			func(l *List, s faultfs.Step) bool { return s.Op == "remove" && s.Path == path(l, listLock) },
+			func(l *List) {
+				write(t, l.Dir, "3.json", task(manualTask, "3.json"))
+				require.NoError(t, os.Remove(path(l, "1.json.lock")))
+			}, []string{"3.json", "4.json"}},
+		"deleted without a lock (fact 13)": {"", func(_ *List, s faultfs.Step) bool { return s.Op == "link" },
+			func(l *List) { require.NoError(t, os.Remove(path(l, "1.json"))) }, []string{"3.json"}},
+		"cancelled at that moment": {"", func(_ *List, s faultfs.Step) bool { return s.Op == "link" },
+			func(l *List) { require.NoError(t, os.Remove(path(l, "1.json"))) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newList(t)
-			tasksWrite(t, l.Dir, "1.json", tasksTask(tasksTaggedTask, "1.json"))
-			tasksWrite(t, l.Dir, "2.json", tasksTask(tasksTaggedTask, "2.json"))
-			l.once(l.locking("1.json"), func() { test.change(t, l.Dir) })
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
+			write(t, l.Dir, "2.json", task(taggedTask, "2.json"))
+			if c.lock != "" {
+				require.NoError(t, os.Mkdir(path(l, c.lock), 0o755))
+			}
+			l.once(func(s faultfs.Step) bool { return c.when(l, s) }, func() {
+				if c.do(l); c.want == nil {
+					cancel(cancelled)
+				}
+			})
 			var seen []fsmspec.Snapshot
-			_, err := l.Replace(t.Context(), Label{}, planner(t, `[{"id": 1, "subject": "new"}]`, &seen))
+			_, err := l.Replace(ctx, Label{}, planner(t, `[{"id": 1, "subject": "new"}]`, &seen))
+			if c.want == nil {
+				require.ErrorIs(t, err, cancelled)
+				return
+			}
 			require.NoError(t, err)
 			assert.Len(t, seen, 2)
-			assert.Equal(t, test.want, taskFiles(t, l.Dir))
+			assert.Equal(t, c.want, taskFiles(t, l.Dir))
 		})
 	}
-}
-
-// TestPlanIsMadeAgainAfterTheListWasUnlocked: the client creates a task meanwhile.
-func TestPlanIsMadeAgainAfterTheListWasUnlocked(t *testing.T) {
-	l := newList(t)
-	tasksWrite(t, l.Dir, "1.json", tasksTask(tasksTaggedTask, "1.json"))
-	lock := filepath.Join(l.Dir, "1.json.lock")
-	require.NoError(t, os.Mkdir(lock, 0o755))
-	l.once(func(s faultfs.Step) bool { return s.Op == "remove" && s.Path == filepath.Join(l.Dir, tasksListLock) }, func() {
-		tasksWrite(t, l.Dir, "2.json", tasksTask(tasksManualTask, "2.json"))
-		require.NoError(t, os.Remove(lock))
-	})
-	var seen []fsmspec.Snapshot
-	_, err := l.Replace(t.Context(), Label{}, planner(t, `[{"id": 1, "subject": "new"}]`, &seen))
-	require.NoError(t, err)
-	assert.Len(t, seen, 2)
-	assert.Equal(t, []string{"2.json", "3.json"}, taskFiles(t, l.Dir))
-}
-
-// TestPlanIsMadeAgainAfterTheCommitFoundAChange: the client deletes a task without a
-// lock (fact 13).
-func TestPlanIsMadeAgainAfterTheCommitFoundAChange(t *testing.T) {
-	l := newList(t)
-	tasksWrite(t, l.Dir, "1.json", tasksTask(tasksTaggedTask, "1.json"))
-	l.once(func(s faultfs.Step) bool { return s.Op == "link" }, func() {
-		tasksWrite(t, l.Dir, tasksHighWaterName, "1")
-		require.NoError(t, os.Remove(filepath.Join(l.Dir, "1.json")))
-	})
-	var seen []fsmspec.Snapshot
-	o, err := l.Replace(t.Context(), Label{}, planner(t, `[{"id": 1, "subject": "new"}]`, &seen))
-	require.NoError(t, err)
-	assert.Len(t, seen, 2)
-	assert.Empty(t, o.Deleted)
-	assert.Equal(t, []string{"2.json"}, taskFiles(t, l.Dir))
 }
 
 // slowLink is a file system on which a backup link takes a second, while the client
@@ -313,7 +287,7 @@ func TestReplaceTimesOutOnAListThatKeepsChanging(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newList(t)
 		l.Wait, l.FS = time.Second/2, slowLink{}
-		tasksWrite(t, l.Dir, "1.json", tasksTask(tasksTaggedTask, "1.json"))
+		write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
 		_, err := l.Replace(t.Context(), Label{}, planner(t, `[{"id": 1, "subject": "new"}]`, nil))
 		require.ErrorIs(t, err, errTimeout)
 		require.ErrorContains(t, err, "the last try: ")
@@ -342,11 +316,11 @@ func TestASlowDiskIsNotTakenForALock(t *testing.T) {
 
 func TestReplaceRemembersTheLargestIDOfAnEmptiedList(t *testing.T) {
 	l := newList(t)
-	tasksWrite(t, l.Dir, "7.json", tasksTask(tasksTaggedTask, "7.json"))
+	write(t, l.Dir, "7.json", task(taggedTask, "7.json"))
 	_, err := l.Replace(t.Context(), Label{}, planner(t, `[]`, nil))
 	require.NoError(t, err)
 	assert.Empty(t, taskFiles(t, l.Dir))
-	mark, err := os.ReadFile(filepath.Join(l.Dir, tasksHighWaterName))
+	mark, err := os.ReadFile(filepath.Join(l.Dir, highWaterName))
 	require.NoError(t, err)
 	assert.Equal(t, "7", string(mark))
 }
@@ -360,11 +334,11 @@ func TestIdle(t *testing.T) {
 	}{
 		"an empty list":  {want: true},
 		"an absent list": {lay: func(t *testing.T, l *List) { require.NoError(t, os.Remove(l.Dir)) }, want: true},
-		"manual tasks": {lay: func(t *testing.T, l *List) { tasksWrite(t, l.Dir, "1.json", tasksTask(tasksManualTask, "1")) },
+		"manual tasks": {lay: func(t *testing.T, l *List) { write(t, l.Dir, "1.json", task(manualTask, "1")) },
 			want: true},
-		"tasks to delete":      {lay: func(t *testing.T, l *List) { tasksWrite(t, l.Dir, "1.json", tasksTask(tasksTaggedTask, "1")) }},
+		"tasks to delete":      {lay: func(t *testing.T, l *List) { write(t, l.Dir, "1.json", task(taggedTask, "1")) }},
 		"tasks to create":      {plan: planner(t, `[{"id": 1, "subject": "a"}]`, nil)},
-		"a torn file":          {lay: func(t *testing.T, l *List) { tasksWrite(t, l.Dir, "1.json", "{") }},
+		"a torn file":          {lay: func(t *testing.T, l *List) { write(t, l.Dir, "1.json", "{") }},
 		"a planner that fails": {plan: func(fsmspec.Snapshot) (*fsmspec.Plan, error) { return nil, errors.New("no") }},
 		"a state directory":    {lay: func(t *testing.T, l *List) { require.NoError(t, os.Mkdir(l.stateDir(), 0o700)) }},
 		"a state directory and no list": {lay: func(t *testing.T, l *List) {

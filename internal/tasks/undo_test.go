@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -65,7 +66,7 @@ func (l *List) listed(t *testing.T) map[string]string {
 // their ids are not used again, and undoing the undo restores the change.
 func TestUndo(t *testing.T) {
 	l := newList(t)
-	tasksWrite(t, l.Dir, "1.json", tasksTask(tasksManualTask, "1.json"))
+	write(t, l.Dir, "1.json", task(manualTask, "1.json"))
 	l.replace(t, 2)
 	old := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 	require.NoError(t, os.Chtimes(filepath.Join(l.Dir, "2.json"), old, old))
@@ -110,7 +111,7 @@ func TestUndoIsPlannedInTheDirectoryThatIsHeld(t *testing.T) {
 	id := l.replace(t, 2)
 	other := filepath.Join(t.TempDir(), "other")
 	require.NoError(t, os.Mkdir(other, 0o755))
-	tasksWrite(t, other, "1.json", tasksTask(tasksManualTask, "1.json"))
+	write(t, other, "1.json", task(manualTask, "1.json"))
 	reads := 0
 	l.FS = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
 		if s.Op != "read" || filepath.Base(s.Path) != "1.json" {
@@ -143,11 +144,11 @@ func TestUndoKeepsFilesThatOthersChanged(t *testing.T) {
 	l := newList(t)
 	l.replace(t, 2)
 	id := l.replace(t, 4)
-	tasksWrite(t, l.Dir, "3.json", tasksTask(tasksManualTask, "3.json"))
+	write(t, l.Dir, "3.json", task(manualTask, "3.json"))
 	require.NoError(t, os.Remove(filepath.Join(l.Dir, "4.json")))
 	require.NoError(t, os.Remove(filepath.Join(l.Dir, "5.json")))
 	require.NoError(t, os.Mkdir(filepath.Join(l.Dir, "5.json"), 0o755))
-	tasksWrite(t, l.Dir, "1.json", tasksTask(tasksManualTask, "1.json"))
+	write(t, l.Dir, "1.json", task(manualTask, "1.json"))
 	u, err := l.PlanUndo(id, false)
 	require.NoError(t, err)
 	assert.Equal(t, []Kept{{"3.json", KeptChanged}, {"5.json", KeptTaken}, {"1.json", KeptTaken}}, u.Kept)
@@ -163,7 +164,7 @@ func TestUndoKeepsFilesThatOthersChanged(t *testing.T) {
 	require.NoError(t, err)
 	data, err := os.ReadFile(filepath.Join(l.Dir, "3.json"))
 	require.NoError(t, err)
-	assert.Equal(t, tasksTask(tasksManualTask, "3.json"), string(data), "with its changed content")
+	assert.Equal(t, task(manualTask, "3.json"), string(data), "with its changed content")
 }
 
 func TestUndoOfAReplacedChange(t *testing.T) {
@@ -261,7 +262,7 @@ func TestUndoPlansAgainIfANameIsTaken(t *testing.T) {
 	l.replace(t, 2)
 	id := l.replace(t, 1)
 	restore := func(s faultfs.Step) bool { return s.Op == "link" && s.To == filepath.Join(l.Dir, "1.json") }
-	l.once(restore, func() { tasksWrite(t, l.Dir, "1.json", tasksTask(tasksManualTask, "1.json")) })
+	l.once(restore, func() { write(t, l.Dir, "1.json", task(manualTask, "1.json")) })
 	u, err := l.Undo(t.Context(), id, false)
 	require.NoError(t, err)
 	assert.Equal(t, []Kept{{"1.json", KeptTaken}}, u.Kept)
@@ -269,7 +270,7 @@ func TestUndoPlansAgainIfANameIsTaken(t *testing.T) {
 	assert.Equal(t, []string{"1.json", "2.json"}, taskFiles(t, l.Dir))
 	data, err := os.ReadFile(filepath.Join(l.Dir, "1.json"))
 	require.NoError(t, err)
-	assert.Equal(t, tasksTask(tasksManualTask, "1.json"), string(data))
+	assert.Equal(t, task(manualTask, "1.json"), string(data))
 }
 
 func TestUndoTimesOutOnAListThatKeepsChanging(t *testing.T) {
@@ -300,7 +301,7 @@ func (d changedMeanwhile) Link(from, to string) error {
 
 // replaceFile gives a task another inode.
 func replaceFile(t *testing.T, path string) {
-	require.NoError(t, os.WriteFile(path+".new", []byte(tasksTask(tasksManualTask, "1.json")), 0o644))
+	require.NoError(t, os.WriteFile(path+".new", []byte(task(manualTask, "1.json")), 0o644))
 	require.NoError(t, os.Rename(path+".new", path))
 }
 
@@ -310,7 +311,7 @@ func TestUndoWaitsForTheTasksItRemoves(t *testing.T) {
 		l := newList(t)
 		id := l.replace(t, 2)
 		before := l.listed(t)
-		require.NoError(t, os.Mkdir(filepath.Join(l.Dir, "2.json"+tasksLockSuffix), 0o755))
+		require.NoError(t, os.Mkdir(filepath.Join(l.Dir, "2.json"+lockSuffix), 0o755))
 		l.Wait = 10 * time.Second
 		_, err := l.Undo(t.Context(), id, false)
 		require.ErrorIs(t, err, errTimeout)
@@ -351,9 +352,91 @@ func TestLabels(t *testing.T) {
 func TestUndoReturnsWhyALockCouldNotBeReleased(t *testing.T) {
 	l := newList(t)
 	id := l.replace(t, 1)
-	l.before(tasksFailStep("remove", filepath.Join(l.Dir, tasksListLock), syscall.EACCES))
+	l.before(failStep("remove", filepath.Join(l.Dir, listLock), syscall.EACCES))
 	u, err := l.Undo(t.Context(), id, false)
 	require.NoError(t, err)
 	require.ErrorIs(t, u.Unreleased, syscall.EACCES)
 	assert.NotEmpty(t, u.Removed)
+}
+
+// memoryList returns an empty list, in memory if that is possible.
+func memoryList(t *testing.T) *List {
+	l := &List{Dir: filepath.Join(worlds.MemoryDir(t), "list")}
+	require.NoError(t, os.Mkdir(l.Dir, 0o755))
+	return l
+}
+
+// vanishing deletes the named file of the list before the operation with index n.
+// reached reports whether there was such an operation.
+func (l *List) vanishing(name string, n int) (reached func() bool) {
+	count := 0
+	l.FS = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error {
+		if count == n {
+			_ = os.Remove(filepath.Join(l.Dir, name))
+		}
+		count++
+		return nil
+	}}
+	return func() bool { return count > n }
+}
+
+// TestReplaceTreatsAVanishedFileAsDeleted: a client that deletes a task takes no lock
+// (fact 13).
+func TestReplaceTreatsAVanishedFileAsDeleted(t *testing.T) {
+	plan := planner(t, `[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b"}]`, nil)
+	for _, name := range []string{"1.json", "2.json", "3.json", "4.json", "5.json", highWaterName} {
+		for n, more := 0, true; more; n++ {
+			l := memoryList(t)
+			write(t, l.Dir, "1.json", task(manualTask, "1.json"))
+			write(t, l.Dir, "2.json", task(taggedTask, "2.json"))
+			write(t, l.Dir, "3.json", task(taggedTask, "3.json"))
+			write(t, l.Dir, highWaterName, "3") // as the client does before it deletes 3.json
+			reached := l.vanishing(name, n)
+			_, err := l.Replace(t.Context(), Label{Command: "skill"}, plan)
+			more = reached()
+			require.NoError(t, err, "%s deleted before operation %d", name, n)
+			got := taskFiles(t, l.Dir)
+			for _, old := range []string{"2.json", "3.json"} {
+				assert.NotContains(t, got, old)
+			}
+			for _, kept := range []string{"1.json", "4.json", "5.json"} {
+				if kept != name {
+					assert.Contains(t, got, kept, "%s deleted before operation %d", name, n)
+				}
+			}
+		}
+	}
+}
+
+// TestRecoverTreatsAVanishedFileAsDeleted recovers from a replacement that died before it
+// deleted anything.
+func TestRecoverTreatsAVanishedFileAsDeleted(t *testing.T) {
+	plan := planner(t, `[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b"}]`, nil)
+	for _, name := range []string{"2.json", "4.json", "5.json", "5.json.lock", ".lock.lock", highWaterName} {
+		for n, more := 0, true; more; n++ {
+			l := memoryList(t)
+			write(t, l.Dir, "2.json", task(taggedTask, "2.json"))
+			write(t, l.Dir, "3.json", task(taggedTask, "3.json"))
+			frozen := false
+			l.before(func(s faultfs.Step) error {
+				if frozen = frozen || s.Op == "remove" && filepath.Dir(s.Path) == l.Dir && filepath.Base(s.Path) == "2.json"; frozen {
+					return faultfs.ErrFrozen
+				}
+				return nil
+			})
+			_, err := l.Replace(t.Context(), Label{}, plan)
+			require.ErrorIs(t, err, txn.ErrRecoveryRequired)
+
+			reached := l.vanishing(name, n)
+			_, err = l.Recover(t.Context())
+			more = reached()
+			require.NoError(t, err, "%s deleted before operation %d", name, n)
+			want := []string{"2.json", "3.json"}
+			got := taskFiles(t, l.Dir)
+			if len(got) == 1 { // it vanished after the recovery had looked for it
+				want = slices.DeleteFunc(want, func(deleted string) bool { return deleted == name })
+			}
+			assert.Equal(t, want, got, "%s deleted before operation %d", name, n)
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -33,84 +34,66 @@ func text(t *testing.T, path string) string {
 	return string(data)
 }
 
-func TestReadFileReadsRegularFilesOnly(t *testing.T) {
-	dir := newDir(t)
-	data, err := vfs.OS{}.ReadFile(dir + "/a")
-	require.NoError(t, err)
-	assert.Equal(t, "a's", string(data))
-	for _, name := range []string{"/d", "/l", "/p"} {
-		_, err := vfs.OS{}.ReadFile(dir + name)
-		assert.ErrorIs(t, err, vfs.ErrNotRegular, name)
-	}
-	_, err = vfs.OS{}.ReadFile(dir + "/absent")
-	assert.ErrorIs(t, err, fs.ErrNotExist)
-
-	require.NoError(t, os.Truncate(dir+"/a", vfs.MaxFileBytes+1))
-	_, err = vfs.OS{}.ReadFile(dir + "/a")
-	assert.ErrorIs(t, err, vfs.ErrFileTooLarge)
-	require.NoError(t, os.Truncate(dir+"/a", vfs.MaxFileBytes))
-	data, err = vfs.OS{}.ReadFile(dir + "/a")
-	require.NoError(t, err)
-	assert.Len(t, data, vfs.MaxFileBytes)
-	assert.Equal(t, 64<<20, vfs.MaxFileBytes, "journals of other versions have files of that size")
-}
-
-func TestOverwriteWritesRegularFilesOnly(t *testing.T) {
-	dir := newDir(t)
-	before, err := os.Stat(dir + "/a")
-	require.NoError(t, err)
-	require.NoError(t, vfs.OS{}.Overwrite(dir+"/a", []byte("b")))
-	after, err := os.Stat(dir + "/a")
-	require.NoError(t, err)
-	assert.Equal(t, "b", text(t, dir+"/a"), "what was longer is cut off")
-	assert.True(t, os.SameFile(before, after))
-
-	require.NoError(t, vfs.OS{}.Overwrite(dir+"/new", []byte("n")))
-	info, err := os.Stat(dir + "/new")
-	require.NoError(t, err)
-	assert.Equal(t, fs.FileMode(0o600), info.Mode())
-	for _, name := range []string{"/d", "/l", "/p"} {
-		assert.ErrorIs(t, vfs.OS{}.Overwrite(dir+name, []byte("x")), vfs.ErrNotRegular, name)
-	}
-	assert.Equal(t, "b", text(t, dir+"/a"), "the link is not followed")
-}
-
-func TestAppendLineAddsWholeLinesToRegularFilesOnly(t *testing.T) {
-	dir := newDir(t)
-	for _, line := range []string{"b", "", "c"} {
-		require.NoError(t, vfs.OS{}.AppendLine(dir+"/a", []byte(line)))
-	}
-	assert.Equal(t, "a's\nb\n\nc\n", text(t, dir+"/a"))
-	require.NoError(t, vfs.OS{}.AppendLine(dir+"/new", []byte("n")))
-	assert.Equal(t, "n\n", text(t, dir+"/new"))
-	info, err := os.Stat(dir + "/new")
-	require.NoError(t, err)
-	assert.Equal(t, fs.FileMode(0o600), info.Mode())
-	for _, name := range []string{"/d", "/l", "/p"} {
-		assert.ErrorIs(t, vfs.OS{}.AppendLine(dir+name, []byte("x")), vfs.ErrNotRegular, name)
-	}
-	require.NoError(t, os.Truncate(dir+"/new", vfs.MaxFileBytes-3))
-	assert.ErrorIs(t, vfs.OS{}.AppendLine(dir+"/new", []byte("nn")), vfs.ErrFileTooLarge)
-	assert.NoError(t, vfs.OS{}.AppendLine(dir+"/new", []byte("n")))
-}
-
-func TestWriteNewSetsTheModeWhateverTheUmask(t *testing.T) {
+// TestOperations: what each does to files, whatever the umask.
+func TestOperations(t *testing.T) {
 	umask := syscall.Umask(0o077)
 	defer syscall.Umask(umask)
-	dir := newDir(t)
-	require.NoError(t, vfs.OS{}.WriteNew(dir+"/d/new", []byte("b"), 0o666))
-	info, err := os.Lstat(dir + "/d/new")
-	require.NoError(t, err)
-	assert.Equal(t, fs.FileMode(0o666), info.Mode())
-	assert.Equal(t, "b", text(t, dir+"/d/new"))
-	for _, name := range []string{"/a", "/d", "/l", "/p"} {
-		require.ErrorIs(t, vfs.OS{}.WriteNew(dir+name, []byte("x"), 0o600), fs.ErrExist, name)
+	dir, files := newDir(t), vfs.OS{}
+	info := func(name string) fs.FileInfo {
+		info, err := files.Lstat(dir + name)
+		require.NoError(t, err)
+		return info
 	}
-	assert.Equal(t, "a's", text(t, dir+"/a"))
-	assert.Error(t, vfs.OS{}.WriteNew(dir+"/absent/a", nil, 0o600))
+	a := info("/a")
+	require.NoError(t, files.Overwrite(dir+"/a", []byte("b")))
+	assert.Equal(t, "b", text(t, dir+"/a"), "what was longer is cut off")
+	require.NoError(t, files.Overwrite(dir+"/new", []byte("n")))
+	for _, line := range []string{"b", "", "c"} {
+		require.NoError(t, files.AppendLine(dir+"/a", []byte(line)))
+		require.NoError(t, files.AppendLine(dir+"/appended", []byte(line)))
+	}
+	assert.Equal(t, "b\nb\n\nc\n", text(t, dir+"/a"))
+	assert.Equal(t, "b\n\nc\n", text(t, dir+"/appended"))
+	data, err := files.ReadFile(dir + "/a")
+	require.NoError(t, err)
+	assert.Equal(t, text(t, dir+"/a"), string(data))
+	data, err = files.ReadFrom(dir+"/a", 2)
+	require.NoError(t, err)
+	assert.Equal(t, "b\n\nc\n", string(data))
+	require.NoError(t, files.WriteNew(dir+"/d/new", []byte("w"), 0o666))
+	assert.Equal(t, "w", text(t, dir+"/d/new"))
+	require.NoError(t, files.Link(dir+"/a", dir+"/linked"))
+	assert.True(t, os.SameFile(a, info("/linked")), "a is still the same file")
+	require.NoError(t, files.Rename(dir+"/appended", dir+"/new"))
+	assert.Equal(t, "b\n\nc\n", text(t, dir+"/new"), "it is replaced")
+	require.NoError(t, files.Mkdir(dir+"/e", 0o700))
+	for name, want := range map[string]fs.FileMode{"/new": 0o600, "/d/new": 0o666, "/e": fs.ModeDir | 0o700} {
+		assert.Equal(t, want, info(name).Mode(), name)
+	}
+	at := time.Unix(1e9, 7)
+	require.NoError(t, files.Chtimes(dir+"/a", at))
+	assert.True(t, at.Equal(info("/a").ModTime()))
+	assert.Equal(t, fs.ModeSymlink, info("/l").Mode().Type())
+	real, err := files.EvalSymlinks(dir + "/l")
+	require.NoError(t, err)
+	assert.Equal(t, "a", filepath.Base(real))
+	require.NoError(t, os.Symlink("d", dir+"/link"))
+	for _, name := range []string{"", "/a", "/d", "/l", "/link"} {
+		assert.NoError(t, files.Sync(dir+name), name)
+	}
+	for _, name := range []string{"/e", "/l", "/link", "/p"} {
+		require.NoError(t, files.Remove(dir+name), name)
+	}
+	entries, err := files.ReadDir(dir)
+	require.NoError(t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	assert.Equal(t, []string{"a", "d", "linked", "new"}, names, "only the link is removed")
 }
 
-func TestRenameReplacesAndRenameNewDoesNot(t *testing.T) {
+func TestRenameNewDoesNotReplace(t *testing.T) {
 	dir := newDir(t)
 	require.NoError(t, os.WriteFile(dir+"/b", []byte("b's"), 0o600))
 	err := vfs.OS{}.RenameNew(dir+"/b", dir+"/a")
@@ -123,55 +106,59 @@ func TestRenameReplacesAndRenameNewDoesNot(t *testing.T) {
 	require.NoError(t, vfs.OS{}.RenameNew(dir+"/b", dir+"/c"))
 	assert.NoFileExists(t, dir+"/b")
 	assert.ErrorIs(t, vfs.OS{}.RenameNew(dir+"/b", dir+"/e"), fs.ErrNotExist)
-
-	require.NoError(t, vfs.OS{}.Rename(dir+"/c", dir+"/a"))
-	assert.Equal(t, "b's", text(t, dir+"/a"))
 }
 
-func TestLinkGivesTheSameFileASecondName(t *testing.T) {
-	dir := newDir(t)
-	require.NoError(t, vfs.OS{}.Link(dir+"/a", dir+"/b"))
-	a, err := vfs.OS{}.Lstat(dir + "/a")
+// TestWhatIsRefused: links are not followed, pipes are not waited for, and nothing is replaced.
+func TestWhatIsRefused(t *testing.T) {
+	dir, files := newDir(t), vfs.OS{}
+	for _, name := range []string{"/d", "/l", "/p"} {
+		_, err := files.ReadFile(dir + name)
+		assert.ErrorIs(t, err, vfs.ErrNotRegular, name)
+		assert.ErrorIs(t, files.Overwrite(dir+name, []byte("x")), vfs.ErrNotRegular, name)
+		assert.ErrorIs(t, files.AppendLine(dir+name, []byte("x")), vfs.ErrNotRegular, name)
+		assert.ErrorIs(t, files.WriteNew(dir+name, nil, 0o600), fs.ErrExist, name)
+		assert.ErrorIs(t, files.Mkdir(dir+name, 0o700), fs.ErrExist, name)
+		assert.ErrorIs(t, files.Link(dir+"/a", dir+name), fs.ErrExist, name)
+	}
+	assert.Error(t, files.Sync(dir+"/p"), "it does not wait for the other end of a pipe")
+	_, err := files.ReadFile(dir + "/absent")
+	for _, err := range []error{err, files.Sync(dir + "/absent"), files.Remove(dir + "/absent"), files.WriteNew(dir+"/absent/a", nil, 0o600)} {
+		assert.ErrorIs(t, err, fs.ErrNotExist)
+	}
+	assert.Equal(t, "a's", text(t, dir+"/a"))
+
+	assert.Equal(t, 64<<20, vfs.MaxFileBytes, "journals of other versions have files of that size")
+	require.NoError(t, os.Truncate(dir+"/a", vfs.MaxFileBytes-3))
+	assert.ErrorIs(t, files.AppendLine(dir+"/a", []byte("nn")), vfs.ErrFileTooLarge, "with a newline before it")
+	assert.NoError(t, files.AppendLine(dir+"/a", []byte("n")))
+	require.NoError(t, os.Truncate(dir+"/a", vfs.MaxFileBytes))
+	data, err := files.ReadFile(dir + "/a")
 	require.NoError(t, err)
-	b, err := vfs.OS{}.Lstat(dir + "/b")
-	require.NoError(t, err)
-	assert.True(t, os.SameFile(a, b))
-	assert.ErrorIs(t, vfs.OS{}.Link(dir+"/a", dir+"/d"), fs.ErrExist)
+	assert.Len(t, data, vfs.MaxFileBytes)
+	require.NoError(t, os.Truncate(dir+"/a", vfs.MaxFileBytes+1))
+	_, err = files.ReadFile(dir + "/a")
+	assert.ErrorIs(t, err, vfs.ErrFileTooLarge)
 }
 
-func TestDirectoryOperations(t *testing.T) {
-	dir := newDir(t)
-	require.NoError(t, vfs.OS{}.Mkdir(dir+"/e", 0o700))
-	assert.ErrorIs(t, vfs.OS{}.Mkdir(dir+"/e", 0o700), fs.ErrExist)
-	entries, err := vfs.OS{}.ReadDir(dir)
-	require.NoError(t, err)
-	var names string
-	for _, e := range entries {
-		names += e.Name()
-	}
-	assert.Equal(t, "adelp", names)
-	for _, name := range []string{"/e", "/l", "/p"} {
-		require.NoError(t, vfs.OS{}.Remove(dir+name))
-	}
-	assert.ErrorIs(t, vfs.OS{}.Remove(dir+"/e"), fs.ErrNotExist)
-	assert.FileExists(t, dir+"/a", "only the link is removed")
-	require.NoError(t, os.Symlink("absent", dir+"/l"))
-	info, err := vfs.OS{}.Lstat(dir + "/l")
-	require.NoError(t, err)
-	assert.Equal(t, fs.ModeSymlink, info.Mode().Type())
-	at := time.Unix(1e9, 7)
-	require.NoError(t, vfs.OS{}.Chtimes(dir+"/a", at))
-	info, err = vfs.OS{}.Lstat(dir + "/a")
-	require.NoError(t, err)
-	assert.True(t, at.Equal(info.ModTime()))
+// fake is a file of another file system.
+type fake struct {
+	fs.FileInfo
+	number int
 }
 
-func TestSyncTakesFilesAndDirectories(t *testing.T) {
-	dir := newDir(t)
-	require.NoError(t, os.Symlink("d", dir+"/link"))
-	for _, name := range []string{"", "/a", "/d", "/l", "/link"} {
-		assert.NoError(t, vfs.OS{}.Sync(dir+name), name)
+func (f fake) SameFile(other fs.FileInfo) bool { return other.(fake).number == f.number }
+
+func TestSameFileOfAnotherFileSystem(t *testing.T) {
+	assert.True(t, vfs.SameFile(fake{number: 1}, fake{number: 1}))
+	assert.False(t, vfs.SameFile(fake{number: 1}, fake{number: 2}))
+}
+
+func TestUmask(t *testing.T) {
+	for _, mask := range []int{0, 0o022, 0o077, 0o777, 0o027} {
+		before := syscall.Umask(mask)
+		got := vfs.Umask()
+		now := syscall.Umask(before)
+		assert.Equal(t, fs.FileMode(mask), got)
+		assert.Equal(t, mask, now, "it is unchanged")
 	}
-	assert.Error(t, vfs.OS{}.Sync(dir+"/p"), "it does not wait for the other end of a pipe")
-	assert.ErrorIs(t, vfs.OS{}.Sync(dir+"/absent"), fs.ErrNotExist)
 }

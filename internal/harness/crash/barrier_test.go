@@ -1,8 +1,8 @@
 package crash
 
 import (
-	"flag"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
@@ -78,10 +79,6 @@ func (d *dropper) drop(s faultfs.Step) bool {
 	return d.is(d, s)
 }
 
-// every reports whether -every is given. The flag belongs to the other test package of
-// this directory.
-func every() bool { return flag.Lookup("every").Value.String() == "true" }
-
 // TestEveryBarrierIsNecessary drops each barrier in turn and requires that some power cut
 // then breaks the contract: the model notices a missing barrier. With -every it tries all
 // workloads, and does not stop at the first violation.
@@ -93,19 +90,19 @@ func TestEveryBarrierIsNecessary(t *testing.T) {
 		var sum, again outcome
 		inRecovery := strings.HasPrefix(b.name, "recovery")
 		for i, load := range slices.Concat(workloads[8:9], workloads[:5], workloads[6:8]) {
-			if !every() && (inRecovery || sum.violations > 0) {
+			if !*every && (inRecovery || sum.violations > 0) {
 				break
 			}
 			load.limits = limits{exhaustive: 128, samples: 24}
-			tr := &trial{workload: load, t: t, update: i%2 == 1, first: !every(), dropped: (&dropper{is: b.is}).drop}
+			tr := &trial{workload: load, t: t, update: i%2 == 1, first: !*every, dropped: (&dropper{is: b.is}).drop}
 			sum.add(tr.run().result)
 		}
 		for _, load := range workloads[3:5] {
-			if !every() && (!inRecovery || again.violations > 0) {
+			if !*every && (!inRecovery || again.violations > 0) {
 				break
 			}
 			load.limits = limits{exhaustive: 64, samples: 8}
-			tr := &trial{workload: load, t: t, again: 20, first: !every(), inRecover: (&dropper{is: b.is, recovering: true}).drop}
+			tr := &trial{workload: load, t: t, again: 20, first: !*every, inRecover: (&dropper{is: b.is, recovering: true}).drop}
 			again.add(tr.run().recovered)
 		}
 		assert.NotZero(t, sum.violations+again.violations, "no power cut shows that %s was dropped", b.name)
@@ -113,4 +110,81 @@ func TestEveryBarrierIsNecessary(t *testing.T) {
 	}
 	require.NoError(t, w.Flush())
 	t.Log("\n" + table.String())
+}
+
+// TestEveryMistakeIsFound makes one mistake that an implementation of the protocol could make, through the file system that it is
+// given. Without a mistake there is nothing to find: see TestPowerLossAtEveryStepIsRecovered. That a sync is left out, see
+// TestEveryBarrierIsNecessary.
+func TestEveryMistakeIsFound(t *testing.T) {
+	for name, m := range map[string]struct {
+		load             int
+		around, recovers func(vfs.FS) vfs.FS // of the transaction, and of a recovery
+	}{
+		"D is changed before the second barrier":                 {3, func(files vfs.FS) vfs.FS { return &hasty{FS: files} }, nil},
+		"an interrupted transaction is never rolled back":        {3, nil, func(files vfs.FS) vfs.FS { return blind{files} }},
+		"a second rollback loses what the first has restored":    {4, nil, func(files vfs.FS) vfs.FS { return moving{files} }},
+		"a second recovery changes something: the journal stays": {3, nil, func(files vfs.FS) vfs.FS { return clinging{files} }},
+	} {
+		load := workloads[m.load]
+		load.limits = limits{exhaustive: 64, samples: 12}
+		tr := (&trial{workload: load, t: t, again: 6, first: true, around: m.around, recovers: m.recovers}).run()
+		assert.NotZero(t, tr.result.violations+tr.recovered.violations, name)
+	}
+}
+
+func inState(path, name string) bool {
+	return filepath.Base(path) == name && strings.HasSuffix(filepath.Dir(path), ".fsmtx")
+}
+
+// hasty syncs the directories in S, and S, once D is changed and is synced itself.
+type hasty struct {
+	vfs.FS
+	late []string
+}
+
+func (h *hasty) Sync(name string) error {
+	if filepath.Base(name) != "list" {
+		if info, err := h.Lstat(name); err == nil && info.IsDir() {
+			h.late = append(h.late, name)
+			return nil
+		}
+		return h.FS.Sync(name)
+	}
+	for _, dir := range h.late {
+		if err := h.FS.Sync(dir); err != nil {
+			return err
+		}
+	}
+	h.late = nil
+	return h.FS.Sync(name)
+}
+
+// blind sees no journal.
+type blind struct{ vfs.FS }
+
+func (b blind) ReadFile(name string) ([]byte, error) {
+	if inState(name, "journal") {
+		return nil, fs.ErrNotExist
+	}
+	return b.FS.ReadFile(name)
+}
+
+// moving moves backups back instead of linking them.
+type moving struct{ vfs.FS }
+
+func (m moving) Link(from, to string) error {
+	if strings.Contains(from, "/old/") && filepath.Base(filepath.Dir(to)) == "list" {
+		return m.FS.Rename(from, to)
+	}
+	return m.FS.Link(from, to)
+}
+
+// clinging keeps the journal.
+type clinging struct{ vfs.FS }
+
+func (c clinging) Remove(name string) error {
+	if inState(name, "journal") {
+		return nil
+	}
+	return c.FS.Remove(name)
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
@@ -139,48 +140,57 @@ func TestAContinuedWorkflowIsAsItWas(t *testing.T) {
 	}
 }
 
+// moved continues the workflow of w in o, or, if back, gives it back that was continued there.
+func (w *flow) moved(t require.TestingT, o *flow, back bool, files vfs.FS) (err error) {
+	if back {
+		_, err = w.continues(o, nil)
+		require.NoError(t, err)
+		return o.givesBack(files)
+	}
+	_, err = w.continues(o, files)
+	return err
+}
+
+// movedUntil does that in copies, in which the nth step fails with the error, and all after it if it lasts. It returns when there are
+// fewer steps; failed is then false.
+func (w *flow) movedUntil(t *testing.T, first, stride int, back, lasts bool, errno error,
+	see func(w, o *flow, failed bool, about string, err error)) {
+	for n, failed := first, true; failed; n += stride {
+		c := w.copy(t)
+		o, steps := c.other(t, 40), 0
+		failed = false
+		err := c.moved(t, o, back, &faultfs.Steps{FS: vfs.OS{}, Before: func(faultfs.Step) error {
+			if steps++; steps == n+1 || steps > n && lasts {
+				failed = true
+				return errno
+			}
+			return nil
+		}})
+		see(c, o, failed, fmt.Sprintf("lasts %t, back %t, step %d: %v", lasts, back, n, err), err)
+		c.remove(t)
+	}
+}
+
 // TestDeathWhileAWorkflowIsContinued stops a continuation, and giving back, before each step of both transactions. The workflow is
 // then in one of the lists, as it was, for a reader and after the next event of the old list.
 func TestDeathWhileAWorkflowIsContinued(t *testing.T) {
 	for tr := range chosen(t) {
 		t.Run(tr.name, func(t *testing.T) {
-			base := worlds.MemoryDir(t)
-			before := newFlow(t, base, tr.spec)
+			before := newFlow(t, worlds.MemoryDir(t), tr.spec)
 			tr.before(t, before)
 			want, _, err := before.stateOf()
 			require.NoError(t, err)
-			_ = before.other(t, 40)
 			for _, back := range []bool{false, true} {
 				ends := map[bool]int{}
-				for n, died := len(tr.name)%sampled(37), true; died; n += sampled(37) {
-					w := before.copy(t)
-					o := w.other(t, 0)
-					if back {
-						_, err := w.continues(o, nil)
-						require.NoError(t, err)
-					}
-					died = false
-					steps := 0
-					files := &faultfs.Steps{FS: vfs.OS{}, Before: func(faultfs.Step) error {
-						if steps++; steps > n {
-							died = true
-							return faultfs.ErrFrozen
-						}
-						return nil
-					}}
-					if back {
-						err = o.givesBack(files)
-					} else {
-						_, err = w.continues(o, files)
-					}
-					require.True(t, died || err == nil, "%v", err)
-					elsewhere := w.oneTruth(t, o, want, fmt.Sprintf("back %t, step %d", back, n))
+				first := len(tr.name) % sampled(37)
+				before.movedUntil(t, first, sampled(37), back, true, faultfs.ErrFrozen, func(w, o *flow, died bool, about string, err error) {
+					require.True(t, died || err == nil, about)
+					elsewhere := w.oneTruth(t, o, want, about)
 					if !died {
 						require.Equal(t, !back, elsewhere)
 					}
 					ends[elsewhere]++
-					w.remove(t)
-				}
+				})
 				require.Len(t, ends, 2, "the workflow has always been in the same list")
 			}
 		})
@@ -226,42 +236,19 @@ func (w *flow) oneTruth(t require.TestingT, o *flow, want, about string) (elsewh
 // TestAFullDiskWhileAWorkflowIsContinued: a call fails, or all do from there on. The workflow is in one of the lists, and in the new one
 // only if that was said; or the next event completes it.
 func TestAFullDiskWhileAWorkflowIsContinued(t *testing.T) {
-	base := worlds.MemoryDir(t)
-	before := newFlow(t, base, transitions[0].spec)
+	before := newFlow(t, worlds.MemoryDir(t), transitions[0].spec)
 	want, _, err := before.stateOf()
 	require.NoError(t, err)
 	for _, lasts := range []bool{false, true} {
 		for _, back := range []bool{false, true} {
 			ends := map[bool]int{}
-			for n, failed := 0, true; failed; n += sampled(5) {
-				w := before.copy(t)
-				o := w.other(t, 40)
-				if back {
-					_, err := w.continues(o, nil)
-					require.NoError(t, err)
-				}
-				failed = false
-				steps := 0
-				files := &faultfs.Steps{FS: vfs.OS{}, Before: func(faultfs.Step) error {
-					if steps++; steps == n+1 || steps > n && lasts {
-						failed = true
-						return syscall.ENOSPC
-					}
-					return nil
-				}}
-				if back {
-					err = o.givesBack(files)
-				} else {
-					_, err = w.continues(o, files)
-				}
-				about := fmt.Sprintf("lasts %t, back %t, step %d: %v", lasts, back, n, err)
+			before.movedUntil(t, 0, sampled(5), back, lasts, syscall.ENOSPC, func(w, o *flow, _ bool, about string, err error) {
 				elsewhere := w.oneTruth(t, o, want, about)
 				if err == nil {
 					require.Equal(t, !back, elsewhere, about)
 				}
 				ends[elsewhere]++
-				w.remove(t)
-			}
+			})
 			require.Len(t, ends, 2, "the workflow has always been in the same list")
 		}
 	}
@@ -305,7 +292,7 @@ func TestALineThatComesDuringAContinuationIsNotLost(t *testing.T) {
 // is lost, kept or torn. The workflow is in one of the lists, as it was; at the end in the one that was answered.
 func TestPowerCutWhileAWorkflowIsContinued(t *testing.T) {
 	for tr := range chosen(t) {
-		if !whole() && tr.name != "an expansion" {
+		if !*every && tr.name != "an expansion" {
 			continue
 		}
 		for _, back := range []bool{false, true} {
@@ -342,13 +329,11 @@ func cutContinuation(t *testing.T, tr transition, back bool, dropped func(faultf
 				return
 			}
 			seen[c.key()] = true
-			home, failed := os.MkdirTemp(base, "state-")
-			require.NoError(t, failed)
-			defer os.RemoveAll(home)
-			require.NoError(t, c.build(home))
-			if got := after(t, w.home, home); !slices.Contains(allowed, got) {
-				err = fmt.Errorf("power cut after %s: %s, not one of %q", about, got, allowed)
-			}
+			c.built(t, base, func(home string) {
+				if got := after(t, w.home, home); !slices.Contains(allowed, got) {
+					err = fmt.Errorf("power cut after %s: %s, not one of %q", about, got, allowed)
+				}
+			})
 		})
 	}
 	files := recorder(vfs.OS{}, w.home, d, dropped, func(s faultfs.Step) { look(s.String(), limits{exhaustive: 4, samples: 1}) })
@@ -392,4 +377,105 @@ func after(t *testing.T, original, home string) string {
 		texts = append(texts, text)
 	}
 	return strings.Join(texts, "|")
+}
+
+// TestAWorkflowThatWandersIsAsOneThatStays draws what is done to a workflow, perhaps with copies or another one under a step: updates, what
+// a person decides, calls of a skill, continuations in other lists, giving back, and deaths at any step of these. After each the workflow
+// is in exactly one list, as it is in a list that was never left, and whatever was done has had the same answer.
+func TestAWorkflowThatWandersIsAsOneThatStays(t *testing.T) {
+	base := worlds.MemoryDir(t)
+	begins := slices.DeleteFunc(slices.Clone(transitions), func(tr transition) bool { return strings.Contains(tr.name, "script") })
+	rapid.Check(t, func(t *rapid.T) {
+		stays, wanders := openFlow(""), openFlow("")
+		begin := rapid.SampledFrom(begins).Draw(t, "begin")
+		for _, w := range []**flow{&stays, &wanders} {
+			*w = newFlow(t, base, begin.spec)
+			begin.before(t, *w)
+		}
+		lists := []*flow{wanders}
+		for _, name := range []string{"second", "third"} {
+			l := openFlow(wanders.home)
+			l.name = name
+			lists = append(lists, l)
+		}
+		now := 0
+		compare := func(about string) {
+			want, there, err := stays.stateOf()
+			require.NoError(t, err)
+			require.Empty(t, stays.shows(there, nil), about)
+			for i, l := range lists {
+				st := l.frame().Store
+				_, err := st.Resolve(t.Context())
+				require.NoError(t, err, about)
+				got, s, err := l.stateOf()
+				require.NoError(t, err, about)
+				if i == now {
+					require.Equal(t, want, got, about)
+					require.Empty(t, l.shows(s, nil), about)
+				} else {
+					require.Empty(t, got, "%s: it is in %s, too", about, filepath.Base(l.dir()))
+				}
+			}
+		}
+		// moved finds the list in which the workflow is after a death.
+		moved := func() {
+			for i, l := range lists {
+				st := l.frame().Store
+				_, err := st.Resolve(t.Context())
+				require.NoError(t, err)
+				if s, err := state.LoadNow(t.Context(), l.dir()); err == nil && len(s.Steps) > 0 {
+					now = i
+				}
+			}
+		}
+		files := func() vfs.FS {
+			if rapid.Bool().Draw(t, "lives") {
+				return vfs.OS{}
+			}
+			return faultfs.Freeze(vfs.OS{}, rapid.IntRange(0, 140).Draw(t, "dies"), nil)
+		}
+		for i := range rapid.IntRange(1, 12).Draw(t, "events") {
+			_, s, err := stays.stateOf()
+			require.NoError(t, err)
+			c := rapid.SampledFrom(s.Steps).Draw(t, "step")
+			path := pathOf(s, c)
+			both := func(do func(w *flow, step int64) bool) {
+				require.Equal(t, do(stays, c.ID), do(lists[now], lists[now].at(path)), path)
+			}
+			switch rapid.SampledFrom([]string{"update", "update", "update", "person", "skill", "continue", "back"}).Draw(t, "event") {
+			case "update":
+				status, outcome := rapid.SampledFrom([]string{inProgress, completed, completed}).Draw(t, "status"), ""
+				if status == completed && len(c.Outcomes) > 0 {
+					outcome = rapid.SampledFrom(c.Outcomes).Draw(t, "outcome").Name
+				}
+				both(func(w *flow, step int64) bool { return w.update(step, status, outcome) })
+			case "person":
+				what := rapid.SampledFrom([]string{"reopen", "end", "skip"}).Draw(t, "what")
+				both(func(w *flow, step int64) bool {
+					var err error
+					switch what {
+					case "reopen":
+						_, err = w.frame().Reopen(t.Context(), step, "wrong", person)
+					case "end":
+						_, err = w.frame().End(t.Context(), step, "enough", person)
+					default:
+						_, err = w.frame().GoPast(t.Context(), gates.Past{Step: step, Because: "late", WithBlockers: true}, person)
+					}
+					return err == nil
+				})
+			case "skill":
+				both(func(w *flow, _ int64) bool { return w.calls("notes") == nil })
+			case "continue":
+				to := rapid.IntRange(0, len(lists)-1).Draw(t, "to")
+				if to != now {
+					_, _ = lists[now].continues(lists[to], files())
+					moved()
+				}
+			case "back":
+				_ = lists[now].givesBack(files())
+				moved()
+			}
+			compare(fmt.Sprintf("event %d", i))
+		}
+	})
 }

@@ -1,4 +1,4 @@
-package crash_test
+package crash
 
 import (
 	"flag"
@@ -9,10 +9,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
-	"github.com/fsmtx/fsmtx/internal/harness/crash"
 	"github.com/fsmtx/fsmtx/internal/harness/overseer"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/tools"
@@ -24,8 +21,7 @@ import (
 // the last and one other of each kind.
 var every = flag.Bool("every", false, "try every step of every workload")
 
-// A test of transitions looks it up.
-var _ = flag.String("of", "", "try only the transitions whose names match this regular expression")
+var of = flag.String("of", "", "try only the transitions whose names match this regular expression")
 
 // raceOptions passes on the options of the race detector: by default each process
 // sleeps for a second at its end.
@@ -37,14 +33,13 @@ var raceOptions = "GORACE=" + os.Getenv("GORACE")
 //	FSMTX_TEST_DIE_AT=N    hydrate the list in HOME and be killed ahead of step N, or make
 //	                       the transition FSMTX_TEST_TRANSITION of the workflow in HOME
 //	FSMTX_TEST_FSMTX=1     run fsmtx under the restrictions of restrict
-//	FSMTX_TEST_WRITE=PATH  write a file as a transaction does
 func TestMain(m *testing.M) {
 	overseer.Become()
 	switch {
 	case os.Getenv("FSMTX_TEST_TRANSITION") != "":
 		n, err := strconv.Atoi(os.Getenv("FSMTX_TEST_DIE_AT"))
 		if err == nil {
-			crash.DieInTransition(os.Getenv("HOME"), os.Getenv("FSMTX_TEST_TRANSITION"), n)
+			dieInTransition(os.Getenv("HOME"), os.Getenv("FSMTX_TEST_TRANSITION"), n)
 		}
 		os.Exit(exitCode(err))
 	case os.Getenv("FSMTX_TEST_DIE_AT") != "":
@@ -55,25 +50,18 @@ func TestMain(m *testing.M) {
 			os.Exit(cannotRestrict)
 		}
 		os.Exit(tools.Main(os.Args[1:], callers.Played()))
-	case os.Getenv("FSMTX_TEST_WRITE") != "":
-		os.Exit(exitCode(writeOne(os.Getenv("FSMTX_TEST_WRITE"))))
 	}
 	callers.Forget()
 	flag.Parse()
 	runtime.MemProfileRate = 0 // the tests allocate much and keep little
 	debug.SetGCPercent(400)
-	if err := forgetFiles(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+	// The go command would list the files that the tests open, to cache the result: some million, which takes it longer to go
+	// through than the tests take. Without the list it caches nothing.
+	if err := flag.Set("test.testlogfile", ""); err != nil {
+		panic(err)
 	}
 	os.Exit(m.Run())
 }
-
-// forgetFiles keeps the test from listing the files it opens. The go command uses the
-// list to cache the result. These tests open some million files, and the command would
-// take longer to go through them than the tests take to run. Without the list it caches
-// nothing.
-func forgetFiles() error { return flag.Set("test.testlogfile", "") }
 
 func exitCode(err error) int {
 	if err == nil {
@@ -91,15 +79,4 @@ func dieAt(step string) error {
 	w := &world{Home: worlds.Home{Dir: os.Getenv("HOME")}}
 	_, err = w.hydrate("first", faultfs.Kill(vfs.OS{}, n))
 	return err
-}
-
-const written = "what a staged file holds"
-
-func writeOne(name string) error {
-	return vfs.OS{}.WriteNew(name, []byte(written), 0o644)
-}
-
-// Without forgetFiles "go test ./..." takes about twice as long as its tests.
-func TestFilesAreNotListed(t *testing.T) {
-	require.Empty(t, flag.Lookup("test.testlogfile").Value.String())
 }

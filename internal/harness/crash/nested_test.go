@@ -2,21 +2,176 @@ package crash
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
+
+// items is a workflow with a step that is done for lines, parts in its copies, steps that
+// consist of others, and a loop around all of that. Nobody comes to its last step.
+const items = `{"fsm": 2, "steps": [
+ {"id": 1, "subject": "List"},
+ {"id": 2, "subject": "Migrate", "blockedBy": [1], "each": {"lines": "items"}, "do": [
+   {"id": 1, "subject": "Change {item}", "outcomes": {"again": {"back": 1, "max": 1}, "fine": {}}},
+   {"id": 2, "subject": "Test", "blockedBy": [1], "do": [{"id": 1, "subject": "Run"}]}]},
+ {"id": 3, "subject": "Look", "blockedBy": [2], "do": [{"id": 1, "subject": "Read"}, {"id": 2, "subject": "Judge", "blockedBy": [1]}],
+  "outcomes": {"again": {"back": 2, "max": 2}, "fine": {}}},
+ {"id": 4, "subject": "Ask", "blockedBy": [3], "each": {"run": "printf 'x\\ny\\n'", "timeout": 20, "inTurn": true}},
+ {"id": 8, "subject": "Publish", "blockedBy": [4], "do": [{"id": 1, "subject": "Tag"}]},
+ {"id": 9, "subject": "Announce", "blockedBy": [8]}]}`
+
+// hydrate puts the workflow of an fsm.json into the list.
+func (w *flow) hydrate(t require.TestingT, project, spec string) {
+	parsed, err := fsmspec.Parse([]byte(spec))
+	require.NoError(t, err)
+	list := w.frame().List
+	list.Record = func(p *fsmspec.Plan) (string, error) {
+		hydration := workflow.Planned(p.Levels(), 0)[0]
+		hydration.Command, hydration.Spec, hydration.Session, hydration.Dir = "release", "/skills/release/fsm.json", "list", project
+		return hydration.Encode()
+	}
+	_, err = list.Replace(context.Background(), tasks.Label{Command: "release"}, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
+		return parsed.Plan("release", snap, fsmspec.Policy{})
+	})
+	require.NoError(t, err)
+}
+
+func (w *flow) lines(t require.TestingT, text string) {
+	require.NoError(t, os.WriteFile(filepath.Join(w.home, "project/items"), []byte(text), 0o644))
+}
+
+// listed works up to the step for lines.
+func listed(lines string) prior {
+	return func(t require.TestingT, w *flow) {
+		w.lines(t, lines)
+		w.done(t, request{id: 1})
+	}
+}
+
+// expanded works up to the step for lines, and starts it.
+func expanded(t require.TestingT, w *flow) {
+	listed("a\nb\n")(t, w)
+	require.True(t, w.update(2, inProgress, ""))
+}
+
+// looked works up to the step that leads back.
+func looked(t require.TestingT, w *flow) {
+	expanded(t, w)
+	w.parts(t, 2)
+	w.done(t, request{id: 2})
+	w.parts(t, 3)
+}
+
+// parts completes what is under a step, the innermost first.
+func (w *flow) parts(t require.TestingT, id int64) {
+	for {
+		s, err := state.Load(context.Background(), w.dir())
+		require.NoError(t, err)
+		open := slices.DeleteFunc(s.Ready(), func(c *state.Current) bool {
+			return !slices.ContainsFunc(s.Above(c.Workflow), func(p *state.Current) bool { return p.ID == id })
+		})
+		if len(open) == 0 {
+			return
+		}
+		r := request{id: open[0].ID}
+		if len(open[0].Outcomes) > 0 {
+			r.outcome = "fine"
+		}
+		w.done(t, r)
+	}
+}
+
+// at returns the number of the step with that path; see pathOf.
+func (w *flow) at(path string) int64 {
+	s, err := state.Load(context.Background(), w.dir())
+	if err != nil {
+		panic(err)
+	}
+	i := slices.IndexFunc(s.Steps, func(c *state.Current) bool { return pathOf(s, c) == path })
+	if i < 0 {
+		panic("no step " + path)
+	}
+	return s.Steps[i].ID
+}
+
+// pathOf names a step in a way that does not depend on the numbers of copies, which may be others
+// after a crash: 2[a].1 is step 1 of the copy for a of step 2.
+func pathOf(s *state.State, c *state.Current) string {
+	p := s.Parent(c.Workflow)
+	if p == nil {
+		return strconv.FormatInt(c.Local, 10)
+	}
+	item := ""
+	if c.Workflow.Item != "" {
+		item = "[" + c.Workflow.Item + "]"
+	}
+	return fmt.Sprintf("%s%s.%d", pathOf(s, p), item, c.Local)
+}
+
+// copyMark begins the lines of copies in the description of a state.
+const copyMark = "  "
+
+// withoutCopies returns the description of a state without the steps of copies.
+func withoutCopies(now string) string {
+	lines := strings.SplitAfter(now, "\n")
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, copyMark) }), "")
+}
+
+func sameNumbers(names []string, ids []int64) bool {
+	var want []string
+	for _, id := range ids {
+		want = append(want, strconv.FormatInt(id, 10))
+	}
+	got := slices.Sorted(slices.Values(names))
+	slices.Sort(want)
+	return slices.Equal(got, want)
+}
+
+// expansions are the transitions of the workflow items.
+var expansions = []transition{
+	{name: "an expansion", spec: items, atOnce: true, before: listed("a\nb\n"), act: updates(2, inProgress, "")},
+	{name: "an expansion at the completion", spec: items, atOnce: true, acting: true, before: listed("a\nb\n"),
+		act: updates(2, completed, "")},
+	{name: "an expansion by the server", spec: items, atOnce: true, before: listed("a\nb\n"),
+		act: serves(gates.Update{Task: "2", Status: inProgress})},
+	{name: "nothing to do", spec: items, acting: true, before: listed("\n"), act: updates(2, completed, ""), half: updates(2, inProgress, "")},
+	{name: "an expansion by a command", spec: items, atOnce: true, acting: true,
+		before: prior(looked).then(request{id: 3, outcome: "fine"}), act: updates(4, inProgress, "")},
+	{name: "a loop in a copy", spec: items, atOnce: true, before: expanded,
+		act: func(w *flow) { w.update(w.at("2[a].1"), completed, "again") }},
+	{name: "the last part of a copy", spec: items, act: func(w *flow) { w.update(w.at("2[a].2.1"), completed, "") },
+		before: func(t require.TestingT, w *flow) {
+			expanded(t, w)
+			w.done(t, request{id: w.at("2[a].1"), outcome: "fine"})
+		}},
+	{name: "a loop around copies and parts", spec: items, atOnce: true, before: looked, act: updates(3, completed, "again")},
+	{name: "the second expansion", spec: items, atOnce: true, act: updates(2, inProgress, ""),
+		before: func(t require.TestingT, w *flow) {
+			prior(looked).then(request{id: 3, outcome: "again"})(t, w)
+			w.lines(t, "b\nc\n")
+		}},
+	{name: "step reopen before copies", spec: items, atOnce: true, before: expanded, act: reopens(1)},
+	{name: "step skip of a step with copies", spec: items, atOnce: true, before: expanded, act: goesPast(gates.Past{Step: 2})},
+}
 
 // notes is a workflow that comes under a step of another one.
 const notes = `{"fsm": 2, "steps": [
@@ -45,29 +200,26 @@ func (w *flow) undo() error {
 }
 
 // atReview works up to the review. The skill is there, too.
-func (w *flow) atReview(t require.TestingT) {
+func atReview(t require.TestingT, w *flow) {
 	skill := filepath.Join(w.home, "skills/notes")
 	require.NoError(t, os.MkdirAll(skill, 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(skill, "SKILL.md"), []byte("---\nname: notes\n---\n"), 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(skill, "fsm.json"), []byte(notes), 0o644))
-	w.reviewed(t, 1)
+	reviewed(1)(t, w)
+}
+
+// nested has called it there.
+func nested(t require.TestingT, w *flow) {
+	atReview(t, w)
+	require.NoError(t, w.calls("notes"))
 }
 
 // nestings are the transitions of a workflow under a step of another one.
 var nestings = []transition{
-	{name: "a skill within a step", atOnce: true, isList: true,
-		before: func(t require.TestingT, w *flow) { w.atReview(t) },
-		act:    func(w *flow) { _ = w.calls("notes") }},
-	{name: "undo of a skill within a step", atOnce: true, isList: true,
-		before: func(t require.TestingT, w *flow) { w.atReview(t); require.NoError(t, w.calls("notes")) },
-		act:    func(w *flow) { _ = w.undo() }},
-	{name: "a loop around a skill within a step", atOnce: true,
-		before: func(t require.TestingT, w *flow) {
-			w.atReview(t)
-			require.NoError(t, w.calls("notes"))
-			w.parts(t, 3)
-		},
-		act: func(w *flow) { w.update(3, completed, "changes") }},
+	{name: "a skill within a step", atOnce: true, isList: true, before: atReview, act: func(w *flow) { _ = w.calls("notes") }},
+	{name: "undo of a skill within a step", atOnce: true, isList: true, before: nested, act: func(w *flow) { _ = w.undo() }},
+	{name: "a loop around a skill within a step", atOnce: true, act: updates(3, completed, "changes"),
+		before: func(t require.TestingT, w *flow) { nested(t, w); w.parts(t, 3) }},
 }
 
 // TestASkillReplacesNothingThatCannotBeRead: work on the workflow in the list has begun, and a skill

@@ -52,7 +52,7 @@ var workloads = []workload{
 
 // usual returns the limits without -every: a few hundred states of a workload.
 func (l limits) usual() limits {
-	if every() {
+	if *every {
 		return l
 	}
 	return limits{exhaustive: min(l.exhaustive, 10), samples: min(l.samples, 3)}
@@ -243,8 +243,7 @@ const (
 // phase returns the phase that the step begins.
 func (tr *trial) phase(home string, s faultfs.Step) int {
 	list := filepath.Join(home, listPath)
-	switch {
-	case s.Op == "link" && filepath.Dir(s.To) == list || s.Op == "remove" && filepath.Dir(s.Path) == list:
+	if s.Op == "link" && filepath.Dir(s.To) == list || s.Op == "remove" && filepath.Dir(s.Path) == list {
 		return touched
 	}
 	return begun
@@ -271,21 +270,28 @@ func (tr *trial) examine(c *disk, now int) {
 	}
 	tr.seen[key] = true
 	tr.result.distinct++
-	home, err := os.MkdirTemp(tr.base, "state-")
-	require.NoError(tr.t, err)
+	c.built(tr.t, tr.base, func(home string) {
+		tr.seeTorn(home)
+		allowed := tr.allowed(home, now)
+		halfway := now == touched && interrupted(home) && !maps.Equal(contents(tr.t, home), tr.before)
+		if halfway && tr.again > 0 {
+			tr.again--
+			tr.recoverAgain(home, allowed)
+		}
+		if halfway && tr.update {
+			allowed = tr.writeInto(home)
+		}
+		tr.recoverOnce(home, allowed, &tr.result)
+	})
+}
+
+// built builds a disk in a directory of its own, for a time.
+func (d *disk) built(t require.TestingT, base string, do func(home string)) {
+	home, err := os.MkdirTemp(base, "state-")
+	require.NoError(t, err)
 	defer os.RemoveAll(home)
-	require.NoError(tr.t, c.build(home))
-	tr.seeTorn(home)
-	allowed := tr.allowed(home, now)
-	halfway := now == touched && interrupted(home) && !maps.Equal(contents(tr.t, home), tr.before)
-	if halfway && tr.again > 0 {
-		tr.again--
-		tr.recoverAgain(home, allowed)
-	}
-	if halfway && tr.update {
-		allowed = tr.writeInto(home)
-	}
-	tr.recoverOnce(home, allowed, &tr.result)
+	require.NoError(t, d.build(home))
+	do(home)
 }
 
 // seeTorn looks for what a reader must not see before the recovery: a file that the transaction creates
@@ -391,10 +397,10 @@ func (tr *trial) recoverOnce(home string, allowed verdict, o *outcome) {
 func (tr *trial) recoverAgain(home string, allowed verdict) {
 	d, err := load(home)
 	require.NoError(tr.t, err)
-	copied, err := os.MkdirTemp(tr.base, "copy-")
-	require.NoError(tr.t, err)
-	defer os.RemoveAll(copied)
-	require.NoError(tr.t, d.build(copied))
+	d.built(tr.t, tr.base, func(copied string) { tr.cutRecovery(copied, d, allowed) })
+}
+
+func (tr *trial) cutRecovery(copied string, d *disk, allowed verdict) {
 	seen := map[[32]byte]bool{}
 	look := func(faultfs.Step) {
 		d.cuts(tr.limits.again(), tr.rng, func(c *disk) {
@@ -402,11 +408,7 @@ func (tr *trial) recoverAgain(home string, allowed verdict) {
 			if key := c.key(); !seen[key] && !tr.ended() {
 				seen[key] = true
 				tr.recovered.distinct++
-				state, err := os.MkdirTemp(tr.base, "again-")
-				require.NoError(tr.t, err)
-				defer os.RemoveAll(state)
-				require.NoError(tr.t, c.build(state))
-				tr.recoverOnce(state, allowed, &tr.recovered)
+				c.built(tr.t, tr.base, func(state string) { tr.recoverOnce(state, allowed, &tr.recovered) })
 			}
 		})
 	}
@@ -414,11 +416,10 @@ func (tr *trial) recoverAgain(home string, allowed verdict) {
 	if tr.recovers != nil {
 		files = tr.recovers(files)
 	}
-	_, err = txn.Recover(context.Background(), filepath.Join(copied, listPath), txn.WithFS(files))
-	if err != nil {
-		return // counted where the state itself is recovered
+	_, err := txn.Recover(context.Background(), filepath.Join(copied, listPath), txn.WithFS(files))
+	if err == nil { // else it is counted where the state itself is recovered
+		look(faultfs.Step{})
 	}
-	look(faultfs.Step{})
 }
 
 // mark is the file that the transaction of a workload raises before it creates a file.
@@ -470,9 +471,8 @@ func TestPowerLossAtEveryStepIsRecovered(t *testing.T) {
 	for _, load := range workloads {
 		again := 300 / (10 + load.creates)
 		load.limits = load.limits.usual()
-		if !every() {
-			load.creates = min(load.creates, 12)
-			again /= 6
+		if !*every {
+			load.creates, again = min(load.creates, 12), again/2
 		}
 		tr := (&trial{workload: load, t: t, again: again}).run()
 		assert.Zero(t, tr.result.violations, "%s: %s", load.name, tr.result.first)

@@ -1,4 +1,4 @@
-package crash_test
+package crash
 
 import (
 	"errors"
@@ -125,14 +125,11 @@ func TestFaultNoInodes(t *testing.T) {
 		w := small(t, fmt.Sprintf("size=1m,nr_inodes=%d", inodes))
 		d := scenario{manual: 1, tagged: 1, creates: 3}
 		d.fill(t, w)
-		before := w.Tasks(t)
-		a := w.invoke(t, "first")
-		require.Equal(t, 2, a.code, "with %d inodes: %s", inodes, a.stderr)
-		require.Empty(t, a.stdout)
-		require.Contains(t, a.stderr, "no space left on device")
-		w.requireUnchanged(t, before, a)
-		require.NoError(t, unix.Mount("tmpfs", w.tasksDir(), "tmpfs", unix.MS_REMOUNT, "size=1m,nr_inodes=100"))
-		w.requireWorks(t, d, before)
+		d.requireRefused(t, w, trouble{want: []string{"no space left on device"}, make: func(t *testing.T, w *world) func() {
+			return func() {
+				require.NoError(t, unix.Mount("tmpfs", w.tasksDir(), "tmpfs", unix.MS_REMOUNT, "size=1m,nr_inodes=100"))
+			}
+		}})
 	}
 }
 
@@ -145,15 +142,11 @@ func TestFaultReadOnly(t *testing.T) {
 		require.NoError(t, unix.Mount("", w.tasksDir(), "", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
 		return func() { require.NoError(t, unix.Mount("", w.tasksDir(), "", unix.MS_REMOUNT, "")) }
 	}
-	wantText := []string{"read-only file system", "hint: make the file system of "}
-	for _, tr := range []trouble{
-		{name: "new", make: readOnly, want: wantText},
-		{name: "used", make: withStateDir(readOnly), want: wantText},
-	} {
+	for _, make := range []func(*testing.T, *world) func(){readOnly, withStateDir(readOnly)} {
 		for _, d := range []scenario{replacing, creating} {
 			w := small(t, "size=1m")
 			d.fill(t, w)
-			d.requireRefused(t, w, tr)
+			d.requireRefused(t, w, trouble{make: make, want: []string{"read-only file system", "hint: make the file system of "}})
 		}
 	}
 }
@@ -167,17 +160,11 @@ func TestFaultListMounted(t *testing.T) {
 		return
 	}
 	for _, d := range []scenario{replacing, creating} {
-		w := d.world(t)
-		mount(t, "none", w.List(), unix.MS_BIND, "")
-		before := w.Tasks(t)
-		a := w.invoke(t, "first")
-		require.Equal(t, 2, a.code, "%s", a.stderr)
-		require.Empty(t, a.stdout)
-		assert.Contains(t, a.stderr, noLinks)
-		assert.Contains(t, a.stderr, "hint: "+w.List()+" and its parent must be on one file system")
-		w.requireUnchanged(t, before, a)
-		require.NoError(t, unix.Unmount(w.List(), 0))
-		w.requireWorks(t, d, before)
+		d.requireRefused(t, d.world(t), trouble{want: []string{noLinks, "and its parent must be on one file system"},
+			make: func(t *testing.T, w *world) func() {
+				mount(t, "none", w.List(), unix.MS_BIND, "")
+				return func() { require.NoError(t, unix.Unmount(w.List(), 0)) }
+			}})
 	}
 }
 
@@ -186,7 +173,6 @@ func TestFaultListMounted(t *testing.T) {
 func TestFaultNoLinks(t *testing.T) {
 	for _, d := range []scenario{replacing, creating} {
 		d.requireRefused(t, d.world(t), trouble{
-			make:     func(*testing.T, *world) func() { return func() {} },
 			restrict: []string{"FSMTX_TEST_NOLINKS=1"},
 			want:     []string{noLinks, "must be on one file system with hard links"},
 		})
@@ -225,15 +211,15 @@ func TestFaultFAT(t *testing.T) {
 		w := newWorld(t)
 		mountFAT(t, w.tasksDir())
 		d.fill(t, w)
-		before := texts(w.Tasks(t))
+		before := textsOf(w.Tasks(t))
 		a := w.invoke(t, "first")
 		require.Equal(t, 2, a.code, "%s", a.stderr)
 		require.Empty(t, a.stdout)
 		require.Regexp(t, regexp.MustCompile(noLinks+`|operation not permitted`), a.stderr)
-		require.Equal(t, before, texts(w.Tasks(t)))
+		require.Equal(t, before, textsOf(w.Tasks(t)))
 		r := w.program(t, "", nil, "recover")
 		require.Zero(t, r.code, "%s%s", r.stdout, r.stderr)
-		require.Equal(t, before, texts(w.Tasks(t)))
+		require.Equal(t, before, textsOf(w.Tasks(t)))
 	}
 }
 
@@ -249,8 +235,8 @@ func mountFAT(t *testing.T, at string) {
 	t.Cleanup(func() { _ = exec.Command("umount", at).Run() })
 }
 
-// texts returns the bytes only: FAT keeps nothing else.
-func texts(m map[string]worlds.File) map[string]string {
+// textsOf returns the bytes only: FAT keeps nothing else.
+func textsOf(m map[string]worlds.File) map[string]string {
 	all := map[string]string{}
 	for name, f := range m {
 		all[name] = f.Text

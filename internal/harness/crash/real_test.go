@@ -1,4 +1,4 @@
-package crash_test
+package crash
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -23,9 +24,9 @@ import (
 // simulates.
 type trouble struct {
 	name     string
-	make     func(t *testing.T, w *world) (undo func())
-	restrict []string // environment variables for restrict
-	want     []string // what standard error must contain
+	make     func(t *testing.T, w *world) (undo func()) // nil if restrict is the trouble
+	restrict []string                                   // environment variables for restrict
+	want     []string                                   // what standard error must contain
 }
 
 // replacing and creating are the scenarios: one deletes and creates, one only
@@ -73,7 +74,10 @@ func (w *world) invoke(t *testing.T, skill string, restrictions ...string) outpu
 func (d scenario) requireRefused(t *testing.T, w *world, tr trouble) {
 	t.Helper()
 	before := w.Tasks(t)
-	undo := tr.make(t, w)
+	undo := func() {}
+	if tr.make != nil {
+		undo = tr.make(t, w)
+	}
 	a := w.invoke(t, "first", tr.restrict...)
 	undo()
 	require.Equal(t, 2, a.code, "%s", a.stderr)
@@ -117,12 +121,10 @@ func (w *world) requireWorks(t *testing.T, d scenario, before map[string]worlds.
 
 // TestFaultLimits runs the program under a limit on the size of files.
 func TestFaultLimits(t *testing.T) {
-	nothing := func(*testing.T, *world) func() { return func() {} }
 	for _, tr := range []trouble{
 		{name: "no bytes", restrict: []string{"FSMTX_TEST_BYTES=0"}, want: []string{"file too large"}},
 		{name: "too few bytes", restrict: []string{"FSMTX_TEST_BYTES=600"}, want: []string{"file too large"}},
 	} {
-		tr.make = nothing
 		for _, d := range []scenario{replacing, creating} {
 			t.Run(strings.ReplaceAll(tr.name+" "+d.name, " ", "-"), func(t *testing.T) {
 				t.Parallel()
@@ -237,96 +239,69 @@ func (w *world) makeStateDir(t *testing.T) {
 	}
 }
 
-// TestFaultPlanted replaces the state directory, or a file in it, by something else. The
-// program refuses it and leaves the target of a link unchanged.
-func TestFaultPlanted(t *testing.T) {
-	for _, p := range planted {
-		t.Run(strings.ReplaceAll(p.name, " ", "-"), func(t *testing.T) {
-			t.Parallel()
-			if p.root && os.Geteuid() != 0 {
-				t.Skip("only root can give a file to another user")
+// cannotRestrict is the exit code of a process whose restrictions could not be set.
+const cannotRestrict = 99
+
+// restrict sets the restrictions of this process that its environment names:
+//
+//	FSMTX_TEST_UID=N      it runs as the user N
+//	FSMTX_TEST_FILES=N    it may have N files open
+//	FSMTX_TEST_BYTES=N    its files may have N bytes
+//	FSMTX_TEST_NOLINKS=1  the kernel refuses hard links
+//
+// All but the user are set before the program executes itself again, so that they
+// hold from its first instruction. The user is set afterwards, because another user
+// may not be allowed to execute it.
+func restrict() error {
+	runtime.LockOSThread() // the filter of system calls is a thread's
+	again := false
+	for name, take := range map[string]func(n int) error{
+		"FSMTX_TEST_FILES":   func(n int) error { return limit(syscall.RLIMIT_NOFILE, n) },
+		"FSMTX_TEST_BYTES":   func(n int) error { return limit(syscall.RLIMIT_FSIZE, n) },
+		"FSMTX_TEST_NOLINKS": func(int) error { return refuseLinks() },
+	} {
+		if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+			if err := take(n); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
 			}
-			w := replacing.world(t)
-			victim := filepath.Join(w.Dir, "victim")
-			require.NoError(t, os.Mkdir(victim, 0o755))
-			require.NoError(t, os.WriteFile(filepath.Join(victim, "file"), []byte("precious"), 0o644))
-			tr := trouble{want: p.want, make: func(t *testing.T, w *world) func() {
-				at := p.plant(t, w, victim)
-				return func() { require.NoError(t, os.RemoveAll(at)) }
-			}}
-			was := tree(t, victim)
-			replacing.requireRefused(t, w, tr)
-			assert.Equal(t, was, tree(t, victim), "something was done outside")
-		})
+			os.Unsetenv(name)
+			again = true
+		}
 	}
+	if again {
+		return syscall.Exec(self(), os.Args, os.Environ())
+	}
+	runtime.UnlockOSThread()
+	if id, err := strconv.Atoi(os.Getenv("FSMTX_TEST_UID")); err == nil {
+		return become(id)
+	}
+	return nil
 }
 
-// tree describes everything below dir.
-func tree(t *testing.T, dir string) (all []string) {
-	require.NoError(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		require.NoError(t, err)
-		info, err := e.Info()
-		require.NoError(t, err)
-		all = append(all, fmt.Sprint(path, " ", info.Mode(), " ", info.Size(), " ", info.ModTime().UnixNano()))
-		return nil
-	}))
-	return all
+func limit(what, n int) error {
+	var l syscall.Rlimit
+	if err := syscall.Getrlimit(what, &l); err != nil {
+		return err
+	}
+	l.Cur, l.Max = uint64(n), uint64(n)
+	return syscall.Setrlimit(what, &l)
 }
 
-var planted = []struct {
-	name  string
-	root  bool
-	plant func(t *testing.T, w *world, victim string) (path string)
-	want  []string
-}{
-	{name: "state directory is a link", want: []string{".list.fsmtx", "it is a symbolic link"},
-		plant: func(t *testing.T, w *world, victim string) string {
-			require.NoError(t, os.Symlink(victim, w.StateDir()))
-			return w.StateDir()
-		}},
-	{name: "state directory is a link to nothing", want: []string{".list.fsmtx", "it is a symbolic link"},
-		plant: func(t *testing.T, w *world, victim string) string {
-			require.NoError(t, os.Symlink(victim+"/nothing", w.StateDir()))
-			return w.StateDir()
-		}},
-	{name: "state directory is a file", want: []string{".list.fsmtx", "it is a file"}, plant: func(t *testing.T, w *world, _ string) string {
-		require.NoError(t, os.WriteFile(w.StateDir(), []byte("mine"), 0o644))
-		return w.StateDir()
-	}},
-	{name: "state directory is a pipe", want: []string{".list.fsmtx", "it is a named pipe"},
-		plant: func(t *testing.T, w *world, _ string) string {
-			require.NoError(t, syscall.Mkfifo(w.StateDir(), 0o644))
-			return w.StateDir()
-		}},
-	{name: "state directory open to others", want: []string{".list.fsmtx", "others may write to it"},
-		plant: func(t *testing.T, w *world, _ string) string {
-			require.NoError(t, os.Mkdir(w.StateDir(), 0o700))
-			require.NoError(t, os.Chmod(w.StateDir(), 0o777))
-			return w.StateDir()
-		}},
-	{name: "state directory of another user", root: true, want: []string{".list.fsmtx", "belongs to user 65534"},
-		plant: func(t *testing.T, w *world, _ string) string {
-			require.NoError(t, os.Mkdir(w.StateDir(), 0o700))
-			require.NoError(t, os.Chown(w.StateDir(), nobody, nobody))
-			return w.StateDir()
-		}},
-	{name: "lock is a link", want: []string{"lock", "not a regular file"}, plant: func(t *testing.T, w *world, victim string) string {
-		require.NoError(t, os.Mkdir(w.StateDir(), 0o700))
-		require.NoError(t, os.Symlink(victim+"/file", w.lock()))
-		return w.lock()
-	}},
-	{name: "lock is a pipe", want: []string{"lock", "not a regular file"}, plant: func(t *testing.T, w *world, _ string) string {
-		require.NoError(t, os.Mkdir(w.StateDir(), 0o700))
-		require.NoError(t, syscall.Mkfifo(w.lock(), 0o600))
-		return w.lock()
-	}},
-	{name: "lock is a directory", want: []string{"lock", "not a regular file"}, plant: func(t *testing.T, w *world, _ string) string {
-		require.NoError(t, os.MkdirAll(w.lock(), 0o700))
-		return w.lock()
-	}},
-	{name: "journal is a link", want: []string{"journal", "not a regular file"}, plant: func(t *testing.T, w *world, victim string) string {
-		w.makeStateDir(t)
-		require.NoError(t, os.Symlink(victim+"/file", filepath.Join(w.StateDir(), "journal")))
-		return filepath.Join(w.StateDir(), "journal")
-	}},
+func become(id int) error {
+	if err := syscall.Setgroups(nil); err != nil {
+		return err
+	}
+	if err := syscall.Setgid(id); err != nil {
+		return err
+	}
+	return syscall.Setuid(id)
+}
+
+// self returns the path of this program.
+func self() string {
+	path, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	return path
 }

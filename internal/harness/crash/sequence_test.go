@@ -15,7 +15,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
@@ -281,7 +280,7 @@ func TestOneMishapAfterAnother(t *testing.T) {
 	base := worlds.MemoryDir(t)
 	defer os.RemoveAll(base)
 	sequences := uint64(500)
-	if every() {
+	if *every {
 		sequences = 50_000
 	}
 	for seed := range sequences {
@@ -316,49 +315,41 @@ func (q *sequence) until(after, last string) vfs.FS {
 // perhaps the recovery after it, too. A power cut that loses all that was not synced changes nothing
 // once the next recovery has ended.
 func TestWhatARecoveryHasFoundStays(t *testing.T) {
-	create := func(names ...string) (c txn.Change) {
-		for _, name := range names {
-			c.Creates = append(c.Creates, txn.File{Name: name, Data: []byte("task"), Mode: 0o644})
-		}
-		return c
+	create := func(name string) (c txn.Change) {
+		return txn.Change{Creates: []txn.File{{Name: name, Data: []byte("task"), Mode: 0o644}}}
 	}
+	twice := txn.Change{Creates: append(create("1.json").Creates, create("0.json").Creates...)} // is rolled back
 	for _, c := range []struct {
-		name          string
 		change        txn.Change
 		after, before string // the death of the change
 		recovery      string // and that of the recovery
 	}{
-		{"a change is rolled back", create("1.json", "0.json"), "remove S/journal", "sync S", ""},
-		{"a change is entered", create("1.json"), "rename S/journal to S/done", "sync S", "sync S"},
-		{"a deletion is entered", txn.Change{Deletes: []string{"0.json"}}, "rename S/journal to S/done", "sync S", ""},
+		{twice, "remove S/journal", "sync S", ""},
+		{create("1.json"), "rename S/journal to S/done", "sync S", "sync S"},
+		{txn.Change{Deletes: []string{"0.json"}}, "rename S/journal to S/done", "sync S", ""},
 	} {
-		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
-			q := &sequence{t: t, base: worlds.MemoryDir(t)}
-			defer os.RemoveAll(q.base)
-			q.home = filepath.Join(q.base, "home")
-			require.NoError(t, os.MkdirAll(q.list(), 0o755))
-			var err error
-			q.disk, err = load(q.home)
+		q := &sequence{t: t, base: worlds.MemoryDir(t)}
+		q.home = filepath.Join(q.base, "home")
+		require.NoError(t, os.MkdirAll(q.list(), 0o755))
+		var err error
+		q.disk, err = load(q.home)
+		require.NoError(t, err)
+		commit := func(c txn.Change, files vfs.FS) error {
+			dir, err := txn.Open(t.Context(), q.list(), txn.WithFS(files))
 			require.NoError(t, err)
-			first, err := txn.Open(context.Background(), q.list(), txn.WithFS(q.until("", "never")))
+			defer dir.Close()
+			return dir.Commit(t.Context(), c)
+		}
+		require.NoError(t, commit(create("0.json"), q.until("", "never")))
+		require.Error(t, commit(c.change, q.until(c.after, c.before)))
+		_, err = txn.Recover(t.Context(), q.list(), txn.WithFS(q.until("", c.recovery)))
+		require.Equal(t, c.recovery == "", err == nil)
+		_, err = txn.Recover(t.Context(), q.list(), txn.WithFS(q.until("", "never")))
+		require.NoError(t, err)
+		q.disk.cut(make([]int, len(q.disk.pending))).built(t, q.base, func(home string) {
+			_, err = txn.Recover(t.Context(), filepath.Join(home, listPath))
 			require.NoError(t, err)
-			require.NoError(t, first.Commit(context.Background(), create("0.json")))
-			require.NoError(t, first.Close())
-			dir, err := txn.Open(context.Background(), q.list(), txn.WithFS(q.until(c.after, c.before)))
-			require.NoError(t, err)
-			require.Error(t, dir.Commit(context.Background(), c.change))
-			_ = dir.Close()
-			_, err = txn.Recover(context.Background(), q.list(), txn.WithFS(q.until("", c.recovery)))
-			require.Equal(t, c.recovery == "", err == nil)
-			_, err = txn.Recover(context.Background(), q.list(), txn.WithFS(q.until("", "never")))
-			require.NoError(t, err)
-			want := contents(t, q.home)
-			after := filepath.Join(q.base, "after")
-			require.NoError(t, os.Mkdir(after, 0o755))
-			require.NoError(t, q.disk.cut(make([]int, len(q.disk.pending))).build(after))
-			_, err = txn.Recover(context.Background(), filepath.Join(after, listPath))
-			require.NoError(t, err)
-			assert.Equal(t, want, contents(t, after))
+			require.Equal(t, contents(t, q.home), contents(t, home), "%v", c)
 		})
 	}
 }

@@ -155,12 +155,8 @@ func (tr *trial) cutAfter(d *disk, err error, inRecovery bool, failed *faultfs.S
 		}
 		tr.seen[c.key()] = true
 		tr.result.distinct++
-		home, err := os.MkdirTemp(tr.base, "state-")
-		require.NoError(tr.t, err)
-		defer os.RemoveAll(home)
-		require.NoError(tr.t, c.build(home))
 		was := tr.result.first
-		tr.recoverOnce(home, allowed, &tr.result)
+		c.built(tr.t, tr.base, func(home string) { tr.recoverOnce(home, allowed, &tr.result) })
 		if was == "" && tr.result.first != "" {
 			tr.result.first = fmt.Sprintf("%s failed: %s", failed, tr.result.first)
 		}
@@ -198,7 +194,7 @@ func TestPowerLossAfterFailedSync(t *testing.T) {
 	fmt.Fprintln(w, "workload\tsyncs\tstates\tdistinct\tviolations\tif the sync is tried again: violations")
 	var believed outcome
 	loads := slices.Concat(workloads[:5], workloads[6:7])
-	if !every() {
+	if !*every {
 		loads = workloads[2:4]
 	}
 	for _, load := range loads {

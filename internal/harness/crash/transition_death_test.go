@@ -3,7 +3,6 @@ package crash
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"iter"
 	"maps"
@@ -29,9 +28,9 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
-// DieInTransition makes the named transition of the workflow below home, and kills this
+// dieInTransition makes the named transition of the workflow below home, and kills this
 // process ahead of the nth step.
-func DieInTransition(home, name string, n int) {
+func dieInTransition(home, name string, n int) {
 	w := openFlow(home)
 	w.files = faultfs.Kill(vfs.OS{}, n)
 	transitions[slices.IndexFunc(transitions, func(tr transition) bool { return tr.name == name })].act(w)
@@ -40,7 +39,7 @@ func DieInTransition(home, name string, n int) {
 // chosen returns the transitions that the flag -of chooses, and logs how long each took if all
 // of it is tried: that is hours.
 func chosen(t *testing.T) iter.Seq[transition] {
-	names := regexp.MustCompile(flag.Lookup("of").Value.String())
+	names := regexp.MustCompile(*of)
 	return func(yield func(transition) bool) {
 		for _, tr := range transitions {
 			if !names.MatchString(tr.name) {
@@ -50,19 +49,16 @@ func chosen(t *testing.T) iter.Seq[transition] {
 			if !yield(tr) {
 				return
 			}
-			if whole() {
+			if *every {
 				t.Logf("%s: %v", tr.name, time.Since(began).Round(time.Second))
 			}
 		}
 	}
 }
 
-// whole reports whether the tests are to try everything.
-func whole() bool { return flag.Lookup("every").Value.String() == "true" }
-
 // sampled returns a stride for a test that tries every case only with -every.
 func sampled(stride int) int {
-	if whole() {
+	if *every {
 		return 1
 	}
 	return stride
@@ -179,7 +175,7 @@ func (x *tried) goOn(crashed *flow, want []string, n int, about string) (cases i
 func (x *tried) tryOn(crashed *flow, want []string, n int) (cases int, err error) {
 	call, isCall := crashed.interrupted()
 	for event := range next {
-		if !whole() && event != n%len(next) {
+		if !*every && event != n%len(next) {
 			continue
 		}
 		for _, carried := range []bool{false, true} {
@@ -292,11 +288,28 @@ func TestTransitionAfterASecondDeath(t *testing.T) {
 var transitionFaults = []syscall.Errno{syscall.EIO, syscall.ENOSPC, syscall.EACCES, syscall.EROFS, syscall.EMFILE, syscall.EINTR,
 	syscall.ENOENT, syscall.ELOOP, syscall.EEXIST, syscall.ESTALE}
 
+// onFaults makes a transition on copies, in each of which one call to the file system fails.
+func (x *tried) onFaults(errno syscall.Errno, stride int, act func(w *flow)) iter.Seq2[string, *flow] {
+	return func(yield func(about string, w *flow) bool) {
+		for n := 0; ; n += stride {
+			w := x.before.copy(x.t)
+			var failed *faultfs.Step
+			w.files = faultfs.Fail(vfs.OS{}, n, errno, func(s faultfs.Step) { failed = &s })
+			act(w)
+			w.files = nil
+			if failed == nil || !yield(fmt.Sprintf("%v at step %d, %s", errno, n, failed), w) {
+				return
+			}
+			w.remove(x.t)
+		}
+	}
+}
+
 // TestTransitionOnEveryFault makes each call to the file system fail once with each error. The
 // client does what it was told.
 func TestTransitionOnEveryFault(t *testing.T) {
 	faults, tries, cases := transitionFaults, 0, 0
-	if !whole() {
+	if !*every {
 		faults = faults[:1]
 	}
 	for tr := range chosen(t) {
@@ -305,18 +318,9 @@ func TestTransitionOnEveryFault(t *testing.T) {
 			if tr.isList && errno == syscall.ENOENT {
 				continue // a person may have removed the record: then there is nothing to keep
 			}
-			for n := 0; ; n += tr.sampled(41) {
-				w := x.before.copy(t)
-				var failed *faultfs.Step
-				w.files = faultfs.Fail(vfs.OS{}, n, errno, func(s faultfs.Step) { failed = &s })
-				tr.act(w)
-				w.files = nil
-				if failed == nil {
-					break
-				}
+			for about, w := range x.onFaults(errno, tr.sampled(41), tr.act) {
 				tries++
-				cases += x.goOn(w, x.want, n, fmt.Sprintf("%v at step %d, %s", errno, n, failed))
-				w.remove(t)
+				cases += x.goOn(w, x.want, tries, about)
 			}
 		}
 	}
@@ -324,45 +328,27 @@ func TestTransitionOnEveryFault(t *testing.T) {
 }
 
 // TestTransitionAnswersWhatIsOnRecord: an answer that says that steps are open again is only
-// given if that is on record, and so is what the person chose.
+// given if that is on record, and so is what the person chose. Else the person is told.
 func TestTransitionAnswersWhatIsOnRecord(t *testing.T) {
-	for _, tr := range transitions[:1] {
-		x := tr.prepare(t)
-		for n := 0; ; n++ {
-			w := x.before.copy(t)
-			var failed *faultfs.Step
-			w.files = faultfs.Fail(vfs.OS{}, n, syscall.EIO, func(s faultfs.Step) { failed = &s })
+	for i, answer := range map[int]func(w *flow) (answered, told bool){
+		0: func(w *flow) (answered, told bool) {
 			v := w.frame().Update(context.Background(), request{3, completed, "changes"}.update())
-			w.files = nil
-			if failed == nil {
-				break
-			}
+			return v.Turn != nil, v.Decision == state.Deny || v.Trouble != ""
+		},
+		4: func(w *flow) (answered, told bool) {
+			text, v := w.frame().Chosen(context.Background(), []gates.Choice{{Question: "How does #4 end?", Chosen: "merge"}}, state.ByQuestion, "")
+			return text != "", v.Trouble != ""
+		},
+	} {
+		x := transitions[i].prepare(t)
+		answered, told := false, false
+		for about, w := range x.onFaults(syscall.EIO, 1, func(w *flow) { answered, told = answer(w) }) {
 			now, _, err := w.stateOf()
 			require.NoError(t, err)
-			if v.Turn != nil {
-				require.Equal(t, x.want[1], now, "EIO at step %d, %s: %+v", n, failed, v)
+			if answered {
+				require.Equal(t, x.want[1], now, about)
 			}
-			require.True(t, v.Turn != nil || v.Decision == state.Deny || v.Trouble != "", "EIO at step %d, %s: nobody is told: %+v", n, failed, v)
-			w.remove(t)
+			require.True(t, answered || told, "%s: nobody is told", about)
 		}
-	}
-	x := transitions[4].prepare(t)
-	for n := 0; ; n++ {
-		w := x.before.copy(t)
-		var failed *faultfs.Step
-		w.files = faultfs.Fail(vfs.OS{}, n, syscall.EIO, func(s faultfs.Step) { failed = &s })
-		text, v := w.frame().Chosen(context.Background(), []gates.Choice{{Question: "How does #4 end?", Chosen: "merge"}},
-			state.ByQuestion, "")
-		w.files = nil
-		if failed == nil {
-			break
-		}
-		now, _, err := w.stateOf()
-		require.NoError(t, err)
-		if text != "" {
-			require.Equal(t, x.want[1], now, "EIO at step %d, %s: %+v", n, failed, v)
-		}
-		require.True(t, text != "" || v.Trouble != "", "EIO at step %d, %s: the person is told nothing", n, failed)
-		w.remove(t)
 	}
 }

@@ -195,19 +195,39 @@ func (w *flow) code(t require.TestingT) {
 	require.NoError(t, os.WriteFile(filepath.Join(w.home, "project/code"), []byte("x"), 0o644))
 }
 
-// reviewed works up to the review, n times before which it was sent back.
-func (w *flow) reviewed(t require.TestingT, n int) {
-	w.code(t)
-	w.done(t, request{id: 1}, request{id: 2})
-	for range n {
-		w.done(t, request{id: 3, outcome: "changes"}, request{id: 1}, request{id: 2})
+// prior brings a workflow to where a transition begins.
+type prior func(t require.TestingT, w *flow)
+
+// then completes further steps.
+func (p prior) then(all ...request) prior {
+	return func(t require.TestingT, w *flow) {
+		p(t, w)
+		w.done(t, all...)
 	}
-	require.True(t, w.update(3, inProgress, ""))
 }
 
-func (w *flow) disputed(t require.TestingT) {
-	w.reviewed(t, 2)
-	w.done(t, request{id: 3, outcome: "changes"})
+// done completes the first steps.
+func done(all ...request) prior {
+	return func(t require.TestingT, w *flow) { w.done(t, all...) }
+}
+
+// reviewed works up to the review, n times before which it was sent back.
+func reviewed(n int) prior {
+	return func(t require.TestingT, w *flow) {
+		w.code(t)
+		w.done(t, request{id: 1}, request{id: 2})
+		for range n {
+			w.done(t, request{id: 3, outcome: "changes"}, request{id: 1}, request{id: 2})
+		}
+		require.True(t, w.update(3, inProgress, ""))
+	}
+}
+
+var disputed = reviewed(2).then(request{id: 3, outcome: "changes"})
+
+// chosenBy is what a person has chosen for the dispute.
+func chosenBy(outcome string) prior {
+	return func(t require.TestingT, w *flow) { disputed(t, w); w.chooses(outcome) }
 }
 
 func (w *flow) chooses(outcome string) gates.Verdict {
@@ -220,70 +240,55 @@ var person = state.By{Who: state.ThePerson, How: state.AtTerminal}
 // transition is what changes the state of a workflow.
 type transition struct {
 	name   string
-	spec   string                            // the workflow as an fsm.json; empty is that of the function workflow
-	before func(t require.TestingT, w *flow) // what comes before it
-	act    func(w *flow)                     // the transition itself
-	half   func(w *flow)                     // leaves a state in between that may stand; nil if there is none
-	atOnce bool                              // it counts when it is on record, whatever the client does then
-	isList bool                              // it is a change of the list, which counts when its journal is durable, and no line of evidence
-	acting bool                              // a command has to run before it is known what an update leads to
+	spec   string        // the workflow as an fsm.json; empty is that of the function workflow
+	before prior         // what comes before it
+	act    func(w *flow) // the transition itself
+	half   func(w *flow) // leaves a state in between that may stand; nil if there is none
+	atOnce bool          // it counts when it is on record, whatever the client does then
+	isList bool          // it is a change of the list, which counts when its journal is durable, and no line of evidence
+	acting bool          // a command has to run before it is known what an update leads to
+}
+
+// The transitions themselves.
+func updates(id int64, status, outcome string) func(*flow) {
+	return func(w *flow) { w.update(id, status, outcome) }
+}
+
+func serves(u gates.Update) func(*flow) {
+	return func(w *flow) { w.served().Update(context.Background(), u) }
+}
+
+func reopens(id int64) func(*flow) {
+	return func(w *flow) { _, _ = w.frame().Reopen(context.Background(), id, "it was wrong", person) }
+}
+
+func goesPast(p gates.Past) func(*flow) {
+	p.Because = "late"
+	return func(w *flow) { _, _ = w.frame().GoPast(context.Background(), p, person) }
 }
 
 var transitions = append([]transition{
-	{name: "a loop", atOnce: true,
-		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1) },
-		act:    func(w *flow) { w.update(3, completed, "changes") }},
-	{name: "a check that fails", atOnce: true, acting: true,
-		before: func(t require.TestingT, w *flow) {
-			w.done(t, request{id: 1}, request{id: 2}, request{id: 1})
-		},
-		act: func(w *flow) { w.update(2, completed, "") }},
-	{name: "a spent loop",
-		before: func(t require.TestingT, w *flow) { w.reviewed(t, 2) },
-		act:    func(w *flow) { w.update(3, completed, "changes") }},
-	{name: "a branch",
-		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1) },
-		act:    func(w *flow) { w.update(3, completed, "approved") }},
-	{name: "a person's answer", atOnce: true,
-		before: func(t require.TestingT, w *flow) { w.disputed(t) },
-		act:    func(w *flow) { w.chooses("merge") }},
-	{name: "what a person chose",
-		before: func(t require.TestingT, w *flow) { w.disputed(t); w.chooses("merge") },
-		act:    func(w *flow) { w.update(4, completed, "") }},
-	{name: "a stop",
-		before: func(t require.TestingT, w *flow) { w.disputed(t); w.chooses("drop") },
-		act:    func(w *flow) { w.update(4, completed, "") }},
-	{name: "step reopen", atOnce: true,
-		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1); w.done(t, request{id: 3, outcome: "approved"}) },
-		act:    func(w *flow) { _, _ = w.frame().Reopen(context.Background(), 2, "it was wrong", person) }},
-	{name: "step end", atOnce: true,
-		before: func(t require.TestingT, w *flow) { w.reviewed(t, 0) },
-		act:    func(w *flow) { _, _ = w.frame().End(context.Background(), 2, "not wanted", person) }},
-	{name: "step done", atOnce: true,
-		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1) },
-		act: func(w *flow) {
-			_, _ = w.frame().GoPast(context.Background(), gates.Past{Done: true, Step: 3, Because: "late", Outcome: "disputed",
-				Values: map[string]string{"version": "8"}}, person)
-		}},
-	{name: "step skip with blockers", atOnce: true,
-		before: func(t require.TestingT, w *flow) { w.done(t, request{id: 1}) },
-		act: func(w *flow) {
-			_, _ = w.frame().GoPast(context.Background(), gates.Past{Step: 5, Because: "late", WithBlockers: true}, person)
-		}},
-	{name: "a loop by the server", atOnce: true,
-		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1) },
-		act: func(w *flow) {
-			w.served().Update(context.Background(), gates.Update{Task: "3", Status: completed, Outcome: "changes"})
-		}},
-	{name: "a branch by the server",
-		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1) },
-		act: func(w *flow) {
-			w.served().Update(context.Background(), gates.Update{Task: "3", Status: completed, Outcome: "approved",
-				Values: jsontext.Value(`{"version":"7"}`)})
-		}},
-	{name: "a loop that a script asked for", atOnce: true,
-		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1); w.write(request{3, completed, "changes"}) },
-		act:    func(w *flow) { w.update(lastStep, inProgress, "") }},
+	{name: "a loop", atOnce: true, before: reviewed(1), act: updates(3, completed, "changes")},
+	{name: "a check that fails", atOnce: true, acting: true, before: done(request{id: 1}, request{id: 2}, request{id: 1}),
+		act: updates(2, completed, "")},
+	{name: "a spent loop", before: reviewed(2), act: updates(3, completed, "changes")},
+	{name: "a branch", before: reviewed(1), act: updates(3, completed, "approved")},
+	{name: "a person's answer", atOnce: true, before: disputed, act: func(w *flow) { w.chooses("merge") }},
+	{name: "what a person chose", before: chosenBy("merge"), act: updates(4, completed, "")},
+	{name: "a stop", before: chosenBy("drop"), act: updates(4, completed, "")},
+	{name: "step reopen", atOnce: true, before: reviewed(1).then(request{id: 3, outcome: "approved"}), act: reopens(2)},
+	{name: "step end", atOnce: true, before: reviewed(0),
+		act: func(w *flow) { _, _ = w.frame().End(context.Background(), 2, "not wanted", person) }},
+	{name: "step done", atOnce: true, before: reviewed(1),
+		act: goesPast(gates.Past{Done: true, Step: 3, Outcome: "disputed", Values: map[string]string{"version": "8"}})},
+	{name: "step skip with blockers", atOnce: true, before: done(request{id: 1}),
+		act: goesPast(gates.Past{Step: 5, WithBlockers: true})},
+	{name: "a loop by the server", atOnce: true, before: reviewed(1),
+		act: serves(gates.Update{Task: "3", Status: completed, Outcome: "changes"})},
+	{name: "a branch by the server", before: reviewed(1),
+		act: serves(gates.Update{Task: "3", Status: completed, Outcome: "approved", Values: jsontext.Value(`{"version":"7"}`)})},
+	{name: "a loop that a script asked for", atOnce: true, act: updates(lastStep, inProgress, ""),
+		before: func(t require.TestingT, w *flow) { reviewed(1)(t, w); w.write(request{3, completed, "changes"}) }},
 }, slices.Concat(expansions, nestings)...)
 
 // next are the events that may come after a crash. None of them changes the state by itself.

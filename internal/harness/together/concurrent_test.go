@@ -3,6 +3,7 @@ package together_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -31,6 +32,25 @@ func TestConcurrentHooksAreSerial(t *testing.T) {
 			assert.Empty(t, w.locks(t))
 			assert.Empty(t, w.leftovers(t))
 		})
+	}
+}
+
+// TestSameInvocationHydratesOnce starts several hooks for one invocation, as a plugin and the settings do when both register one.
+// Without tool_use_id they cannot tell that they serve one, and each hydrates.
+func TestSameInvocationHydratesOnce(t *testing.T) {
+	for n := range 10 {
+		use, want := fmt.Sprint("use", n), 1
+		if n == 0 {
+			use, want = "", 4
+		}
+		w := newWorld(t)
+		h := &history{before: w.Tasks(t)}
+		h.outcomes = w.runAtOnce(t, slices.Repeat([]call{{skill: "three", use: use}}, 4))
+		h.after = w.Tasks(t)
+		idle := slices.DeleteFunc(slices.Clone(h.outcomes), func(o outcome) bool { return len(o.created) > 0 })
+		assert.Len(t, idle, 4-want)
+		assert.Len(t, h.after, 3)
+		assert.Empty(t, h.violations())
 	}
 }
 

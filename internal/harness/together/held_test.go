@@ -2,12 +2,18 @@ package together_test
 
 import (
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"os"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
 // heldLock is a lock that another process holds and does not release.
@@ -44,9 +50,7 @@ func TestHeldLockIsReported(t *testing.T) {
 			w := worldWithWorkflow(t)
 			message := lock.take(t, w)
 			before, locks := w.Tasks(t), w.locks(t)
-			start := time.Now()
 			got := w.run(t, call{skill: "five", timeout: shortTimeout})
-			assert.GreaterOrEqual(t, time.Since(start), shortTimeout, "it did not wait")
 			assert.Equal(t, 2, got.code)
 			assert.Empty(t, got.stdout)
 			for _, part := range append(message, "gave up waiting after "+shortTimeout.String()) {
@@ -71,21 +75,6 @@ func TestHookContinuesWhenTheLockIsReleased(t *testing.T) {
 			assert.Zero(t, got.code, "%s", got)
 			assert.Len(t, w.Tasks(t), 1+5)
 			assert.Empty(t, w.locks(t))
-		})
-	}
-}
-
-// TestHookWithoutLocksIgnoresHeldLocks shows that the tests above can fail: a hook
-// that ignores locks hydrates.
-func TestHookWithoutLocksIgnoresHeldLocks(t *testing.T) {
-	for _, lock := range heldLocks {
-		t.Run(lock.name, func(t *testing.T) {
-			w := worldWithWorkflow(t)
-			lock.take(t, w)
-			before := w.Tasks(t)
-			got := w.run(t, call{skill: "five", script: &script{IgnoreLocks: true}})
-			assert.Zero(t, got.code, "%s", got)
-			assert.NotEqual(t, before, w.Tasks(t))
 		})
 	}
 }
@@ -129,4 +118,101 @@ func (w *world) startWaiting(t *testing.T, forHook bool) *hook {
 	h.awaitHold(t)
 	require.NoError(t, h.resume.Close())
 	return h
+}
+
+var endSignals = []syscall.Signal{syscall.SIGTERM, syscall.SIGINT}
+
+// problemsAfter checks the result of a hook that got a signal while it hydrated the skill
+// five in worldWithWorkflow: the list is the one before or the one after, the exit code
+// says which, and the next hook can start.
+func (w *world) problemsAfter(t *testing.T, before map[string]worlds.File, got outcome) (problems []string) {
+	after := w.Tasks(t)
+	hydrated := &history{before: before, after: after, outcomes: []outcome{{
+		call: got.call, stdout: got.stdout, committed: true, names: worlds.Names(after),
+		created: []string{"5.json", "6.json", "7.json", "8.json", "9.json"}, deleted: []string{"2.json", "3.json", "4.json"},
+	}}}
+	isBefore := maps.Equal(before, after)
+	isAfter := len(hydrated.orderViolations())+len(hydrated.changedManualTasks()) == 0
+	switch {
+	case got.code == 0 && !isAfter:
+		problems = append(problems, fmt.Sprintf("%s, but the list is not the one after: %v", got, worlds.Names(after)))
+	case got.code == 2 && !isBefore:
+		problems = append(problems, fmt.Sprintf("%s, but the list is not the one before: %v", got, worlds.Names(after)))
+	case !isAfter && !isBefore:
+		problems = append(problems, fmt.Sprintf("%s, and the list is neither the one before nor after: %v", got, worlds.Names(after)))
+	case got.signal != 0 && isAfter:
+		problems = append(problems, fmt.Sprintf("%s: the tasks exist, but there is no reply", got))
+	case got.code != 0 && strings.Contains(got.stdout, "continue"):
+		problems = append(problems, fmt.Sprintf("%s, and a reply to continue", got))
+	}
+	if locks := w.locks(t); len(locks) > 0 && got.signal == 0 {
+		problems = append(problems, fmt.Sprintf("left locked: %v", locks))
+	}
+	problems = append(problems, w.leftovers(t)...)
+	// Long enough for a busy machine, and too short to take over a lock that was left.
+	if next := w.run(t, call{skill: "one", timeout: stale / 2}); next.code != 0 {
+		problems = append(problems, fmt.Sprintf("the next hook fails: %s", next))
+	}
+	return problems
+}
+
+// TestSignalAtEveryStep sends the signal just before each step in turn.
+func TestSignalAtEveryStep(t *testing.T) {
+	all := worldWithWorkflow(t).run(t, call{skill: "five", script: &script{}})
+	require.NotZero(t, all.steps)
+	stopped, finished := 0, 0
+	for n := 1; n <= all.steps; n++ {
+		w := worldWithWorkflow(t)
+		before := w.Tasks(t)
+		got := w.run(t, call{skill: "five", script: &script{Signal: endSignals[n%2], At: n}})
+		require.Empty(t, w.problemsAfter(t, before, got), "%v at step %d of %d", endSignals[n%2], n, all.steps)
+		if got.code == 0 {
+			finished++
+		} else {
+			stopped++
+		}
+	}
+	assert.NotZero(t, stopped)
+	assert.NotZero(t, finished, "after the commit a signal comes too late")
+}
+
+// TestSignalAtAnyMoment sends the signal to the installed program at random moments of
+// its run.
+func TestSignalAtAnyMoment(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	ends := map[string]int{}
+	for n := range 60 {
+		start := time.Now()
+		w := worldWithWorkflow(t)
+		span := time.Since(start)
+		before := w.Tasks(t)
+		h := w.start(t, call{skill: "five"})
+		h.send()
+		moment := time.NewTimer(time.Duration(rng.Int64N(int64(span))))
+		<-moment.C
+		_ = h.cmd.Process.Signal(endSignals[n%2])
+		got := h.wait(t)
+		require.Empty(t, w.problemsAfter(t, before, got), "%s", got)
+		ends[fmt.Sprintf("code %d", got.code)]++
+	}
+	t.Logf("%v", ends)
+}
+
+// TestChecksFindAnIncompleteRollback: a rollback that leaves tasks or locks behind is
+// found at some step.
+func TestChecksFindAnIncompleteRollback(t *testing.T) {
+	for _, suffix := range []string{".json", ".lock"} {
+		t.Run(suffix, func(t *testing.T) {
+			undisturbed := worldWithWorkflow(t).run(t, call{skill: "five", script: &script{}})
+			for n := 1; n <= undisturbed.steps; n++ {
+				w := worldWithWorkflow(t)
+				before := w.Tasks(t)
+				got := w.run(t, call{skill: "five", script: &script{Signal: syscall.SIGTERM, At: n, KeepFiles: suffix}})
+				if len(w.problemsAfter(t, before, got)) > 0 {
+					return
+				}
+			}
+			t.Error("not found at any step")
+		})
+	}
 }

@@ -35,6 +35,12 @@ type call struct {
 	history int           // --history; 0 for the default
 }
 
+// atAnotherTime is the role of a hook whose clock is that in the environment variable clockVariable.
+const (
+	atAnotherTime = "hook at another time"
+	clockVariable = "FSMTX_TEST_CLOCK"
+)
+
 // testTimeout is a lock timeout that only a hydration that hangs exceeds.
 const testTimeout = 2 * time.Minute
 
@@ -115,7 +121,7 @@ func (w *world) start(t *testing.T, c call) *hook {
 	}
 	if c.clock != 0 {
 		h.cmd.Path = os.Args[0]
-		h.cmd.Env = append(h.cmd.Env, roleVariable+"=hook at another time", clockVariable+"="+c.clock.String())
+		h.cmd.Env = append(h.cmd.Env, roleVariable+"="+atAnotherTime, clockVariable+"="+c.clock.String())
 	}
 	var err error
 	h.stdin, err = h.cmd.StdinPipe()

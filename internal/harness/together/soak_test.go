@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,14 +20,17 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/harness/program"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+	"github.com/fsmtx/fsmtx/internal/tools"
 )
 
 // soak is a list on which everything happens at once. What each process reports is kept,
@@ -529,4 +533,33 @@ func (s *soak) evidenceTwice(t *testing.T) {
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, append(data, data...), 0o600))
+}
+
+// hookArguments are the arguments of a hook at another time.
+var hookArguments []string
+
+func init() { roles[atAnotherTime] = runAtAnotherTime }
+
+// runAtAnotherTime makes m.Run run only TestHookAtAnotherTime: only a test can have a
+// simulated clock (testing/synctest).
+func runAtAnotherTime() {
+	hookArguments = os.Args[1:]
+	os.Args = []string{os.Args[0], "-test.run=^TestHookAtAnotherTime$"}
+	// Notify starts a goroutine. Inside the test it would keep the clock from advancing.
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+}
+
+// TestHookAtAnotherTime runs the program with a clock that is set to FSMTX_TEST_CLOCK. The
+// clock stands still while the program works, and jumps ahead when it only waits.
+func TestHookAtAnotherTime(t *testing.T) {
+	text := os.Getenv(clockVariable)
+	if text == "" {
+		t.Skip("skipped: this is what TestEverythingAtOnce starts")
+	}
+	since, err := time.ParseDuration(text)
+	require.NoError(t, err)
+	synctest.Test(t, func(*testing.T) {
+		time.Sleep(since)
+		os.Exit(tools.Main(hookArguments, callers.Played()))
+	})
 }

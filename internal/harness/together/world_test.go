@@ -12,6 +12,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
+	"github.com/fsmtx/fsmtx/internal/harness/program"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
@@ -121,4 +123,26 @@ func age(path string) time.Duration {
 		return time.Hour
 	}
 	return time.Since(info.ModTime())
+}
+
+// roleVariable names the environment variable that holds the role of this program in
+// a child process.
+const roleVariable = "FSMTX_TEST_ROLE"
+
+// raceOptions passes on the options of the race detector: by default each process
+// sleeps for a second when it ends.
+var raceOptions = "GORACE=" + os.Getenv("GORACE")
+
+// roles are what this program may be instead of the tests.
+var roles = map[string]func(){
+	"scripted hook": func() { os.Exit(runScriptedHook()) },
+	"client":        func() { os.Exit(runClientEmulator(os.Args[1])) },
+}
+
+func TestMain(m *testing.M) {
+	if role := roles[os.Getenv(roleVariable)]; role != nil {
+		role()
+	}
+	callers.Forget()
+	os.Exit(program.Run(m))
 }
