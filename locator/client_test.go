@@ -151,10 +151,7 @@ func TestClientsOrder(t *testing.T) {
 				path, content, _ := strings.Cut(file, "=")
 				w.put(path, content)
 			}
-			want := l.want
-			if want != "" {
-				want += "/fsm.json"
-			}
+			want := specIn(l.want)
 			// The model may have changed cwd: only the start directory matters.
 			w.finds(want, l.command, base+"/src")
 			if !strings.Contains(fmt.Sprint(l.files), base) {
@@ -180,21 +177,6 @@ func TestParentsBelowHome(t *testing.T) {
 
 	w.Home = ""
 	w.finds("/home/me/.claude/skills/x/fsm.json", "x", "/home/me/c/d")
-}
-
-func TestWithoutARepositoryEveryParentIsSearched(t *testing.T) {
-	w := newWorld(t)
-	w.put("/.claude/skills/x/SKILL.md", "")
-	w.finds(w.skill("/.claude/skills/x"), "x", "/a/b/c/d/e/f/g")
-}
-
-func TestScopedNameDoesNotNeedTheRegistry(t *testing.T) {
-	w := newWorld(t)
-	w.finds("", "apps/web:x", project)
-	w.put(registry, "{")
-	w.finds("", "apps/web:x", project)
-	w.put(project+"/web/.claude/skills/x/SKILL.md", "")
-	w.finds(w.skill(project+"/web/.claude/skills/x"), "web:x", project)
 }
 
 // counting counts the directories that are listed.

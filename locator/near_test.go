@@ -1,7 +1,6 @@
 package locator_test
 
 import (
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -41,20 +40,4 @@ func TestKnown(t *testing.T) {
 	assert.True(t, w.locate("y", project).Known())
 	w.skill(project + "/.claude/skills/z")
 	assert.True(t, w.locate("z", project).Known())
-}
-
-// TestACommandOfAnyPluginOfTheName comes before the skill of another one; of two skills the first plugin's counts.
-func TestACommandOfAnyPluginOfTheName(t *testing.T) {
-	for want, files := range map[string][]string{
-		"/p2/commands/x": {"/p1/skills/x/SKILL.md", "/p1/skills/x/fsm.json", "/p2/commands/x.md", "/p2/commands/x/fsm.json"},
-		"/p1/commands/x": {"/p1/commands/x.md", "/p1/commands/x/fsm.json", "/p2/skills/x/SKILL.md", "/p2/skills/x/fsm.json"},
-		"/p1/skills/x":   {"/p1/skills/x/SKILL.md", "/p1/skills/x/fsm.json", "/p2/skills/x/SKILL.md", "/p2/skills/x/fsm.json"},
-	} {
-		w := newWorld(t)
-		w.put(registry, objectOf(entry{"p@m", "user", "", "/p1", ""}, entry{"p@n", "user", "", "/p2", ""}))
-		for _, file := range files {
-			w.put(file, "[]")
-		}
-		assert.Equal(t, want, filepath.Dir(w.locate("p:x", project).Path), want)
-	}
 }

@@ -18,6 +18,9 @@ const (
 	project  = "/projects/myapp"
 	registry = config + "/plugins/installed_plugins.json"
 	spec     = `[{"id":1,"subject":"s"}]`
+	started  = "/projects/started" // where the client was started
+	known    = config + "/plugins/known_marketplaces.json"
+	tree     = "/src/market"
 )
 
 // world is a locator that reads from a file system in memory.
@@ -42,6 +45,18 @@ func (w *world) put(path, content string) string {
 func (w *world) skill(folder string) string {
 	w.t.Helper()
 	return w.put(filepath.Join(folder, "fsm.json"), spec)
+}
+
+// has puts files, each with "=" and its content, and folders, each with an fsm.json.
+func (w *world) has(files ...string) {
+	w.t.Helper()
+	for _, file := range files {
+		if path, content, ok := strings.Cut(file, "="); ok {
+			w.put(path, content)
+		} else {
+			w.skill(file)
+		}
+	}
 }
 
 func (w *world) locate(command, cwd string) locator.Result {
@@ -101,14 +116,12 @@ func (e entry) members() string {
 	return text
 }
 
-// inBothForms runs a test with each form of the registry.
-func inBothForms(t *testing.T, test func(t *testing.T, w *world, install func(...entry))) {
-	for name, form := range forms {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			test(t, w, func(entries ...entry) { w.put(registry, form(entries...)) })
-		})
+// specIn returns the path of the fsm.json in a folder, and "" for none.
+func specIn(folder string) string {
+	if folder == "" {
+		return ""
 	}
+	return folder + "/fsm.json"
 }
 
 // explain returns the steps as lines of text.
