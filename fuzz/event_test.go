@@ -25,8 +25,8 @@ var (
 // If the event is for a hydration, the request has the values that an ordinary decoder
 // finds.
 func FuzzEvent(f *testing.F) {
-	for _, seed := range []string{
-		`{"session_id": "abc", "cwd": "/", "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_input": {"skill": "x"}, ` +
+	seed(f,
+		`{"session_id": "abc", "cwd": "/", "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_input": {"skill": "x"}, `+
 			`"tool_response": {"success": true, "commandName": "p:x"}, "tool_use_id": "t"}`,
 		`{"session_id": "abc", "hook_event_name": "UserPromptExpansion", "command_name": "p:x", "prompt_id": "1", "agent_id": "a"}`,
 		`{"session_id": "abc", "tool_response": {"commandName": "x"}}`,
@@ -35,9 +35,7 @@ func FuzzEvent(f *testing.F) {
 		`{"session_id": "abc", "tool_response": "Error"}`, `{"hook_event_name": "Stop"}`, `{"tool_name": "Bash"}`,
 		`{"session_id": 1, "tool_response": {"commandName": null}}`, `null`, `[]`, ``, ` `, `{`,
 		"{\"session_id\": \"\xff\\ud800\", \"session_id\": \"../..\", \"tool_response\": {\"commandName\": \"\\u0000\"}}",
-	} {
-		f.Add([]byte(seed))
-	}
+	)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		e, err := client.Parse(bytes.Clone(data))
 		if err != nil {

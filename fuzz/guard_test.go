@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/guard"
@@ -27,32 +29,27 @@ func newPlanningWorld(f *testing.F) planningWorld {
 	root := f.TempDir()
 	w := planningWorld{filepath.Join(root, "feature"), filepath.Join(root, "state"), filepath.Join(root, "plugin")}
 	for _, dir := range []string{w.feature, w.state, filepath.Join(w.plugin, "config")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			f.Fatal(err)
-		}
+		require.NoError(f, os.MkdirAll(dir, 0o700))
 	}
 	return w
 }
 
-// fresh removes the files of earlier inputs.
-func (w planningWorld) fresh(t *testing.T) {
+// fresh removes the files of earlier inputs, and writes the state of a workflow, if there is one.
+func (w planningWorld) fresh(t *testing.T, state ...string) {
 	for _, dir := range []string{w.feature, w.state, filepath.Join(w.plugin, "config")} {
 		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, e := range entries {
-			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Remove(filepath.Join(dir, e.Name())))
 		}
+	}
+	for _, text := range state {
+		put(t, []byte(text), w.feature, ".planning-state.local.md")
 	}
 }
 
 func put(t *testing.T, data []byte, path ...string) {
-	if err := os.WriteFile(filepath.Join(path...), data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(path...), data, 0o600))
 }
 
 func (w planningWorld) getenv(name string) string {
@@ -65,16 +62,10 @@ func (w planningWorld) session() guard.Session { return guard.SessionOf(fuzzSess
 // ask runs a rule and checks what must hold for every answer.
 func (w planningWorld) ask(t *testing.T, id, input string) client.Answer {
 	r, ok := rules.Find(id)
-	if !ok {
-		t.Fatal(id)
-	}
+	require.True(t, ok, id)
 	a := guard.Run(r, strings.NewReader(input), w.getenv, nil)
-	if a.Exit != 0 && a.Exit != 2 || (a.Exit == 2) != (a.ErrorText != "") {
-		t.Fatalf("%s: %+v", id, a)
-	}
-	if strings.Contains(a.Output, "internal error") || strings.Contains(a.Output, `"allow"`) {
-		t.Fatalf("%s: %s", id, a.Output)
-	}
+	require.False(t, a.Exit != 0 && a.Exit != 2 || (a.Exit == 2) != (a.ErrorText != ""), "%s: %+v", id, a)
+	require.False(t, strings.Contains(a.Output, "internal error") || strings.Contains(a.Output, `"allow"`), "%s: %s", id, a.Output)
 	if a.Output != "" && r.Event != client.PreCompact {
 		checkReply(t, r, a)
 	}
@@ -89,20 +80,17 @@ func checkReply(t *testing.T, r guard.Rule, a client.Answer) {
 			AdditionalContext string `json:"additionalContext"`
 		} `json:"hookSpecificOutput"`
 	}
-	if err := json.Unmarshal([]byte(a.Output), &reply); err != nil {
-		t.Fatalf("%s: %v: %s", r.ID, err, a.Output)
-	}
-	if name := reply.Specific.HookEventName; name != "" && name != r.Event {
-		t.Fatalf("%s: the reply is for %s", r.ID, name)
-	}
-	if n := len([]rune(reply.Specific.AdditionalContext)); n >= 10000 {
-		t.Fatalf("%s: context of %d characters", r.ID, n)
-	}
+	require.NoError(t, json.Unmarshal([]byte(a.Output), &reply), "%s: %s", r.ID, a.Output)
+	require.Contains(t, []string{"", r.Event}, reply.Specific.HookEventName, r.ID)
+	require.Less(t, len([]rune(reply.Specific.AdditionalContext)), 10000, r.ID)
 }
 
-// failed reports whether a guard counted a failure. Files that the model can write must not
-// cause one.
-func failed(a client.Answer) bool { return strings.Contains(a.Output, "Failing open") }
+// works asks a rule, which must not count a failure: the model can write the files.
+func (w planningWorld) works(t *testing.T, id, input string) client.Answer {
+	a := w.ask(t, id, input)
+	require.NotContains(t, a.Output, "Failing open", id)
+	return a
+}
 
 // ids are the guards that a file of the workflow can affect. Their order is fixed, because
 // the fuzzer is guided by the code that an input reaches.
@@ -129,35 +117,27 @@ func (w planningWorld) calls() map[string]string {
 var bom = []byte("\ufeff")
 
 func FuzzGuardFrontmatter(f *testing.F) {
-	for _, seed := range []string{
+	seed(f,
 		"---\nphase: A\n---\nbody", "\ufeff---\r\nphase: \"A\"\r\n...\r\n", "phase: A", "---\n", "---\n---\n", "---\nphase: [x\n---\n",
 		"---\na: &a [*a]\n---\n", "---\na: &a {x: 1}\nb: *a\nc: [*a, *a]\n---\n", "---\n? [x]\n: y\n---\n", "---\n<<: {a: 1}\n---\n",
 		"---\na: !!binary aGk=\nb: 2026-01-01\n---\n", "---\n\tx: 1\n---\n", "%YAML 1.1\n---\na: 1\n",
 		"---\na: 1\na: 2\nb: true\nc: -0x10\nd: 1e3\ne: \"7\"\nf: ~\ng: [1, [2, {h: i}]]\n---\nbody\n---\n",
-	} {
-		f.Add([]byte(seed))
-	}
+	)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		v, err := frontmatter.Parse(data)
 		if !bytes.HasPrefix(data, bom) && len(data) < frontmatter.MaxBytes-len(bom) {
 			marked, errMarked := frontmatter.Parse(append(bytes.Clone(bom), data...))
-			if (err == nil) != (errMarked == nil) || v.String() != marked.String() {
-				t.Fatalf("a byte order mark matters: %v, %v", err, errMarked)
-			}
+			require.Equal(t, err == nil, errMarked == nil, "a byte order mark matters: %v, %v", err, errMarked)
+			require.Equal(t, v.String(), marked.String())
 		}
 		if err != nil {
-			if v.Members() != nil || !v.Null() {
-				t.Fatalf("a value comes with the error %v", err)
-			}
+			require.False(t, v.Members() != nil || !v.Null(), "a value comes with the error %v", err)
 			return
 		}
-		if _, isText := v.Text(); isText || v.Null() || v.Items() != nil {
-			t.Fatal("the result is not a mapping")
-		}
+		_, isText := v.Text()
+		require.False(t, isText || v.Null() || v.Items() != nil, "the result is not a mapping")
 		for _, m := range v.Members() {
-			if len(m.Value.String()) > len(data)+2*frontmatter.MaxText {
-				t.Fatalf("%q: String has no bound", m.Key)
-			}
+			require.False(t, len(m.Value.String()) > len(data)+2*frontmatter.MaxText, "%q: String has no bound", m.Key)
 		}
 		checkBodyIsIgnored(t, data, v)
 		checkValue(t, v, 5)
@@ -177,9 +157,7 @@ func checkBodyIsIgnored(t *testing.T, data []byte, v frontmatter.Value) {
 		return
 	}
 	again, err := frontmatter.Parse(append(bytes.Clone(data), "\nphase: BODY\n---\n[\n"...))
-	if err != nil || again.String() != v.String() {
-		t.Fatalf("the body matters: %v", err)
-	}
+	require.False(t, err != nil || again.String() != v.String(), "the body matters: %v", err)
 }
 
 // checkValue checks that a value has at most one kind and that its accessors agree. It also
@@ -192,9 +170,7 @@ func checkValue(t *testing.T, v frontmatter.Value, depth int) {
 			kinds++
 		}
 	}
-	if kinds > 1 {
-		t.Fatalf("%q has %d kinds", v, kinds)
-	}
+	require.False(t, kinds > 1, "%q has %d kinds", v, kinds)
 	checkScalar(t, v)
 	if depth == 0 {
 		return
@@ -208,184 +184,132 @@ func checkValue(t *testing.T, v frontmatter.Value, depth int) {
 		last[m.Key] = m.Value
 	}
 	for key, value := range last {
-		if v.At(key) != value {
-			t.Fatalf("At(%q) is not the last member of that name", key)
-		}
+		require.Equal(t, value, v.At(key), "At(%q) is not the last member of that name", key)
 	}
 }
 
 func checkScalar(t *testing.T, v frontmatter.Value) {
 	text, isText := v.Text()
-	if isText && v.String() != text {
-		t.Fatalf("%q is written as %q", text, v)
-	}
+	require.False(t, isText && v.String() != text, "%q is written as %q", text, v)
 	n, isInt := v.Int()
 	x, isNumber := v.Number()
 	b, isBool := v.Bool()
-	if (isNumber || isBool) && !isText || isNumber && isBool {
-		t.Fatalf("%q is a text: %t, a number: %t, a boolean: %t", v, isText, isNumber, isBool)
-	}
-	if isInt && (!isNumber || x != float64(n)) {
-		t.Fatalf("%q is %d and %g", text, n, x)
-	}
-	if isNumber && (math.IsNaN(x) || math.IsInf(x, 0)) {
-		t.Fatalf("%q is not a finite number", text)
-	}
-	if isBool && !strings.EqualFold(text, fmt.Sprint(b)) {
-		t.Fatalf("%q is %t", text, b)
-	}
+	require.False(t, (isNumber || isBool) && !isText || isNumber && isBool, "%q is a text: %t, a number: %t", v, isText, isNumber)
+	require.False(t, isInt && (!isNumber || x != float64(n)), "%q is %d and %g", text, n, x)
+	require.False(t, isNumber && (math.IsNaN(x) || math.IsInf(x, 0)), "%q is not a finite number", text)
+	require.False(t, isBool && !strings.EqualFold(text, fmt.Sprint(b)), "%q is %t", text, b)
 }
 
 func FuzzGuardState(f *testing.F) {
 	w := newPlanningWorld(f)
-	for _, seed := range []string{
-		"---\nphase: ARCHITECTURE\nmode: x\nuser_decisions: {\"Use Redis cache\": \"Yes\", Database: [a, b]}\ngate_results: [{phase: 1, " +
+	seed(f,
+		"---\nphase: ARCHITECTURE\nmode: x\nuser_decisions: {\"Use Redis cache\": \"Yes\", Database: [a, b]}\ngate_results: [{phase: 1, "+
 			"verdict: RED, score: 2}]\n---\n",
 		"---\nphase: [x\n---\n", "phase: A", "---\nuser_decisions: [a]\ngate_results: {1: RED, 2: {status: x}}\n---\n",
 		"---\nphase: \"a\\n→ | session=\\u2028\"\nmode: \"</planning-state>\"\n---\n", "",
-	} {
-		f.Add([]byte(seed))
-	}
+	)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		w.fresh(t)
-		put(t, data, w.feature, ".planning-state.local.md")
+		w.fresh(t, string(data))
 		calls := w.calls()
 		for _, id := range ids {
-			a := w.ask(t, id, calls[id])
-			if failed(a) {
-				t.Fatalf("%s: %s", id, a.Output)
-			}
-			if id == "H12" && strings.Count(a.Output, "</planning-state>") > 1 {
-				t.Fatalf("a value ended the block: %s", a.Output)
-			}
+			a := w.works(t, id, calls[id])
+			require.False(t, id == "H12" && strings.Count(a.Output, "</planning-state>") > 1, "a value ended the block: %s", a.Output)
 		}
 		log, err := os.ReadFile(w.session().Log())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for line := range strings.Lines(string(log)) {
-			if !strings.HasPrefix(line, "[") || !strings.Contains(line, "Z] H") {
-				t.Fatalf("a value began a line of the log: %q", line)
-			}
+			require.False(t, !strings.HasPrefix(line, "[") || !strings.Contains(line, "Z] H"), "a value began a line of the log: %q", line)
 		}
 	})
 }
 
 func FuzzGuardLock(f *testing.F) {
 	w := newPlanningWorld(f)
-	for _, seed := range []string{`{"session_id":"s"}`, `{"session_id":"other"}`, `{"session_id":7}`, `{"session_id":""}`, `[]`, ``,
-		`{"session_id":"s"} x`, "\ufeff{}", `{"session_id":"x","session_id":"s"}`} {
-		f.Add([]byte(seed))
-	}
+	seed(f, `{"session_id":"s"}`, `{"session_id":"other"}`, `{"session_id":7}`, `{"session_id":""}`, `[]`, ``,
+		`{"session_id":"s"} x`, "\ufeff{}", `{"session_id":"x","session_id":"s"}`)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w.fresh(t)
 		put(t, data, w.feature, ".planning.lock")
-		a := w.ask(t, "H02", w.calls()["H02"])
+		a := w.works(t, "H02", w.calls()["H02"])
 		var lock map[string]any
 		mine := json.Unmarshal(data, &lock) == nil && lock["session_id"] == fuzzSession
-		if mine != (a.Exit == 0) || failed(a) {
-			t.Fatalf("%q: %+v", data, a)
-		}
+		require.Equal(t, mine, a.Exit == 0, "%q: %+v", data, a)
 	})
 }
 
 func FuzzGuardConfig(f *testing.F) {
 	w := newPlanningWorld(f)
-	for _, seed := range []string{
+	seed(f,
 		"feature_flags: {hooks_enforcement: {enabled: false}}",
 		"feature_flags: {hooks_enforcement: {circuit_breaker_threshold: 0, max_consecutive_blocks: -1}}",
 		"research_mcp: {budget: {total_calls_per_session: 99999999999999999999, warn_at_percentage: 1e9}}",
 		"feature_flags: {hooks_immutable_guard: {keyword_overlap_threshold: .nan}}", "a: &a [*a]", "[", "",
-	} {
-		f.Add([]byte(seed))
-	}
+	)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		w.fresh(t)
+		w.fresh(t, "---\nphase: PLAN\n---\n")
 		put(t, data, w.plugin, "config", "planning-config.yaml")
-		put(t, []byte("---\nphase: PLAN\n---\n"), w.feature, ".planning-state.local.md")
 		calls := w.calls()
 		for _, id := range ids {
-			if a := w.ask(t, id, calls[id]); failed(a) {
-				t.Fatalf("%s: %s", id, a.Output)
-			}
+			w.works(t, id, calls[id])
 		}
 	})
 }
 
 func FuzzGuardSessionFiles(f *testing.F) {
 	w := newPlanningWorld(f)
-	for _, seed := range []string{
+	seed(f,
 		`{"session_total":3,"phase_total":1,"current_phase":"A","per_server":{"ref":3},"call_hashes":["x"]}`, `{"session_total":-1}`,
 		`{"session_total":9223372036854775807}`,
 		`{"H03_research_budget":3}`, `{"H03_research_budget":"3","H11a:main":1e3}`, `{"H11a:main":2}`, `null`, `[]`, `{`, ``,
-	} {
-		f.Add([]byte(seed))
-	}
+	)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		w.fresh(t)
-		put(t, []byte("---\nphase: PLAN\n---\n"), w.feature, ".planning-state.local.md")
+		w.fresh(t, "---\nphase: PLAN\n---\n")
 		for _, path := range []string{rules.BudgetFile(w.session()), w.session().Breaker(), w.session().Blocks()} {
 			put(t, data, path)
 		}
 		for _, id := range []string{"H03", "H05", "H11a", "H11b"} {
-			if a := w.ask(t, id, w.calls()[id]); failed(a) {
-				t.Fatalf("%s: %s", id, a.Output)
-			}
+			w.works(t, id, w.calls()[id])
 		}
 		for range 12 { // more than any stored count allows
 			w.ask(t, "H11a", strings.Replace(w.calls()["H11a"], "{", `{"stop_hook_active":true,`, 1))
 		}
-		if a := w.ask(t, "H11a", strings.Replace(w.calls()["H11a"], "{", `{"stop_hook_active":true,`, 1)); a.Exit != 0 {
-			t.Fatal("the guard does not stop blocking the turn")
-		}
+		a := w.ask(t, "H11a", strings.Replace(w.calls()["H11a"], "{", `{"stop_hook_active":true,`, 1))
+		require.Zero(t, a.Exit, "the guard does not stop blocking the turn")
 	})
 }
 
 func FuzzGuardAudit(f *testing.F) {
 	w := newPlanningWorld(f)
-	for _, seed := range []string{
+	seed(f,
 		"[t] CHECKPOINT: A → PLAN | session=a | mode=x\n", "[t] CHECKPOINT: A → B | session=a\nnote", "CHECKPOINT:  →  | session=",
 		"\x00\n\n", "",
-	} {
-		f.Add([]byte(seed))
-	}
+	)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		w.fresh(t)
+		w.fresh(t, "---\nphase: PLAN\nmode: x\n---\n")
 		path := filepath.Join(w.feature, ".planning-audit.log")
 		put(t, data, path)
-		put(t, []byte("---\nphase: PLAN\nmode: x\n---\n"), w.feature, ".planning-state.local.md")
 		first := w.ask(t, "H05", w.calls()["H05"])
 		after, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		added, kept := bytes.CutPrefix(after, data)
-		if !kept || (first.Output == "") != (len(added) == 0) || strings.Count(strings.Trim(string(added), "\n"), "\n") != 0 {
-			t.Fatalf("added %q", added)
-		}
-		if again := w.ask(t, "H05", w.calls()["H05"]); again.Output != "" {
-			t.Fatalf("the same phase twice: %s", again.Output)
-		}
+		require.True(t, kept && (first.Output == "") == (len(added) == 0), "added %q", added)
+		require.NotContains(t, strings.Trim(string(added), "\n"), "\n")
+		require.Empty(t, w.ask(t, "H05", w.calls()["H05"]).Output, "the same phase twice")
 	})
 }
 
 func FuzzGuardTranscript(f *testing.F) {
 	w := newPlanningWorld(f)
-	for _, seed := range []string{
-		`{"type":"user","message":{"content":"stop"}}`, `{"type":"user","message":{"content":[{"type":"text","text":"quit"}]}}` + "\n{",
+	seed(f,
+		`{"type":"user","message":{"content":"stop"}}`, `{"type":"user","message":{"content":[{"type":"text","text":"quit"}]}}`+"\n{",
 		`{"type":"assistant","message":{"content":"x"}}`, "\n\n", `{"type":"user","isMeta":"x"}`, "",
-	} {
-		f.Add([]byte(seed))
-	}
+	)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		w.fresh(t)
+		w.fresh(t, "---\nphase: PLAN\n---\n")
 		path := filepath.Join(w.feature, "t.jsonl")
 		put(t, data, path)
-		put(t, []byte("---\nphase: PLAN\n---\n"), w.feature, ".planning-state.local.md")
 		stop := fmt.Sprintf(`{"session_id":"s","cwd":"/","transcript_path":%q}`, path)
-		if a, b := w.ask(t, "H11a", stop), w.ask(t, "H11b", stop); a.Exit != b.Exit || failed(a) || failed(b) {
-			t.Fatalf("%+v %+v", a, b)
-		}
+		require.Equal(t, w.works(t, "H11a", stop).Exit, w.works(t, "H11b", stop).Exit)
 		w.ask(t, "H10", fmt.Sprintf(`{"session_id":"s","cwd":"/","agent_type":"product-planning:x","agent_transcript_path":%q}`, path))
 	})
 }
@@ -406,8 +330,7 @@ func FuzzGuardEvent(f *testing.F) {
 		if _, ok := rules.Find(id); !ok {
 			return
 		}
-		w.fresh(t)
-		put(t, []byte("---\nphase: PLAN\nuser_decisions: {Cache: Redis}\n---\n"), w.feature, ".planning-state.local.md")
+		w.fresh(t, "---\nphase: PLAN\nuser_decisions: {Cache: Redis}\n---\n")
 		w.ask(t, id, input)
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
@@ -23,17 +24,13 @@ func requests(f *testing.F) []jsontext.Value {
 	var all []jsontext.Value
 	for _, name := range []string{"cases.json", "more.json", "dialects.json"} {
 		data, err := os.ReadFile(filepath.Join("../testdata/hooks", name))
-		if err != nil {
-			f.Fatal(err)
-		}
+		require.NoError(f, err)
 		var file struct {
 			Cases []struct {
 				Request jsontext.Value `json:"request"`
 			} `json:"cases"`
 		}
-		if err := json.Unmarshal(data, &file); err != nil {
-			f.Fatal(err)
-		}
+		require.NoError(f, json.Unmarshal(data, &file))
 		for i, c := range file.Cases {
 			if i%8 == 0 || !fuzzing() {
 				all = append(all, c.Request)
@@ -94,17 +91,12 @@ func checkPlan(t *testing.T, d dialect.Dialect, r *hooks.Registry, event, tool s
 	if plan == nil {
 		plan = &hooks.Plan{}
 	}
-	if all := r.Hooks(event); len(plan.Hooks)+len(skipped) != len(all) {
-		t.Fatalf("%s: %d hooks, %d planned and %d skipped", event, len(all), len(plan.Hooks), len(skipped))
-	}
+	require.Len(t, r.Hooks(event), len(plan.Hooks)+len(skipped), "%s: %d planned", event, len(plan.Hooks))
 	for i, h := range plan.Hooks {
-		if e, _ := d.Event(event); e.Subject != "" && tool != "" && !h.Matches(tool) {
-			t.Fatalf("%s: %q does not match %q and is planned", event, h.Matcher, tool)
-		}
+		e, _ := d.Event(event)
+		require.True(t, e.Subject == "" || tool == "" || h.Matches(tool), "%s: %q does not match %q and is planned", event, h.Matcher, tool)
 		for _, earlier := range plan.Hooks[:i] {
-			if h.Same(d, earlier) {
-				t.Fatalf("%s: %q is planned twice", event, h.Command)
-			}
+			require.False(t, h.Same(d, earlier), "%s: %q is planned twice", event, h.Command)
 		}
 	}
 }
@@ -143,9 +135,7 @@ func FuzzHooksOutput(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, out []byte, n byte) {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "out"), out, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "out"), out, 0o644))
 		code, event := n%4, firedEvents[int(n/4)%len(firedEvents)]
 		settings := `{"` + event + `":[{"sequential":true,"hooks":[{"type":"command","command":"cat out; cat out >&2; exit ` +
 			string('0'+rune(code)) + `"},{"type":"command","command":"true"}]}]}`
@@ -174,21 +164,14 @@ func input() hooks.Input {
 // of a hook that fails. gemini treats every exit code above 1 as 2.
 func checkFired(t *testing.T, dialect string, r *hooks.Result, out []byte, code byte) {
 	for _, entry := range r.Logs {
-		if strings.Contains(entry.Message, "internal error") {
-			t.Fatalf("exit %d, %q: %s", code, out, entry.Message)
-		}
+		require.False(t, strings.Contains(entry.Message, "internal error"), "exit %d, %q: %s", code, out, entry.Message)
 	}
 	asks := bytes.Contains(out, []byte("{")) || bytes.Contains(out, []byte(`\u007`))
-	if len(r.Results) == 0 {
-		t.Fatalf("%s, exit %d, %q: no hook ran", dialect, code, out)
-	}
+	require.NotEmpty(t, r.Results, "%s, exit %d, %q: no hook ran", dialect, code, out)
 	may := code == 2 || asks && (code == 0 || dialect != "llxprt") || code > 2 && dialect == "gemini"
-	if r.Policy.Blocking && !may {
-		t.Fatalf("%s, exit %d, %q: it blocks", dialect, code, out)
-	}
-	if _, err := json.Marshal(r, jsonx.Tolerant); err != nil {
-		t.Fatalf("exit %d, %q: %v", code, out, err)
-	}
+	require.False(t, r.Policy.Blocking && !may, "%s, exit %d, %q: it blocks", dialect, code, out)
+	_, err := json.Marshal(r, jsonx.Tolerant)
+	require.NoError(t, err, "exit %d, %q", code, out)
 }
 
 // FuzzHooksInput sends requests with any input to the machine interface. The hooks only copy
@@ -203,9 +186,7 @@ func FuzzHooksInput(f *testing.F) {
 			input = []byte("{}")
 		}
 		name, err := json.Marshal(event, jsontext.AllowInvalidUTF8(true))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		const settings = `"settings":{"enableHooks":true,"hooks":{` +
 			`"BeforeTool":[{"matcher":".","sequential":true,"hooks":[{"type":"command","command":"cat"},{"type":"command",` +
 			`"command":"cat; exit 2"}]}],` +
@@ -218,12 +199,8 @@ func FuzzHooksInput(f *testing.F) {
 		} {
 			request := `{"mode":"` + mode + `",` + members + `,` + settings + `}`
 			result, err := hooks.Evaluator{Cwd: t.TempDir()}.Eval(t.Context(), []byte(request))
-			if err != nil {
-				t.Fatalf("%s: %v", request, err)
-			}
-			if !result.IsValid(jsonx.Tolerant) {
-				t.Fatalf("%s: the result is not JSON: %s", request, result)
-			}
+			require.NoError(t, err, "%s", request)
+			require.True(t, result.IsValid(jsonx.Tolerant), "%s: the result is not JSON: %s", request, result)
 		}
 	})
 }
@@ -254,16 +231,13 @@ func FuzzHooksRequest(f *testing.F) {
 		dir := t.TempDir()
 		result, err := hooks.Evaluator{Cwd: dir}.Eval(t.Context(), request)
 		if err != nil {
-			if !errors.Is(err, hooks.ErrRequest) || result != nil {
-				t.Fatalf("%q: %v, result %s", request, err, result)
-			}
+			require.False(t, !errors.Is(err, hooks.ErrRequest) || result != nil, "%q: %v, result %s", request, err, result)
 			return
 		}
 		checkNothingRan(t, request, result)
 		again, err := hooks.Evaluator{Cwd: dir}.Eval(t.Context(), request)
-		if err != nil || withoutDurations(result) != withoutDurations(again) {
-			t.Fatalf("%q: %s, the second time %s, %v", request, result, again, err)
-		}
+		require.NoError(t, err)
+		require.Equal(t, withoutDurations(result), withoutDurations(again), "%q", request)
 	})
 }
 
@@ -279,24 +253,16 @@ func checkNothingRan(t *testing.T, request []byte, result jsontext.Value) {
 		members = []string{"plan", "results", "aggregated", "policy", "logs"}
 	}
 	for _, name := range members {
-		if member(result, name) == "" {
-			t.Fatalf("%q: the result has no %s: %s", request, name, result)
-		}
+		require.NotEmpty(t, member(result, name), "%q: the result has no %s: %s", request, name, result)
 	}
 	var fired struct {
 		Results []hooks.HookResult `json:"results"`
 		Policy  struct{ Blocking, Stop bool }
 	}
-	if err := json.Unmarshal(result, &fired, jsonx.Tolerant, json.MatchCaseInsensitiveNames(true)); err != nil {
-		t.Fatalf("%q: %v: %s", request, err, result)
-	}
-	if fired.Policy.Blocking || fired.Policy.Stop {
-		t.Fatalf("%q: it blocks or stops: %s", request, result)
-	}
+	require.NoError(t, json.Unmarshal(result, &fired, jsonx.Tolerant, json.MatchCaseInsensitiveNames(true)), "%q: %s", request, result)
+	require.False(t, fired.Policy.Blocking || fired.Policy.Stop, "%q: it blocks or stops: %s", request, result)
 	for _, r := range fired.Results {
-		if r.Success || !strings.HasPrefix(r.Error, "unsupported handler") {
-			t.Fatalf("%q: a hook ran: %s", request, result)
-		}
+		require.False(t, r.Success || !strings.HasPrefix(r.Error, "unsupported handler"), "%q: a hook ran: %s", request, result)
 	}
 }
 

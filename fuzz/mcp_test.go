@@ -16,8 +16,8 @@ func FuzzMCP(f *testing.F) {
 	call := func(tool, arguments string) string {
 		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `}}`
 	}
-	for _, seed := range []string{
-		call("workflow_status", `{}`), call("step_start", `{"step":1}`), call("step_complete", `{"step":1,"outcome":"c"}`) + "\n" +
+	seed(f,
+		call("workflow_status", `{}`), call("step_start", `{"step":1}`), call("step_complete", `{"step":1,"outcome":"c"}`)+"\n"+
 			call("step_start", "{}"),
 		call("step_complete", `{"step":"1","values":{"v":1e400},"note":"\ud800"}`), call("workflow_begin", `{"skill":"/nowhere"}`),
 		call("step_skip", `{"step":1}`), call("nothing", `null`), call("step_start", `[1]`), `{"jsonrpc":"2.0","id":"a","method":"tools/list"}`,
@@ -27,9 +27,7 @@ func FuzzMCP(f *testing.F) {
 		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, `{"jsonrpc":"2.0","id":1,"result":{}}`, "\xff",
 		`{`, `null`,
 		`{"jsonrpc":"2.0","id":1,"method":"initialize"}`, `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, `{"jsonrpc":"2.0","method":"tools/call"}`,
-	} {
-		f.Add([]byte(seed))
-	}
+	)
 	const (
 		first = `{"jsonrpc":"2.0","id":"first","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
 			`"clientInfo":{"name":"c","version":"1"}}}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"

@@ -23,18 +23,16 @@ import (
 // valid, and is the same after it was written in the client's own form and parsed again.
 // An error has a line and a column.
 func FuzzRegistry(f *testing.F) {
-	for _, seed := range []string{
+	seed(f,
 		`{"version": 2, "plugins": {"p@m": [{"scope": "user", "installPath": "/i", "version": "1", "lastUpdated": "2026-01-01T00:00:00Z"}]}}`,
-		`{"version": 2, "plugins": {"p@m": [{"scope": "project", "projectPath": "/p", "installPath": "/i", ` +
+		`{"version": 2, "plugins": {"p@m": [{"scope": "project", "projectPath": "/p", "installPath": "/i", `+
 			`"lastUpdated": "2026-01-01T00:00:00.123+02:00"}, {"scope": "local", "projectPath": "/p", "installPath": "/j"}]}}`,
 		`[{"name": "p@1.0.0", "scope": "user", "installPath": "/i"}, {"name": "p", "scope": "user"}, {"name": "@", "scope": "x"}, 1, null]`,
 		`{"version": 2, "plugins": {"a@b@c": [{"scope": "user", "installPath": "../i"}], "@": [{}], "x": 1, "y@z": [null]}}`,
 		`{"version": 1, "plugins": {}}`, `{"version": 2}`, `{"version": 2.0, "plugins": []}`, `{"version": "2", "plugins": {}}`, `{}`, `[]`,
 		`null`, ``, `[[[[`,
 		"{\"version\": 2, \"version\": 3, \"plugins\": {\"\xff@m\": [{\"scope\": \"user\", \"installPath\": \"/\xff\"}]}}",
-	} {
-		f.Add([]byte(seed))
-	}
+	)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := client.ParseRegistry("registry", bytes.Clone(data))
 		if err != nil {
@@ -174,7 +172,7 @@ func pluginDirByDecoding(known, manifest []byte, tree, install string) string {
 // FuzzFrontmatter checks that a skill is found by the name in its frontmatter, and
 // that neither a byte order mark nor the text after the frontmatter matters.
 func FuzzFrontmatter(f *testing.F) {
-	for _, seed := range []string{
+	seed(f,
 		"---\nname: alias\ndescription: d\n---\ntext\n", "---\r\nname: \"alias\"\r\n---\r\n", "---\nname: 'alias'\n---",
 		"---\nname: >-\n  alias\n---\n",
 		"---\nname: \"\\x61lias\"\n---\n", "---\ndescription: a: b\nname: alias\n---\n", "---\nx: &a alias\nname: *a\n---\n",
@@ -182,11 +180,9 @@ func FuzzFrontmatter(f *testing.F) {
 		"--- \nname: [alias]\n---\n", "---\nname: 1\n---\n", "---\nname: alias\n", "----\nname: alias\n---\n", " ---\nname: alias\n---\n",
 		"", "---\n---\n",
 		"---\nname: alias\nname: other\n---\n", "---\na: &a [x,x,x]\nb: &b [*a,*a,*a]\nc: &c [*b,*b,*b]\nd: [*c,*c,*c]\nname: alias\n---\n",
-		"---\n" + strings.Repeat("[", 2000) + "\n---\n",
+		"---\n"+strings.Repeat("[", 2000)+"\n---\n",
 		"---\n\x00\xff\nname: alias\n---\n", "---\n? name\n: alias\n---\n", "---\n{name: alias}\n---\n", "---\nname: !!binary YWxpYXM=\n---\n",
-	} {
-		f.Add([]byte(seed))
-	}
+	)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		skipIfTooLong(t, data)
 		name, err := frontmatter.SkillName(bytes.Clone(data))

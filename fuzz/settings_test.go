@@ -18,17 +18,15 @@ func FuzzSettings(f *testing.F) {
 	hooks := settings.Hooks("/opt/bin/fsmtx", nil, settings.Duty{})
 	whole, err := settings.Add(nil, settings.WithTaskTools(hooks, true))
 	require.NoError(f, err)
-	for _, seed := range []string{
+	seed(f,
 		`{}`, "{\n}\n", `{"hooks":{}}`, `{"hooks":{"PostToolUse":[]}}`, `{"hooks":{"PostToolUse":[{"matcher":"Skill","hooks":[]}]}}`,
 		"{\r\n\t\"a\": [1 ]\r\n}", `{"a":1,}`, `{"a":1,"a":2}`, "{\n  // mine\n}",
 		` {"h\u006foks" : { "Stop" : [ { "hooks" : [ ] } ] } , "é" : "\ud800" } `,
-		`{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"fsmtx","args":["hook","--agent=claude"]}]}],` +
+		`{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"fsmtx","args":["hook","--agent=claude"]}]}],`+
 			`"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"fsmtx hook --agent=claude"}]}]}}`,
 		`{"env":{}}`, `{"env":{"CLAUDE_CODE_ENABLE_TODO_TOOLS":"1"}}`, `{"env":[]}`,
 		`{"hooks":1}`, `[]`, ``, "\ufeff{}", string(whole),
-	} {
-		f.Add([]byte(seed))
-	}
+	)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		data = append([]byte{}, data...) // nil would be a missing file
 		variable, err := settings.Variable(bytes.Clone(data), hooks)

@@ -26,23 +26,21 @@ import (
 // files, and the client would show each of them. If they are refused, the task list is
 // unchanged.
 func FuzzSpec(f *testing.F) {
-	for _, seed := range []string{
+	seed(f,
 		`[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b", "blockedBy": [1], "blocks": [2]}]`,
-		`[{"id": 1e0, "subject": " <&>\u2028\/\ud834\udd1e ", "description": "d\n", "activeForm": "f", "owner": "o", "status": "in_progress", ` +
+		`[{"id": 1e0, "subject": " <&>\u2028\/\ud834\udd1e ", "description": "d\n", "activeForm": "f", "owner": "o", "status": "in_progress", `+
 			`"metadata": {"fsm": 1, "a": [1.50, {"b": null}]}}]`,
 		`[{"id": 1000000, "subject": "a", "metadata": {"_internal": true}, "extra": 1}]`,
 		`[{"id": 1, "subject": "a", "metadata": {"a": {"b": [1e400]}}}]`,
-		`[{"id": 1, "subject": "a", "produces": ["a/*.md"], "ready": ["[[]b]"], "check": {"run": "true", "timeout": "90s", ` +
+		`[{"id": 1, "subject": "a", "produces": ["a/*.md"], "ready": ["[[]b]"], "check": {"run": "true", "timeout": "90s", `+
 			`"dir": "a"}, "approval": true}]`,
 		`[{"id": 1, "subject": "a", "produces": ["../a", "["], "check": {"cmd": 1, "timeout": 1e99}, "approval": "\u001b"}]`,
 		`[]`, ``, `{}`, `[{}]`, `[{"id": 0, "subject": ""}]`, `[{"id": 1, "subject": "a"}, {"id": 1, "subject": "b", "blocks": [3]}]`,
 		`[{"id": 01, "subject": "a"}]`, "\ufeff[]", "[{\"id\": 1, \"subject\": \"\xff\\ud800\"}]", `[{"id":1,"id":1,"subject":"a"}]`, `[[[[`,
 		`[1,]`, `[{"id": null, "subject": null}]`, `{"fsm": 2, "steps": []}`, `{"fsm": 3, "steps": [], "vars": {"a": ""}, "x": 1}`,
-		`{"fsm": 2, "vars": {"to": "x"}, "steps": [{"id": 1, "subject": "a {to}", "set": {"v": "[0-9]"}}, {"id": 2, "subject": "b {v}", ` +
+		`{"fsm": 2, "vars": {"to": "x"}, "steps": [{"id": 1, "subject": "a {to}", "set": {"v": "[0-9]"}}, {"id": 2, "subject": "b {v}", `+
 			`"blockedBy": [1], "decides": "person", "outcomes": ["a", "b"], "within": "1h"}, {"id": 3, "subject": "c", "when": {"2": "a"}}]}`,
-	} {
-		f.Add([]byte(seed))
-	}
+	)
 	machines, err := filepath.Glob("../testdata/machine/*.json")
 	require.NoError(f, err)
 	require.NotEmpty(f, machines)

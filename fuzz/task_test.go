@@ -16,7 +16,7 @@ import (
 // ordinary decoder on whether the file is tagged. The hydration deletes the file if it is
 // tagged, and does not change it otherwise.
 func FuzzTask(f *testing.F) {
-	for _, seed := range []string{
+	seed(f,
 		`{"id": "5", "subject": "a", "description": "", "status": "pending", "blocks": [], "blockedBy": []}`,
 		`{"id": "5", "subject": "a", "status": "pending", "metadata": {"fsm": "x"}}`,
 		`{"metadata": {"f\u0073m": null}}`, `{"metadata": {"x": {"fsm": 1}}}`, `{"metadata": [{"fsm": 1}]}`, `{"metadata": "fsm"}`,
@@ -24,9 +24,7 @@ func FuzzTask(f *testing.F) {
 		`["metadata", {"fsm": 1}]`, `{"metadata": {"fsm": 1`, ``, `null`, "\ufeff{}",
 		"{\"metadata\": {\"fsm\": \"\xff\\ud800\"}, \"subject\": \"\xc0\"}",
 		" \r\n{\"metadata\"\t:{\"fsm\":{\"fsm\":[]}}}\n", `{"metadata": {"fsm": 1}}{}`, `{"metadata": {"fsm": 01}}`,
-	} {
-		f.Add([]byte(seed))
-	}
+	)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		skipIfTooLong(t, data)
 		tagged, isJSON := decode(data)

@@ -99,3 +99,10 @@ func skipIfTooLong(t *testing.T, data []byte) {
 		t.Skip("longer inputs cost time and find nothing more")
 	}
 }
+
+// seed adds inputs.
+func seed(f *testing.F, inputs ...string) {
+	for _, input := range inputs {
+		f.Add([]byte(input))
+	}
+}
