@@ -30,49 +30,36 @@ func TestIsTemporaryRecognisesGoRun(t *testing.T) {
 }
 
 func TestBinaryReturnsThePathThatWasCalled(t *testing.T) {
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := must(os.Executable())
 	dir := t.TempDir()
 	require.NoError(t, os.Symlink(self, filepath.Join(dir, "fsmtx")))
 	t.Setenv("PATH", dir)
 
-	path, err := settings.Binary("fsmtx")
-	require.NoError(t, err)
-	assert.Equal(t, filepath.Join(dir, "fsmtx"), path, "a link to the program is kept")
+	assert.Equal(t, filepath.Join(dir, "fsmtx"), must(settings.Binary("fsmtx")), "a link to the program is kept")
 
 	require.NoError(t, os.Symlink("fsmtx", filepath.Join(dir, "f")))
 	require.NoError(t, os.Symlink("f", filepath.Join(dir, "fsmtx-dev")))
-	path, err = settings.Binary("fsmtx-dev")
-	require.NoError(t, err)
-	assert.Equal(t, filepath.Join(dir, "fsmtx"), path, "hooks are not known by another name")
+	assert.Equal(t, filepath.Join(dir, "fsmtx"), must(settings.Binary("fsmtx-dev")), "hooks are not known by another name")
 	require.NoError(t, os.Symlink(self, filepath.Join(dir, "own")))
-	path, err = settings.Binary("own")
-	require.NoError(t, err)
-	assert.Equal(t, filepath.Join(dir, "own"), path, "no link has the name")
+	assert.Equal(t, filepath.Join(dir, "own"), must(settings.Binary("own")), "no link has the name")
 
-	path, err = settings.Binary("something-else")
-	require.NoError(t, err)
-	assert.Equal(t, self, path)
+	assert.Equal(t, self, must(settings.Binary("something-else")))
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "other"), nil, 0o700))
-	path, err = settings.Binary("other")
-	require.NoError(t, err)
-	assert.Equal(t, self, path, "a name that leads to another program is ignored")
+	assert.Equal(t, self, must(settings.Binary("other")), "a name that leads to another program is ignored")
 
 	t.Chdir(dir)
-	path, err = settings.Binary("./fsmtx")
-	require.NoError(t, err)
+	path := must(settings.Binary("./fsmtx"))
 	assert.True(t, filepath.IsAbs(path))
 	assert.Equal(t, "fsmtx", filepath.Base(path))
 }
 
 func TestCheckNameRequiresThisProgramOnPath(t *testing.T) {
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := must(os.Executable())
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
 
-	err = settings.CheckName()
+	err := settings.CheckName()
 	require.ErrorIs(t, err, settings.ErrNotOnPath)
 	require.ErrorContains(t, err, "executable file not found")
 

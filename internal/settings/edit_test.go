@@ -3,7 +3,7 @@ package settings_test
 import (
 	"bytes"
 	"fmt"
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -18,96 +18,71 @@ import (
 	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
-func add(t require.TestingT, data []byte, hooks []settings.Hook) []byte {
-	out, err := settings.Add(bytes.Clone(data), hooks)
-	require.NoError(t, err)
-	return out
+func add(_ require.TestingT, data []byte, hooks []settings.Hook) []byte {
+	return must(settings.Add(bytes.Clone(data), hooks))
 }
 
-func remove(t require.TestingT, data []byte, hooks []settings.Hook) []byte {
-	out, err := settings.Remove(bytes.Clone(data), hooks)
-	require.NoError(t, err)
-	return out
+func remove(_ require.TestingT, data []byte, hooks []settings.Hook) []byte {
+	return must(settings.Remove(bytes.Clone(data), hooks))
 }
 
-func state(t require.TestingT, data []byte, hooks []settings.Hook) settings.State {
-	report, err := settings.Inspect(data, hooks)
-	require.NoError(t, err)
-	return report.State
+func state(_ require.TestingT, data []byte, hooks []settings.Hook) settings.State {
+	return must(settings.Inspect(data, hooks)).State
 }
 
-func TestAddThenRemoveRestoresTheFile(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		before := []byte(settingsFile().Draw(t, "settings"))
-		require.Equal(t, settings.Absent, state(t, before, ours))
-
-		with := add(t, before, ours)
-		require.Equal(t, settings.Installed, state(t, with, ours))
-		require.Equal(t, string(with), string(add(t, with, ours)), "adding twice is adding once")
-
-		files.RequireAlike(t, before, remove(t, with, ours))
-	})
-}
-
-func TestUpgradeEqualsAFreshInstall(t *testing.T) {
-	old := settings.Hooks("/somewhere/else/fsmtx", []string{"--scope=skill"}, settings.Duty{})
-	rapid.Check(t, func(t *rapid.T) {
-		before := []byte(settingsFile().Draw(t, "settings"))
-		upgraded := add(t, add(t, before, old), ours)
-		require.Equal(t, decode(t, add(t, before, ours)), decode(t, upgraded))
-	})
-}
-
-func TestAddCompletesAPartialInstall(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		before := []byte(settingsFile().Draw(t, "settings"))
-		i := rapid.IntRange(0, len(ours)-1).Draw(t, "only")
-		part := add(t, before, ours[i:i+1])
-		require.Equal(t, settings.Outdated, state(t, part, ours))
-		require.Equal(t, decode(t, add(t, before, ours)), decode(t, add(t, part, ours)))
-	})
-}
-
-func TestAddChangesNothingElseForTheClient(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		before := []byte(settingsFile().Draw(t, "settings"))
-		was, is := decode(t, before), decode(t, add(t, before, ours))
-
-		wasHooks, _ := was["hooks"].(map[string]any)
-		isHooks := is["hooks"].(map[string]any)
-		for _, h := range slices.Backward(ours) {
-			groups := isHooks[h.Event].([]any)
-			last := groups[len(groups)-1].(map[string]any)
-			require.Equal(t, entryOf(h), last["hooks"].([]any)[0])
-			require.Equal(t, h.Matcher != "", last["matcher"] != nil)
-			isHooks[h.Event] = groups[:len(groups)-1]
-		}
-		for _, h := range ours {
-			old, _ := wasHooks[h.Event].([]any)
-			left, _ := isHooks[h.Event].([]any)
-			require.Equal(t, append([]any{}, old...), append([]any{}, left...))
-			delete(isHooks, h.Event)
-			delete(wasHooks, h.Event)
-		}
-		require.Equal(t, len(wasHooks), len(isHooks))
-		for event, groups := range wasHooks {
-			require.Equal(t, groups, isHooks[event])
-		}
-		delete(was, "hooks")
-		delete(is, "hooks")
-		require.Equal(t, was, is)
-	})
-}
-
-func entryOf(h settings.Hook) map[string]any {
-	entry := map[string]any{"type": "command", "command": h.Line(), "timeout": float64(h.Timeout)}
-	if h.If != "" {
-		entry["if"] = h.If
+// TestHooksComeAndGo: a file with the hooks says what it said before, and has them once, whichever it had before. Without them it is
+// as it was.
+func TestHooksComeAndGo(t *testing.T) {
+	kinds := [][]settings.Hook{ours, settings.Hooks("/somewhere/else/fsmtx", []string{"--scope=skill"}, settings.Duty{})}
+	for i := range ours {
+		kinds = append(kinds, ours[i:i+1])
 	}
-	if h.Closed {
-		entry["onFailure"] = "block"
+	for _, d := range []settings.Duty{{NoSteps: true}, {Only: settings.Only{Shell: true}},
+		{Only: settings.Only{Tools: []string{"WebFetch", "mcp__x__.*"}}}, {NoSteps: true, Only: settings.Only{Shell: true}}} {
+		kinds = append(kinds, settings.Hooks("/opt/bin/fsmtx", nil, d))
 	}
-	return entry
+	rapid.Check(t, func(t *rapid.T) {
+		before := []byte(settingsFile().Draw(t, "settings"))
+		first, then := rapid.SampledFrom(kinds).Draw(t, "first"), rapid.SampledFrom(kinds).Draw(t, "then")
+		require.Equal(t, settings.Absent, state(t, before, then))
+		had := add(t, before, first)
+		require.Equal(t, reflect.DeepEqual(first, then), state(t, had, then) == settings.Installed)
+
+		with := add(t, had, then)
+		require.Equal(t, settings.Installed, state(t, with, then))
+		require.Equal(t, string(with), string(add(t, with, then)), "adding twice is adding once")
+		once := add(t, before, then)
+		require.Equal(t, expected(t, before, then), decode(t, once))
+		require.Equal(t, members(t, once), members(t, with))
+		files.RequireAlike(t, before, remove(t, with, then))
+		files.RequireAlike(t, before, remove(t, with, first))
+	})
+}
+
+// expected returns what a file says with the hooks.
+func expected(t require.TestingT, before []byte, with []settings.Hook) map[string]any {
+	all := decode(t, before)
+	hooks, _ := all["hooks"].(map[string]any)
+	if hooks == nil {
+		hooks = map[string]any{}
+	}
+	for _, h := range with {
+		entry := map[string]any{"type": "command", "command": h.Line(), "timeout": float64(h.Timeout)}
+		if h.If != "" {
+			entry["if"] = h.If
+		}
+		if h.Closed {
+			entry["onFailure"] = "block"
+		}
+		group := map[string]any{"hooks": []any{entry}}
+		if h.Matcher != "" {
+			group["matcher"] = h.Matcher
+		}
+		groups, _ := hooks[h.Event].([]any)
+		hooks[h.Event] = append(groups, group)
+	}
+	all["hooks"] = hooks
+	return all
 }
 
 func decode(t require.TestingT, data []byte) map[string]any {
@@ -136,20 +111,16 @@ func TestRemoveKeepsAUsersHookInTheSameGroup(t *testing.T) {
 		string(remove(t, mine, ours)))
 }
 
-func TestRemoveKeepsAGroupWithFurtherMembers(t *testing.T) {
-	with := `{"hooks": {"SessionStart": [{"note": "mine", "hooks": [{"type": "command", "command": "fsmtx", ` +
-		`"args": ["hook", "--agent=claude"]}]}]}}`
-	assert.Equal(t, `{"hooks": {"SessionStart": [{"note": "mine", "hooks": []}]}}`, string(remove(t, []byte(with), ours)))
-}
-
 func TestRemoveLeavesNoTrailingComma(t *testing.T) {
-	entry := `{"hooks": [{"type": "command", "command": "fsmtx", "args": ["hook", "--agent=claude"]}]}`
+	const entry = `{"hooks": [{"type": "command", "command": "fsmtx", "args": ["hook", "--agent=claude"]}]}`
 	for with, without := range map[string]string{
 		`{"hooks": {"SessionStart": [{} , ` + entry + ` ]}}`:                   `{"hooks": {"SessionStart": [{} ]}}`,
 		`{"hooks": {"SessionStart": [` + entry + ` , {} ]}}`:                   `{"hooks": {"SessionStart": [ {} ]}}`,
 		`{"a": 1 , "hooks": { "SessionStart": [ ` + entry + ` ] } }`:           `{"a": 1 }`,
 		`{"hooks": {"Stop": [] , "SessionStart": [ ` + entry + ` ] } }`:        `{"hooks": {"Stop": [] } }`,
 		`{"hooks": {"SessionStart": [ ` + entry + ` ], "Stop": [] } , "a": 1}`: `{"hooks": { "Stop": [] } , "a": 1}`,
+		strings.Replace(`{"hooks": {"SessionStart": [`+entry+`]}}`, `[{`, `[{"note": "mine", `, 1): `{"hooks": {"SessionStart": [{"note": ` +
+			`"mine", "hooks": []}]}}`,
 	} {
 		assert.Equal(t, without, string(remove(t, []byte(with), ours)))
 	}
@@ -189,21 +160,6 @@ func TestLineOfAPlugin(t *testing.T) {
 	assert.Equal(t, shell.Guard("/bin/fsmtx", []string{"hook"}), line("/bin/fsmtx"))
 }
 
-// TestTextThatLooksLikeAnotherEncoding: a file is called UTF-16 only for its whole mark, and
-// the replacement character is a character like others.
-func TestTextThatLooksLikeAnotherEncoding(t *testing.T) {
-	for data, want := range map[string]string{
-		"\xfe\xff\x00{": "UTF-16", "\xff\xfe{\x00": "UTF-16",
-		"\xfe{}": "invalid UTF-8", "\xff{}": "invalid UTF-8", "\xfe": "invalid UTF-8", "\xff": "invalid UTF-8",
-		"{\xfe\xff}": "invalid UTF-8", "{\xff": "invalid UTF-8", "{\xfe": "invalid UTF-8",
-	} {
-		_, err := settings.Add([]byte(data), ours)
-		require.ErrorContains(t, err, want, "%q", data)
-	}
-	before := "{\n  \"a\": \"\ufffd\"\n}"
-	assert.Equal(t, before, string(remove(t, add(t, []byte(before), ours), ours)))
-}
-
 func TestErrorsHaveAPositionAndAReason(t *testing.T) {
 	for data, want := range map[string]struct {
 		is   error
@@ -217,6 +173,12 @@ func TestErrorsHaveAPositionAndAReason(t *testing.T) {
 		" \ufeff{}":           {settings.ErrNotJSON, "1:2: not valid JSON: "},
 		"\xff\xfe{\x00}\x00":  {settings.ErrNotJSON, "1:1: not valid JSON: the file is UTF-16; save it as UTF-8"},
 		"{\n\"é\": \"\xff\"}": {settings.ErrNotJSON, "2:7: not valid JSON: invalid UTF-8"},
+		"\xfe\xff\x00{":       {settings.ErrNotJSON, "1:1: not valid JSON: the file is UTF-16"},
+		"\xfe{}":              {settings.ErrNotJSON, "1:1: not valid JSON: invalid UTF-8"},
+		"\xff{}":              {settings.ErrNotJSON, "1:1: not valid JSON: invalid UTF-8"},
+		"\xfe":                {settings.ErrNotJSON, "1:1: not valid JSON: invalid UTF-8"},
+		"{\xfe\xff}":          {settings.ErrNotJSON, "1:2: not valid JSON: invalid UTF-8"},
+		"{\xff":               {settings.ErrNotJSON, "1:2: not valid JSON: invalid UTF-8"},
 
 		`{"a": {"b": 1, "b": 1}}`:         {jsontext.ErrDuplicateName, `1:16: duplicate object member name "b"`},
 		`{"hooks": {}, "hooks": {}}`:      {jsontext.ErrDuplicateName, `1:15: duplicate object member name "hooks"`},
@@ -244,9 +206,11 @@ func TestErrorsHaveAPositionAndAReason(t *testing.T) {
 	}
 }
 
-func TestOtherEventsMayHaveAnyShape(t *testing.T) {
-	before := `{"hooks": {"Notification": 1, "PostToolUse": [{}]}}`
-	assert.JSONEq(t, before, string(remove(t, add(t, []byte(before), ours), ours)))
+// Other events may have any shape, and the replacement character is one like others.
+func TestWhatIsNotOursMayHaveAnyShape(t *testing.T) {
+	for _, before := range []string{`{"hooks": {"Notification": 1, "PostToolUse": [{}]}}`, "{\n  \"a\": \"\ufffd\"\n}"} {
+		assert.JSONEq(t, before, string(remove(t, add(t, []byte(before), ours), ours)))
+	}
 }
 
 // TestStrict: what another agent reads, the client ignores as a whole.

@@ -69,8 +69,7 @@ func TestInspectNamesEachDifference(t *testing.T) {
 		with := onOneLine(t, add(t, []byte(`{"a":1}`), two))
 		require.Contains(t, with, c.old, name)
 		changed := strings.ReplaceAll(with, c.old, c.new)
-		report, err := settings.Inspect([]byte(changed), two)
-		require.NoError(t, err)
+		report := must(settings.Inspect([]byte(changed), two))
 		assert.Equal(t, c.why, report.Why, name)
 		assert.Equal(t, len(c.why) > 0, report.State == settings.Outdated, name)
 		assert.Equal(t, len(c.why) == 0, string(add(t, []byte(changed), two)) == changed, name)
@@ -97,8 +96,7 @@ func TestTimeLimitIsLongerThanTheWait(t *testing.T) {
 func TestInspectReportsADuplicateHook(t *testing.T) {
 	entry := `{"type": "command", "command": "/opt/bin/fsmtx", "args": ["hook", "--agent=claude", "--nest=off"], "timeout": 15}`
 	twice := fmt.Sprintf(`{"hooks": {"SubagentStop": [{"hooks": [%s, %s]}]}}`, entry, entry)
-	report, err := settings.Inspect([]byte(twice), atStop)
-	require.NoError(t, err)
+	report := must(settings.Inspect([]byte(twice), atStop))
 	assert.Equal(t, []string{`SubagentStop: has "args", which other agents ignore`, "SubagentStop: is registered, but should not be"},
 		report.Why)
 	assert.Equal(t, 1, strings.Count(string(add(t, []byte(twice), atStop)), "agent=claude"))
@@ -106,28 +104,22 @@ func TestInspectReportsADuplicateHook(t *testing.T) {
 
 func TestInspectNamesEveryFlag(t *testing.T) {
 	with := add(t, nil, settings.Hooks("/opt/bin/fsmtx", []string{"--a", "--b"}, settings.Duty{}))
-	report, err := settings.Inspect(with, settings.Hooks("/opt/bin/fsmtx", []string{"--c", "--d"}, settings.Duty{}))
-	require.NoError(t, err)
+	report := must(settings.Inspect(with, settings.Hooks("/opt/bin/fsmtx", []string{"--c", "--d"}, settings.Duty{})))
 	assert.Contains(t, report.Why, `PostToolUse: has flags "--a --b", want "--c --d"`)
 }
 
 func TestKeepReturnsTheInstalledFlags(t *testing.T) {
 	chosen := []string{"--scope=skill", "--stop=hold"}
 	with := add(t, []byte(`{"a":1}`), settings.Hooks("/old/fsmtx", chosen, settings.Duty{}))
-	kept, err := settings.Keep(with, ours)
-	require.NoError(t, err)
+	kept := must(settings.Keep(with, ours))
 	assert.Equal(t, settings.Hooks("/opt/bin/fsmtx", chosen, settings.Duty{}), kept)
 	assert.Equal(t, settings.Outdated, state(t, with, kept), "the path differs")
 	assert.Equal(t, settings.Installed, state(t, add(t, with, kept), kept))
 
 	none := add(t, []byte(`{"a":1}`), settings.Hooks("/old/fsmtx", []string{}, settings.Duty{}))
-	kept, err = settings.Keep(none, ours)
-	require.NoError(t, err)
-	assert.Empty(t, kept[0].Flags, "having no flags is a choice too")
+	assert.Empty(t, must(settings.Keep(none, ours))[0].Flags, "having no flags is a choice too")
 
-	kept, err = settings.Keep(nil, ours)
-	require.NoError(t, err)
-	assert.Equal(t, ours, kept)
+	assert.Equal(t, ours, must(settings.Keep(nil, ours)))
 }
 
 // TestKeepTakesTheFlagsOfAnotherHook: hooks of one subcommand may differ in the settings.
@@ -136,8 +128,7 @@ func TestKeepTakesTheFlagsOfAnotherHook(t *testing.T) {
 		return settings.Hooks("/old/fsmtx", []string{flag}, settings.Duty{})[i]
 	}
 	with := add(t, []byte(`{"a":1}`), []settings.Hook{one(0, "--scope=skill"), one(1, "--nest=on")})
-	kept, err := settings.Keep(with, ours)
-	require.NoError(t, err)
+	kept := must(settings.Keep(with, ours))
 	assert.Equal(t, []string{"--scope=skill"}, kept[0].Flags)
 	assert.Equal(t, []string{"--nest=on"}, kept[1].Flags)
 	assert.Equal(t, []string{"--scope=skill"}, kept[2].Flags, "it is missing in the settings")
@@ -176,8 +167,7 @@ func TestShellCommandThatRunsMoreIsNotOurs(t *testing.T) {
 		"":                                                  false,
 	} {
 		data := fmt.Sprintf(`{"hooks": {"PostToolUse": [{"hooks": [{"type": "command", "command": "%s"}]}]}}`, line)
-		report, err := settings.Inspect([]byte(data), settings.Hooks("/a/fsmtx", nil, settings.Duty{}))
-		require.NoError(t, err)
+		report := must(settings.Inspect([]byte(data), settings.Hooks("/a/fsmtx", nil, settings.Duty{})))
 		assert.Equal(t, ours, report.State == settings.Outdated, "%q", line)
 	}
 }
@@ -192,9 +182,7 @@ func TestHooksWithALinkToTheProgramAreRecognised(t *testing.T) {
 	before := []byte(`{"a":1}`)
 	byLink := add(t, before, settings.Hooks(link, nil, settings.Duty{}))
 	hooks := settings.Hooks(program, nil, settings.Duty{})
-	report, err := settings.Inspect(byLink, hooks)
-	require.NoError(t, err)
-	assert.Equal(t, settings.Outdated, report.State)
+	assert.Equal(t, settings.Outdated, must(settings.Inspect(byLink, hooks)).State)
 	both := add(t, byLink, hooks)
 	assert.NotContains(t, string(both), link)
 	t.Setenv("PATH", dir)
@@ -202,9 +190,7 @@ func TestHooksWithALinkToTheProgramAreRecognised(t *testing.T) {
 	byName := add(t, byLink, settings.Hooks(settings.Program, nil, settings.Duty{}))
 	assert.NotContains(t, string(byName), dir, "the program by its name on PATH")
 	assert.Equal(t, string(add(t, before, settings.Hooks(settings.Program, nil, settings.Duty{}))), string(byName))
-	after, err := settings.Remove(both, hooks)
-	require.NoError(t, err)
-	assert.JSONEq(t, string(before), string(after))
+	assert.JSONEq(t, string(before), string(must(settings.Remove(both, hooks))))
 }
 
 func TestCausesNameEachReasonOnce(t *testing.T) {

@@ -16,52 +16,30 @@ import (
 	"github.com/fsmtx/fsmtx/internal/settings"
 )
 
-// TestMissingReportsThatTheProgramIsNotOnPath runs the hook as the client does, with an
-// empty PATH and then with a program of that name.
-func TestMissingReportsThatTheProgramIsNotOnPath(t *testing.T) {
-	sh, err := exec.LookPath("sh")
-	require.NoError(t, err)
-	dir := t.TempDir()
-	run := func() string {
-		c := exec.Command(sh, "-c", atStartOf("fsmtx"))
-		c.Env = []string{"PATH=" + dir}
-		out, err := c.Output()
-		require.NoError(t, err)
+// TestMissing runs the hook of SessionStart as the client does, without the program and then with it. Its path may have any characters,
+// and the shell reads nothing but the script. Its standard input is the event.
+func TestMissing(t *testing.T) {
+	sh, dir := must(exec.LookPath("sh")), filepath.Join(t.TempDir(), "$(touch pwned) 'x'")
+	at := filepath.Join(dir, "fsmtx")
+	run := func(program string) string {
+		c := exec.Command(sh, "-c", atStartOf(program))
+		c.Dir, c.Env, c.Stdin = t.TempDir(), []string{"PATH=" + dir}, strings.NewReader("touch pwned\n")
+		out := must(c.Output())
+		require.Empty(t, must(os.ReadDir(c.Dir)))
 		return string(out)
 	}
-
-	var reply client.Reply
-	require.NoError(t, json.Unmarshal([]byte(run()), &reply, json.RejectUnknownMembers(true)))
-	assert.Contains(t, reply.SystemMessage, "fsmtx is not on your PATH")
-	assert.Equal(t, client.SessionStart, reply.Specific.HookEventName)
-	assert.Contains(t, reply.Specific.AdditionalContext, "Tell the user once that fsmtx is missing.")
-
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "fsmtx"), []byte("#!/bin/sh\n"), 0o755))
-	assert.Empty(t, run())
-}
-
-// TestMissingReportsThatTheProgramIsNotAtItsPath: the path may have any characters, and the
-// shell reads nothing but the script. Its standard input is the event.
-func TestMissingReportsThatTheProgramIsNotAtItsPath(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "$(touch pwned) 'x'")
-	program := filepath.Join(dir, "fsmtx")
-	run := func() string {
-		c := exec.Command("/bin/sh", "-c", atStartOf(program))
-		c.Dir = t.TempDir()
-		c.Stdin = strings.NewReader("touch pwned\n")
-		out, err := c.Output()
-		require.NoError(t, err)
-		left, err := os.ReadDir(c.Dir)
-		require.NoError(t, err)
-		require.Empty(t, left)
-		return string(out)
+	for program, says := range map[string][2]string{
+		"fsmtx": {"fsmtx is not on your PATH", "Tell the user once that fsmtx is missing."}, at: {"is not where the hooks expect it", ""},
+	} {
+		var reply client.Reply
+		require.NoError(t, json.Unmarshal([]byte(run(program)), &reply, json.RejectUnknownMembers(true)))
+		assert.Contains(t, reply.SystemMessage, says[0])
+		assert.Equal(t, client.SessionStart, reply.Specific.HookEventName)
+		assert.Contains(t, reply.Specific.AdditionalContext, says[1])
 	}
-	var reply client.Reply
-	require.NoError(t, json.Unmarshal([]byte(run()), &reply, json.RejectUnknownMembers(true)))
-	assert.Contains(t, reply.SystemMessage, "is not where the hooks expect it")
 	require.NoError(t, os.Mkdir(dir, 0o755))
-	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755))
-	assert.Empty(t, run())
+	require.NoError(t, os.WriteFile(at, []byte("#!/bin/sh\n"), 0o755))
+	assert.Empty(t, run("fsmtx")+run(at))
 }
 
 // atStartOf returns the line of the hook of SessionStart.

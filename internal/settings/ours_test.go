@@ -125,12 +125,8 @@ func TestRulesBecomeTools(t *testing.T) {
 // TestNothingIsFoundInNoSettings, nor in those that cannot be read.
 func TestNothingIsFoundInNoSettings(t *testing.T) {
 	for _, data := range []string{"", "\n", "{}", `{"hooks": {}}`} {
-		only, err := settings.FindOnly([]byte(data))
-		require.NoError(t, err, data)
-		assert.Zero(t, only)
-		kept, err := settings.Keep([]byte(data), ours)
-		require.NoError(t, err, data)
-		assert.Equal(t, ours, kept, "%q: the flags are the caller's", data)
+		assert.Zero(t, must(settings.FindOnly([]byte(data))))
+		assert.Equal(t, ours, must(settings.Keep([]byte(data), ours)), "%q: the flags are the caller's", data)
 	}
 	_, err := settings.FindOnly([]byte("{"))
 	require.ErrorIs(t, err, settings.ErrNotJSON)
@@ -148,15 +144,12 @@ func TestIsServed(t *testing.T) {
 
 // TestALineThatOnlyLooksLikeOursIsTheUsers: a status line is this program's only if it is nothing else.
 func TestALineThatOnlyLooksLikeOursIsTheUsers(t *testing.T) {
-	with, err := settings.AddStatusLine(nil, "/opt/bin/fsmtx")
-	require.NoError(t, err)
+	with := must(settings.AddStatusLine(nil, "/opt/bin/fsmtx"))
 	for _, other := range []string{
 		replaceOnce(t, string(with), "test ! -x ", "true; test ! -x "),
 		replaceOnce(t, string(with), "test ! -x /opt/bin/fsmtx", "test ! -x /other/fsmtx"),
 	} {
-		without, err := settings.RemoveStatusLine([]byte(other))
-		require.NoError(t, err)
-		assert.Equal(t, other, string(without))
+		assert.Equal(t, other, string(must(settings.RemoveStatusLine([]byte(other)))))
 		assert.Empty(t, settings.ReadStatusLine([]byte(other)).Program)
 	}
 }

@@ -20,8 +20,7 @@ var (
 
 // TestAddServerWritesWhatTheClientWrites: the expected file is that of "claude mcp add".
 func TestAddServerWritesWhatTheClientWrites(t *testing.T) {
-	with, err := settings.AddServer([]byte("{\n  \"mcpServers\": {\n    \"other\": {}\n  }\n}"), userServer)
-	require.NoError(t, err)
+	with := must(settings.AddServer([]byte("{\n  \"mcpServers\": {\n    \"other\": {}\n  }\n}"), userServer))
 	assert.Equal(t, `{
   "mcpServers": {
     "other": {},
@@ -35,14 +34,11 @@ func TestAddServerWritesWhatTheClientWrites(t *testing.T) {
     }
   }
 }`, string(with))
-	with, err = settings.AddServer(nil, localServer)
-	require.NoError(t, err)
+	with = must(settings.AddServer(nil, localServer))
 	assert.JSONEq(t, `{"projects": {"/my/project": {"mcpServers": {"fsmtx": {"type": "stdio", "command": "/opt/bin/fsmtx", `+
 		`"args": ["mcp"], "env": {}}}}}}`,
 		string(with))
-	rest, err := settings.RemoveServer(with, localServer)
-	require.NoError(t, err)
-	assert.Nil(t, rest)
+	assert.Nil(t, must(settings.RemoveServer(with, localServer)))
 }
 
 func TestAddServerThenRemoveServerRestoresTheFile(t *testing.T) {
@@ -57,28 +53,15 @@ func TestAddServerThenRemoveServerRestoresTheFile(t *testing.T) {
 			}
 			before = g.space() + inner + g.space()
 		}
-		with, err := settings.AddServer([]byte(before), s)
-		require.NoError(t, err)
-		report, err := settings.InspectServer(with, s)
-		require.NoError(t, err)
-		require.Equal(t, settings.Report{State: settings.Installed}, report)
-		again, err := settings.AddServer(with, s)
-		require.NoError(t, err)
-		require.Equal(t, string(with), string(again))
-		rest, err := settings.RemoveServer(with, s)
-		require.NoError(t, err)
-		files.RequireAlike(t, []byte(before), rest)
+		with := must(settings.AddServer([]byte(before), s))
+		require.Equal(t, settings.Report{State: settings.Installed}, must(settings.InspectServer(with, s)))
+		require.Equal(t, string(with), string(must(settings.AddServer(with, s))))
+		files.RequireAlike(t, []byte(before), must(settings.RemoveServer(with, s)))
 
 		moved := s
 		moved.Command = "/new/fsmtx"
-		report, err = settings.InspectServer(with, moved)
-		require.NoError(t, err)
-		require.Equal(t, []string{"MCP server: runs /opt/bin/fsmtx, want /new/fsmtx"}, report.Why)
-		with, err = settings.AddServer(with, moved)
-		require.NoError(t, err)
-		rest, err = settings.RemoveServer(with, s)
-		require.NoError(t, err)
-		files.RequireAlike(t, []byte(before), rest)
+		require.Equal(t, []string{"MCP server: runs /opt/bin/fsmtx, want /new/fsmtx"}, must(settings.InspectServer(with, moved)).Why)
+		files.RequireAlike(t, []byte(before), must(settings.RemoveServer(must(settings.AddServer(with, moved)), s)))
 	})
 }
 
@@ -94,9 +77,7 @@ func TestServerOfAnotherProgramIsKept(t *testing.T) {
 		_, err = settings.InspectServer(data, userServer)
 		require.ErrorIs(t, err, settings.ErrForeign)
 		require.ErrorContains(t, err, runs)
-		rest, err := settings.RemoveServer(data, userServer)
-		require.NoError(t, err)
-		assert.Equal(t, string(data), string(rest))
+		assert.Equal(t, string(data), string(must(settings.RemoveServer(data, userServer))))
 	}
 	for data, want := range map[string]string{
 		`{"mcpServers": []}`:                          "1:16: unexpected settings: /mcpServers: got an array, want an object",
@@ -125,15 +106,10 @@ func TestServersOfOtherAgents(t *testing.T) {
 		`{"mcp": {"fsmtx": {"command": "/opt/bin/fsmtx", "args": ["mcp", "-v"]}}}`:                 {Fields: map[string]any{}},
 	} {
 		s.Path, s.Command, s.Args = []string{"mcp"}, "/opt/bin/fsmtx", []string{"mcp", "-v"}
-		with, err := settings.AddServer(nil, s)
-		require.NoError(t, err)
+		with := must(settings.AddServer(nil, s))
 		assert.JSONEq(t, want, string(with))
-		report, err := settings.InspectServer(with, s)
-		require.NoError(t, err)
-		assert.Equal(t, settings.Installed, report.State)
-		without, err := settings.RemoveServer(with, s)
-		require.NoError(t, err)
-		assert.Nil(t, without)
+		assert.Equal(t, settings.Installed, must(settings.InspectServer(with, s)).State)
+		assert.Nil(t, must(settings.RemoveServer(with, s)))
 	}
 }
 
@@ -146,8 +122,6 @@ func TestAServerKeepsWhatWasAddedToIt(t *testing.T) {
 		`{"mcpServers": {"fsmtx": {"command": "/old/fsmtx", "args": ["mcp", "--checks", "off"], "trust": true}}}`:              false,
 	} {
 		s := settings.Server{Path: []string{"mcpServers"}, Command: "/new/bin/fsmtx", Args: []string{"mcp"}, Fields: map[string]any{}, List: list}
-		after, err := settings.AddServer([]byte(before), s)
-		require.NoError(t, err)
-		assert.Equal(t, strings.Replace(before, "/old/fsmtx", "/new/bin/fsmtx", 1), string(after))
+		assert.Equal(t, strings.Replace(before, "/old/fsmtx", "/new/bin/fsmtx", 1), string(must(settings.AddServer([]byte(before), s))))
 	}
 }

@@ -47,7 +47,6 @@ func (g drawer) file() string {
 	return g.wrap("{", rapid.Permutation(members).Draw(t, "order"), "}")
 }
 
-// onOneLine returns what settings say, without empty containers.
 // onOneLine returns settings on one line, with a space behind each colon and comma.
 func onOneLine(t require.TestingT, data jsontext.Value) string {
 	require.NoError(t, data.Format(jsontext.SpaceAfterColon(true), jsontext.SpaceAfterComma(true)))
@@ -57,6 +56,14 @@ func onOneLine(t require.TestingT, data jsontext.Value) string {
 func members(t require.TestingT, data []byte) map[string]any {
 	all, _ := files.Members(t, data)
 	return all
+}
+
+// must returns the value of a call that has to succeed.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }
 
 var (

@@ -13,8 +13,7 @@ import (
 )
 
 func TestAddStatusLine(t *testing.T) {
-	with, err := settings.AddStatusLine([]byte("{\n  \"model\": \"opus\"\n}\n"), "/opt/my bin/fsmtx")
-	require.NoError(t, err)
+	with := must(settings.AddStatusLine([]byte("{\n  \"model\": \"opus\"\n}\n"), "/opt/my bin/fsmtx"))
 	assert.Equal(t, `{
   "model": "opus",
   "statusLine": {
@@ -33,9 +32,7 @@ func TestTheUsersStatusLineStays(t *testing.T) {
 	_, err := settings.AddStatusLine(before, "fsmtx")
 	require.ErrorIs(t, err, settings.ErrStatusLine)
 	require.ErrorContains(t, err, "1:16: the file has a status line of its own")
-	rest, err := settings.RemoveStatusLine(before)
-	require.NoError(t, err)
-	assert.Equal(t, string(before), string(rest))
+	assert.Equal(t, string(before), string(must(settings.RemoveStatusLine(before))))
 	assert.Equal(t, settings.StatusLine{Set: true, Line: "x"}, settings.ReadStatusLine(before))
 }
 
@@ -45,9 +42,7 @@ func TestAStatusLineOfAnotherShape(t *testing.T) {
 		_, err := settings.AddStatusLine([]byte(before), "fsmtx")
 		require.ErrorIs(t, err, settings.ErrShape, before)
 		assert.ErrorContains(t, err, position)
-		rest, err := settings.RemoveStatusLine([]byte(before))
-		require.NoError(t, err)
-		assert.Equal(t, before, string(rest))
+		assert.Equal(t, before, string(must(settings.RemoveStatusLine([]byte(before)))))
 		assert.False(t, settings.ReadStatusLine([]byte(before)).Set, before)
 	}
 	for _, before := range []string{`{"statusLine": {"type": "other", "command": "x"}}`, `{"statusLine": {"command": "x"}}`,
@@ -79,9 +74,7 @@ func TestInspectStatusLine(t *testing.T) {
 		{strings.ReplaceAll(fmt.Sprintf(own, " --also"), "/a/", "/b/"),
 			settings.Report{State: settings.Outdated, Why: []string{"statusLine: runs /b/fsmtx, want /a/fsmtx"}}},
 	} {
-		got, err := settings.InspectStatusLine([]byte(c.data), "/a/fsmtx")
-		require.NoError(t, err)
-		assert.Equal(t, c.want, got, c.data)
+		assert.Equal(t, c.want, must(settings.InspectStatusLine([]byte(c.data), "/a/fsmtx")), c.data)
 	}
 }
 
@@ -90,25 +83,17 @@ func TestAddStatusLineThenRemoveRestoresTheFile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := settingsFile().Draw(t, "file")
 		hooks := settings.Hooks("/opt/bin/fsmtx", nil, settings.Duty{})
-		data, err := []byte(before), error(nil)
+		data := []byte(before)
 		withHooks := rapid.Bool().Draw(t, "hooks")
 		if withHooks {
-			data, err = settings.Add(data, hooks)
-			require.NoError(t, err)
+			data = must(settings.Add(data, hooks))
 		}
-		with, err := settings.AddStatusLine(data, "/opt/bin/fsmtx")
-		require.NoError(t, err)
-		report, err := settings.InspectStatusLine(with, "/opt/bin/fsmtx")
-		require.NoError(t, err)
-		require.Equal(t, settings.Report{State: settings.Installed}, report)
-		again, err := settings.AddStatusLine(with, "/opt/bin/fsmtx")
-		require.NoError(t, err)
-		require.Equal(t, string(with), string(again))
-		rest, err := settings.RemoveStatusLine(with)
-		require.NoError(t, err)
+		with := must(settings.AddStatusLine(data, "/opt/bin/fsmtx"))
+		require.Equal(t, settings.Report{State: settings.Installed}, must(settings.InspectStatusLine(with, "/opt/bin/fsmtx")))
+		require.Equal(t, string(with), string(must(settings.AddStatusLine(with, "/opt/bin/fsmtx"))))
+		rest := must(settings.RemoveStatusLine(with))
 		if withHooks {
-			rest, err = settings.Remove(rest, hooks)
-			require.NoError(t, err)
+			rest = must(settings.Remove(rest, hooks))
 		}
 		require.Equal(t, members(t, []byte(before)), members(t, rest))
 	})

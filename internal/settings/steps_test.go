@@ -10,10 +10,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/shell"
 )
@@ -81,22 +79,6 @@ func TestStepTimeoutIsLongerThanEveryCheck(t *testing.T) {
 	assert.Greater(t, settings.StepTimeout*time.Second, fsmspec.MaxCheckTimeout)
 }
 
-// TestStepsComeAndGo: a file that had the hooks of steps is then like one that never had them.
-func TestStepsComeAndGo(t *testing.T) {
-	duties := []settings.Duty{{}, {NoSteps: true}, {Only: settings.Only{Shell: true}},
-		{Only: settings.Only{Tools: []string{"WebFetch", "mcp__x__.*"}}}, {NoSteps: true, Only: settings.Only{Shell: true}}}
-	rapid.Check(t, func(t *rapid.T) {
-		before := []byte(settingsFile().Draw(t, "settings"))
-		duty := rapid.SampledFrom(duties)
-		first, then := settings.Hooks("/opt/bin/fsmtx", nil, duty.Draw(t, "first")), settings.Hooks("/opt/bin/fsmtx", nil, duty.Draw(t, "then"))
-		with := add(t, add(t, before, first), then)
-		require.Equal(t, settings.Installed, state(t, with, then))
-		require.Equal(t, decode(t, add(t, before, then)), decode(t, with))
-		files.RequireAlike(t, before, remove(t, with, then))
-		files.RequireAlike(t, before, remove(t, with, first))
-	})
-}
-
 func TestInspectNamesTheHookThatDiffers(t *testing.T) {
 	with := onOneLine(t, add(t, []byte(`{"a":1}`), ours))
 	for _, c := range []struct{ old, new, why string }{
@@ -109,8 +91,7 @@ func TestInspectNamesTheHookThatDiffers(t *testing.T) {
 	} {
 		require.Equal(t, 1, strings.Count(with, c.old), c.old)
 		changed := []byte(strings.Replace(with, c.old, c.new, 1))
-		report, err := settings.Inspect(changed, ours)
-		require.NoError(t, err)
+		report := must(settings.Inspect(changed, ours))
 		require.Len(t, report.Why, 1)
 		assert.Contains(t, report.Why[0], c.why)
 		assert.Equal(t, with, onOneLine(t, add(t, changed, ours)))
@@ -119,9 +100,8 @@ func TestInspectNamesTheHookThatDiffers(t *testing.T) {
 }
 
 func TestInspectNamesHooksThatShouldNotBeThere(t *testing.T) {
-	report, err := settings.Inspect(add(t, []byte(`{"a":1}`), ours), settings.Hooks("/opt/bin/fsmtx", []string{"--nest=off"},
-		settings.Duty{NoSteps: true}))
-	require.NoError(t, err)
+	report := must(settings.Inspect(add(t, []byte(`{"a":1}`), ours), settings.Hooks("/opt/bin/fsmtx", []string{"--nest=off"},
+		settings.Duty{NoSteps: true})))
 	assert.Equal(t, settings.Outdated, report.State)
 	assert.Contains(t, report.Why, "TaskCompleted: is registered, but should not be")
 	assert.Contains(t, report.Why, "PreToolUse: is registered, but should not be")
@@ -130,8 +110,7 @@ func TestInspectNamesHooksThatShouldNotBeThere(t *testing.T) {
 // TestFindOnlyReadsWhatHooksWrites.
 func TestFindOnlyReadsWhatHooksWrites(t *testing.T) {
 	for _, only := range []settings.Only{{}, {Shell: true}, {Tools: []string{"WebFetch", "mcp__x__.*"}}, settings.EveryOnly()} {
-		found, err := settings.FindOnly(add(t, nil, settings.Hooks("/opt/bin/fsmtx", nil, settings.Duty{Only: only})))
-		require.NoError(t, err)
+		found := must(settings.FindOnly(add(t, nil, settings.Hooks("/opt/bin/fsmtx", nil, settings.Duty{Only: only}))))
 		assert.Empty(t, only.Missing(found))
 		assert.Empty(t, found.Missing(only))
 	}
@@ -142,8 +121,7 @@ func TestOpens(t *testing.T) {
 	whole := string(add(t, nil, hooks))
 	assert.Empty(t, settings.Opens([]byte(whole)))
 	assert.Empty(t, settings.Opens(add(t, nil, settings.Hooks("fsmtx", nil, settings.Duty{NoSteps: true}))))
-	refuse, err := json.Marshal(string(shell.Refuse))
-	require.NoError(t, err)
+	refuse := must(json.Marshal(string(shell.Refuse)))
 	for cut, with := range map[string]string{`"onFailure": "block"`: `"a": 1`, strings.Trim(string(refuse), `"`): ""} {
 		require.Contains(t, whole, cut)
 		assert.Contains(t, settings.Opens([]byte(strings.Replace(whole, cut, with, 1))), "lets steps through", cut)

@@ -16,9 +16,7 @@ import (
 var withTools = settings.WithTaskTools(ours, true)
 
 func variable(t require.TestingT, data []byte) settings.Setting {
-	v, err := settings.Variable(data, ours)
-	require.NoError(t, err)
-	return v
+	return must(settings.Variable(data, ours))
 }
 
 func TestTaskToolsAreAddedAndRemovedWithTheHooks(t *testing.T) {
@@ -91,17 +89,13 @@ func TestTaskToolsOfTheUserAreKept(t *testing.T) {
 func TestInspectReportsMissingTaskTools(t *testing.T) {
 	with := add(t, []byte(`{"a":1}`), withTools)
 	without := bytes.Replace(with, []byte(`"CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"`), nil, 1)
-	report, err := settings.Inspect(without, withTools)
-	require.NoError(t, err)
+	report := must(settings.Inspect(without, withTools))
 	assert.Equal(t, settings.Report{State: settings.Outdated, Why: []string{"env: CLAUDE_CODE_ENABLE_TODO_TOOLS is missing"}}, report)
 	assert.Equal(t, settings.Setting{Set: true, Value: "1", Ours: true}, variable(t, add(t, without, withTools)))
 
-	report, err = settings.Inspect(with, ours)
-	require.NoError(t, err)
-	assert.Equal(t, []string{`SessionStart: has flags "--nest=off --task-tools", want "--nest=off"`}, report.Why)
+	assert.Equal(t, []string{`SessionStart: has flags "--nest=off --task-tools", want "--nest=off"`}, must(settings.Inspect(with, ours)).Why)
 
-	kept, err := settings.Keep(with, settings.Hooks("/opt/bin/fsmtx", nil, settings.Duty{}))
-	require.NoError(t, err)
+	kept := must(settings.Keep(with, settings.Hooks("/opt/bin/fsmtx", nil, settings.Duty{})))
 	assert.Equal(t, settings.Installed, state(t, with, kept))
 	assert.Equal(t, settings.Outdated, state(t, with, settings.WithTaskTools(kept, false)))
 	assert.Equal(t, settings.Installed, state(t, with, settings.WithTaskTools(kept, true)))
