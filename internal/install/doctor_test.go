@@ -20,8 +20,7 @@ import (
 // world is a doctor who examines the directory project of a home.
 func world(t *testing.T) (d *doctor, write func(name, text string) (path string)) {
 	t.Helper()
-	home, err := filepath.EvalSymlinks(t.TempDir())
-	require.NoError(t, err)
+	home := must(filepath.EvalSymlinks(t.TempDir()))
 	d = &doctor{cwd: filepath.Join(home, "project"), age: time.Hour, Streams: terminal.Streams{Getenv: func(name string) (string, bool) {
 		return map[string]string{"HOME": home}[name], name == "HOME"
 	}}}
@@ -50,28 +49,6 @@ func files(found []Fault) (all []string) {
 	return all
 }
 
-// A state directory is left over if its list is gone, and not since just now. Repairing removes it alone.
-func TestStateDirectoriesThatAreLeft(t *testing.T) {
-	d, write := world(t)
-	const tasks = ".claude/tasks/"
-	var states []string
-	for _, name := range []string{"gone", "young", "there"} {
-		states = append(states, filepath.Dir(write(tasks+"."+name+".fsmtx/lock", "")))
-	}
-	list := write(tasks+"there/1.json", "{}")
-	aged(t, states[0], 2*time.Hour)
-	aged(t, states[2], 2*time.Hour)
-	found, err := d.leftovers(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, states[:1], files(found))
-	found[0].Repair(t.Context())
-	assert.True(t, found[0].Fixed, found[0].What)
-	assert.NoDirExists(t, states[0])
-	assert.DirExists(t, states[1])
-	assert.DirExists(t, states[2])
-	assert.FileExists(t, list)
-}
-
 // A lock that nobody has refreshed is removed, unless a program has taken it since doctor has looked.
 func TestLocksThatAreLeft(t *testing.T) {
 	d, write := world(t)
@@ -83,8 +60,7 @@ func TestLocksThatAreLeft(t *testing.T) {
 	}
 	aged(t, locks[0], 2*staleAfter)
 	aged(t, locks[1], 2*staleAfter)
-	found, err := d.locks(t.Context())
-	require.NoError(t, err)
+	found := must(d.locks(t.Context()))
 	require.Equal(t, locks[:2], files(found))
 	aged(t, locks[1], 0)
 	for i := range found {
@@ -109,9 +85,7 @@ func TestParentsEndAtTheHome(t *testing.T) {
 // The client runs the status line of one file, the nearest that has one.
 func TestAHiddenStatusLine(t *testing.T) {
 	const theirs = `{"statusLine": {"type": "command", "command": "date"}}`
-	added, err := settings.AddStatusLine([]byte("{}"), "/bin/fsmtx")
-	require.NoError(t, err)
-	ours := string(added)
+	ours := string(must(settings.AddStatusLine([]byte("{}"), "/bin/fsmtx")))
 	for _, c := range []struct{ local, project, user, hides string }{
 		{"{}", "{}", ours, ""}, {theirs, theirs, ours, client.LocalSettings}, {"{}", theirs, ours, client.ProjectSettings},
 		{ours, theirs, theirs, ""}, {theirs, "{}", "{}", ""},
@@ -120,8 +94,7 @@ func TestAHiddenStatusLine(t *testing.T) {
 		write("project/"+client.LocalSettings, c.local)
 		write("project/"+client.ProjectSettings, c.project)
 		write(".claude/settings.json", c.user)
-		found, err := d.statusLine(t.Context())
-		require.NoError(t, err)
+		found := must(d.statusLine(t.Context()))
 		var want []string
 		if c.hides != "" {
 			want = []string{filepath.Join(d.cwd, c.hides)}
@@ -174,11 +147,7 @@ func TestConfigurationsOfGuards(t *testing.T) {
 	}
 	write(".claude/plugins/installed_plugins.json", `{"version": 2, "plugins": {`+strings.Join(plugins, ", ")+`}}`)
 	write(".claude/settings.json", `{"enabledPlugins": {"ours@m": true, "off@m": false, "theirs@m": true}}`)
-	found, err := d.guards(t.Context())
-	require.NoError(t, err)
-	assert.Equal(t, want, files(found))
+	assert.Equal(t, want, files(must(d.guards(t.Context()))))
 	path := write("project/.claude/planning-config.yaml", wrong)
-	found, err = d.guards(t.Context())
-	require.NoError(t, err)
-	assert.Equal(t, append([]string{path}, want...), files(found))
+	assert.Equal(t, append([]string{path}, want...), files(must(d.guards(t.Context()))))
 }

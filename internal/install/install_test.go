@@ -19,6 +19,14 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
+// must returns the value of a call that has to succeed.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
 // installWorld is a home and a project, in which the test is.
 type installWorld struct {
 	t          *testing.T
@@ -29,10 +37,8 @@ type installWorld struct {
 // newWorld makes this test the program fsmtx, which PATH has, in an empty home and project.
 func newWorld(t *testing.T) *installWorld {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	require.NoError(t, err)
-	self, err := os.Executable()
-	require.NoError(t, err)
+	root := must(filepath.EvalSymlinks(t.TempDir()))
+	self := must(os.Executable())
 	bin := filepath.Join(t.TempDir(), settings.Program)
 	require.NoError(t, os.Symlink(self, bin))
 	require.NoError(t, os.Symlink(self, bin+"-mcp")) // nobody starts it
@@ -137,9 +143,7 @@ func TestEveryInstallation(t *testing.T) {
 				w.installs(r)
 				after := w.tree()
 				require.NotEqual(t, before, after)
-				status, err := Check(w.streams(), r)
-				require.NoError(t, err)
-				require.Contains(t, []Status{Installed, Off}, status, w.out.String())
+				require.Contains(t, []Status{Installed, Off}, must(Check(w.streams(), r)), w.out.String())
 				for _, removed := range []bool{true, false} {
 					require.NoError(t, Preview(w.streams(), Request{Scope: r.Scope, Agents: r.Agents}, removed))
 				}
@@ -274,9 +278,7 @@ func TestAFileWithComments(t *testing.T) {
 		require.NoError(t, Remove(w.streams(), r))
 	}
 	gemini := Request{Scope: User, Agents: []string{"gemini"}}
-	status, err := Check(w.streams(), gemini)
-	require.NoError(t, err)
-	assert.Equal(t, Absent, status)
+	assert.Equal(t, Absent, must(Check(w.streams(), gemini)))
 	assert.Equal(t, before, w.tree())
 	w.installs(gemini)
 	assert.Contains(t, w.tree()[w.path("home/.gemini/settings.json")], "// mine")

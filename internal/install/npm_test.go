@@ -22,13 +22,9 @@ func TestRemoveTakesWhatAKilledInstallLeft(t *testing.T) {
 		require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().Add(-2*time.Hour)))
 	}
 
-	found, err := copyLeftovers(getenv)
+	require.Equal(t, []string{dir + "/.fsmtx-write-fsmtx123"}, must(copyLeftovers(getenv)))
+	_, err := removeCopy(getenv)
 	require.NoError(t, err)
-	require.Equal(t, []string{dir + "/.fsmtx-write-fsmtx123"}, found)
-	_, err = removeCopy(getenv)
-	require.NoError(t, err)
-	left, err := filepath.Glob(filepath.Join(dir, ".*"))
-	require.NoError(t, err)
-	require.Equal(t, []string{dir + "/.fsmtx7", dir + "/.other12"}, left)
+	require.Equal(t, []string{dir + "/.fsmtx7", dir + "/.other12"}, must(filepath.Glob(filepath.Join(dir, ".*"))))
 	require.NoFileExists(t, filepath.Join(dir, "fsmtx"))
 }

@@ -21,15 +21,12 @@ func TestTableIsRemoved(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := rapid.SampledFrom([]string{"", "\n", "a = 1\n", "[x]\r\n", "# c\n\n", "\ufeffa = 1\n", "\ufeff[x]\r\n",
 			"x = \"\"\"\n[y]\n\"\"\"\n", "[mcp_servers]\no = {command = \"o\"}\n"}).Draw(t, "file")
-		added, err := table.add([]byte(before))
-		require.NoError(t, err)
+		added := must(table.add([]byte(before)))
 		why, had, err := table.inspect(added)
 		require.NoError(t, err)
 		require.True(t, had)
 		require.Empty(t, why)
-		again, err := table.add(added)
-		require.NoError(t, err)
-		require.Equal(t, string(added), string(again))
+		require.Equal(t, string(added), string(must(table.add(added))))
 		removed, had, err := table.remove(added)
 		require.NoError(t, err)
 		require.True(t, had)
@@ -44,9 +41,7 @@ func TestTableIsRemoved(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, before+later, string(removed))
 	})
-	added, err := table.add([]byte("a = 1"))
-	require.NoError(t, err)
-	removed, _, err := table.remove(added)
+	removed, _, err := table.remove(must(table.add([]byte("a = 1"))))
 	require.NoError(t, err)
 	require.Equal(t, "a = 1\n", string(removed), "the line got an end")
 }
@@ -59,8 +54,7 @@ func TestTable(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, had)
 	assert.Equal(t, "MCP server: runs /old/fsmtx, want /new/fsmtx", why)
-	updated, err := table.add(old)
-	require.NoError(t, err)
+	updated := must(table.add(old))
 	assert.Contains(t, string(updated), `command = "/new/fsmtx"`)
 	assert.NotContains(t, string(updated), "old")
 
@@ -112,9 +106,7 @@ func TestCodexWritesInTheFileToo(t *testing.T) {
 			require.NoError(t, err)
 			assert.True(t, had)
 			assert.Empty(t, why)
-			same, err := table.add([]byte(c.file))
-			require.NoError(t, err)
-			assert.Equal(t, c.file, string(same))
+			assert.Equal(t, c.file, string(must(table.add([]byte(c.file)))))
 			rest, had, err := table.remove([]byte(c.file))
 			require.NoError(t, err)
 			assert.True(t, had)
@@ -124,14 +116,11 @@ func TestCodexWritesInTheFileToo(t *testing.T) {
 
 	const own = "[mcp_servers.fsmtx] # x\n# why\nenabled = true\ncommand = \"/old/fsmtx\"\n" + varsLine + "args = " +
 		"[\"mcp\"]\n[mcp_servers.fsmtx.env]\nA = \"1\"\n"
-	out, err := table.add([]byte(own))
-	require.NoError(t, err)
-	assert.Equal(t, strings.Replace(own, "/old/", "/bin/", 1), string(out), "only the program changes")
+	assert.Equal(t, strings.Replace(own, "/old/", "/bin/", 1), string(must(table.add([]byte(own)))), "only the program changes")
 	const several = "/fsmtx\"\n" + varsLine + "args = [\n\"mcp\", \"--x\",\n]\n"
-	out, err = table.add([]byte("[mcp_servers.fsmtx]\ncommand = \"/old" + several))
-	require.NoError(t, err, "further arguments are the person's")
+	out := must(table.add([]byte("[mcp_servers.fsmtx]\ncommand = \"/old" + several)))
 	assert.Equal(t, "[mcp_servers.fsmtx]\ncommand = \"/bin"+several, string(out))
-	_, _, err = table.remove([]byte(server + "x = [\n[1],\n[\"b\"]\n]\n"))
+	_, _, err := table.remove([]byte(server + "x = [\n[1],\n[\"b\"]\n]\n"))
 	require.ErrorIs(t, err, errTable, "a line like a header")
 	_, _, err = table.remove([]byte(server + "x = [\n[1],\n[\"b\"\n"))
 	require.ErrorIs(t, err, errTOML, "it may have the server")
@@ -142,9 +131,7 @@ func TestOnlyTheProgramIsUpdated(t *testing.T) {
 	const old = "[mcp_servers.fsmtx]\ncommand = \"/old/fsmtx\"\nargs = [\"mcp\"]\n" + varsLine
 	const note = "note = \"\"\"\ncommand = \"/old/fsmtx\"\n\"\"\"\n"
 	for _, other := range []string{"[x]\ncommand = \"/old/fsmtx\"\n", "x = nan\n" + note, "[mcp_servers.fsmtx.env]\ncommand = \"1\"\n"} {
-		out, err := table.add([]byte(other + old + note))
-		require.NoError(t, err, other)
-		assert.Equal(t, other+strings.Replace(old, "/old/", "/bin/", 1)+note, string(out))
+		assert.Equal(t, other+strings.Replace(old, "/old/", "/bin/", 1)+note, string(must(table.add([]byte(other+old+note)))))
 	}
 }
 
@@ -154,8 +141,7 @@ func TestAnyFile(t *testing.T) {
 	for _, file := range []string{"x = nan\n", "[a]\nx = [[1, -nan], {y = +nan}]\nt = 2020-01-01T00:00:00+01:00\n[[b]]\nz = nan\n"} {
 		old, err := tomlServer{Command: "/old/fsmtx"}.add([]byte(file))
 		require.NoError(t, err, file)
-		added, err := table.add(old)
-		require.NoError(t, err, file)
+		added := must(table.add(old))
 		assert.Contains(t, string(added), "/bin/fsmtx")
 		rest, had, err := table.remove(added)
 		require.NoError(t, err, file)
@@ -176,9 +162,7 @@ func TestAServerInAnotherForm(t *testing.T) {
 		require.NoError(t, err)
 		assert.True(t, had)
 		assert.Empty(t, why)
-		same, err := table.add([]byte(file))
-		require.NoError(t, err)
-		assert.Equal(t, file, string(same))
+		assert.Equal(t, file, string(must(table.add([]byte(file)))))
 		rest, had, err := table.remove([]byte(file))
 		require.ErrorIs(t, err, errTable, "removed means gone")
 		assert.True(t, had)
