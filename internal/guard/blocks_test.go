@@ -166,8 +166,6 @@ func TestAResetRemovesTheBlockState(t *testing.T) {
 	w := newWorkBench(t)
 	w.asked = "Which?"
 	assert.True(t, w.blocked(firstStop))
-	done, err := ResetRule(w.session(), w.rule)
-	require.NoError(t, err)
-	assert.Equal(t, []string{"consecutive blocks"}, done)
+	assert.Equal(t, []string{"consecutive blocks"}, must(ResetRule(w.session(), w.rule)))
 	assert.True(t, w.blocked(firstStop))
 }

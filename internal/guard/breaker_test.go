@@ -23,9 +23,7 @@ func TestASymbolicLinkInPlaceOfTheBreakersFileFailsOpen(t *testing.T) {
 	a := b.run(firstStop)
 	assert.Equal(t, client.ExitOK, a.Exit)
 	assert.Contains(t, a.Output, "not a regular file")
-	data, err := os.ReadFile(victim)
-	require.NoError(t, err)
-	assert.Equal(t, `{"T1_test":1}`, string(data))
+	assert.Equal(t, `{"T1_test":1}`, string(must(os.ReadFile(victim))))
 }
 
 func TestABrokenBreakersFileCountsAsZeroAndKeepsOtherMembers(t *testing.T) {
@@ -40,9 +38,7 @@ func TestABrokenBreakersFileCountsAsZeroAndKeepsOtherMembers(t *testing.T) {
 	} {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		b.run(firstStop)
-		data, err := os.ReadFile(file)
-		require.NoError(t, err)
-		assert.Equal(t, want, string(data), text)
+		assert.Equal(t, want, string(must(os.ReadFile(file))), text)
 	}
 }
 
@@ -50,9 +46,7 @@ func TestACounterThatStaysTheSameLeavesTheFileAlone(t *testing.T) {
 	file := newBench(t, nil).session().Breaker()
 	require.NoError(t, os.WriteFile(file, []byte(`{broken`), 0o600))
 	require.NoError(t, changeCounter(file, "x", func(n int) int { return n }))
-	data, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, `{broken`, string(data))
+	assert.Equal(t, `{broken`, string(must(os.ReadFile(file))))
 }
 
 func TestWithoutASessionThereIsNoBreaker(t *testing.T) {
@@ -78,9 +72,7 @@ func TestPropertyTheBreaker(t *testing.T) {
 		session++
 		threshold := rapid.IntRange(1, 4).Draw(t, "threshold")
 		config := fmt.Sprintf("feature_flags: {hooks_enforcement: {circuit_breaker_threshold: %d}}\n", threshold)
-		if err := os.WriteFile(filepath.Join(root, ConfigFile), []byte(config), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(root, ConfigFile), []byte(config), 0o600))
 		failures := 0
 		for _, fails := range rapid.SliceOfN(rapid.Bool(), 1, 10).Draw(t, "fails") {
 			if outcome = nil; fails {
@@ -88,9 +80,7 @@ func TestPropertyTheBreaker(t *testing.T) {
 			}
 			a := b.run(fmt.Sprintf(`{"session_id":"s%d"}`, session))
 			open := strings.Contains(a.Output, "circuit breaker OPEN")
-			if open != (failures >= threshold) {
-				t.Fatalf("open: %t after %d of %d failures", open, failures, threshold)
-			}
+			require.Equal(t, (failures >= threshold), open, "open: %t after %d of %d failures", open, failures, threshold)
 			switch {
 			case open:
 			case fails:

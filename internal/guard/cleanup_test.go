@@ -25,8 +25,7 @@ func TestRemoveOld(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(b.dir, "planning-hooks-new.log"), nil, 0o600))
 	RemoveOld(b.session(), now.AddDate(0, 0, -30), "budget-")
 	var left []string
-	entries, err := os.ReadDir(b.dir)
-	require.NoError(t, err)
+	entries := must(os.ReadDir(b.dir))
 	for _, e := range entries {
 		left = append(left, e.Name())
 	}

@@ -12,9 +12,7 @@ import (
 )
 
 func configFrom(t *testing.T, text string) Config {
-	v, err := frontmatter.Parse([]byte(text))
-	require.NoError(t, err)
-	return ConfigOf(v)
+	return ConfigOf(must(frontmatter.Parse([]byte(text))))
 }
 
 func TestASwitchTurnsARuleOff(t *testing.T) {
@@ -122,8 +120,7 @@ func TestThePluginOfAProgramIsTheDirectoryAboveItsBin(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(root, "bin"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "bin", "fsmtx"), nil, 0o700))
 	require.NoError(t, os.Symlink(filepath.Join(root, "bin", "fsmtx"), link))
-	resolved, err := filepath.EvalSymlinks(root)
-	require.NoError(t, err)
+	resolved := must(filepath.EvalSymlinks(root))
 	assert.Equal(t, resolved, rootAbove(filepath.Join(root, "bin", "fsmtx")))
 	assert.Equal(t, resolved, rootAbove(link))
 	assert.Empty(t, rootAbove(filepath.Join(t.TempDir(), "bin", "fsmtx")))

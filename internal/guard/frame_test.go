@@ -15,6 +15,14 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 )
 
+// must returns the value of a call that has to succeed.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
 // bench runs a rule with the given decision, in a state directory of its own.
 type bench struct {
 	dir  string
@@ -37,9 +45,7 @@ func (b *bench) getenv(name string) string { return b.env[name] }
 func (b *bench) session() Session { return SessionOf("s", b.getenv) }
 
 func (b *bench) count(t require.TestingT, path, name string) int {
-	n, err := new(Call).counter(path, name)
-	require.NoError(t, err)
-	return n
+	return must(new(Call).counter(path, name))
 }
 
 // plugin creates a plugin with the configuration, to which the program then belongs.
@@ -89,9 +95,7 @@ func TestFailuresWithoutASessionAreNotCounted(t *testing.T) {
 	b := newBench(t, failing)
 	assert.Contains(t, b.run(`{}`).Output, "Failing open")
 	assert.Contains(t, b.run(`not json`).Output, "Failing open")
-	entries, err := os.ReadDir(b.dir)
-	require.NoError(t, err)
-	assert.Empty(t, entries)
+	assert.Empty(t, must(os.ReadDir(b.dir)))
 }
 
 func TestAnUnreadableEventCountsInTheSessionOfTheEnvironment(t *testing.T) {
@@ -115,9 +119,7 @@ func TestVerboseLogsTheEventAndTheReply(t *testing.T) {
 	b := newBench(t, blocking)
 	b.env["PLANNING_HOOKS_VERBOSE"] = "true"
 	b.run("{\"session_id\": \"s\",\n\t\"x\": 1}")
-	log, err := os.ReadFile(b.session().Log())
-	require.NoError(t, err)
-	lines := strings.Split(string(log), "\n")
+	lines := strings.Split(string(must(os.ReadFile(b.session().Log()))), "\n")
 	require.Len(t, lines, 4)
 	assert.Contains(t, lines[0], `T1_test: VERBOSE | input={"session_id": "s", "x": 1}`)
 	assert.Contains(t, lines[1], "T1_test: BLOCK | Not done")
@@ -134,9 +136,7 @@ func TestExplainChangesNothing(t *testing.T) {
 			assert.NotEmpty(t, Explain(b.rule, strings.NewReader(input), b.getenv).Word)
 			assert.Equal(t, 1, b.count(t, b.session().Blocks(), "T1:a"), name)
 			assert.Equal(t, 1, b.count(t, b.session().Breaker(), "T1_test"), name)
-			entries, err := os.ReadDir(b.dir)
-			require.NoError(t, err)
-			assert.Len(t, entries, 2, "no log, no lock")
+			assert.Len(t, must(os.ReadDir(b.dir)), 2, "no log, no lock")
 		}
 	}
 }
@@ -156,9 +156,7 @@ func TestExplainReturnsTheFacts(t *testing.T) {
 func TestAnUpdateInADryRunIsComputedAndDiscarded(t *testing.T) {
 	c := &Call{Session: newBench(t, nil).session()}
 	path := c.Session.Blocks()
-	data, err := c.Read(path)
-	require.NoError(t, err)
-	assert.Nil(t, data, "a missing file")
+	assert.Nil(t, must(c.Read(path)), "a missing file")
 	require.NoError(t, c.Update(path, func(old []byte) ([]byte, error) {
 		assert.Nil(t, old)
 		return []byte("kept"), nil
@@ -171,9 +169,7 @@ func TestAnUpdateInADryRunIsComputedAndDiscarded(t *testing.T) {
 		return []byte("discarded"), nil
 	}))
 	assert.True(t, called)
-	data, err = c.Read(path)
-	require.NoError(t, err)
-	assert.Equal(t, "kept", string(data))
+	assert.Equal(t, "kept", string(must(c.Read(path))))
 }
 
 func TestEachVerdictHasItsReply(t *testing.T) {
@@ -264,9 +260,7 @@ func TestARuleThatDoesNotBindIsSilent(t *testing.T) {
 		}
 		a := b.run(firstStop)
 		assert.Empty(t, a.Output+a.ErrorText, name)
-		entries, err := os.ReadDir(b.dir)
-		require.NoError(t, err)
-		assert.Empty(t, entries, name)
+		assert.Empty(t, must(os.ReadDir(b.dir)), name)
 		assert.Equal(t, c.thoroughly, calledThoroughly, name)
 	}
 	b := newBench(t, blocking)
@@ -284,8 +278,6 @@ func TestPanicsOpenTheBreakerOfARuleThatBindsOnlyAtAThoroughLook(t *testing.T) {
 		assert.Contains(t, b.run(firstStop).Output, "Failing open")
 		assert.Equal(t, n+1, b.count(t, b.session().Breaker(), "T1_test"))
 	}
-	log, err := os.ReadFile(b.session().Log())
-	require.NoError(t, err)
-	assert.Equal(t, 3, strings.Count(string(log), "T1_test: ERROR | "))
+	assert.Equal(t, 3, strings.Count(string(must(os.ReadFile(b.session().Log()))), "T1_test: ERROR | "))
 	assert.Contains(t, b.run(firstStop).Output, "circuit breaker OPEN")
 }

@@ -34,38 +34,24 @@ func TestReset(t *testing.T) {
 	}
 	text := func(path string) string { data, _ := os.ReadFile(path); return string(data) }
 
-	done, err := Reset(s, all)
-	require.NoError(t, err)
-	assert.Empty(t, done, "nothing is there")
-	done, err = ResetRule(s, rules["H07"])
-	require.NoError(t, err)
-	assert.Empty(t, done)
+	assert.Empty(t, must(Reset(s, all)), "nothing is there")
+	assert.Empty(t, must(ResetRule(s, rules["H07"])))
 
 	fill()
-	done, err = ResetRule(s, rules["H07"])
-	require.NoError(t, err)
-	assert.Equal(t, []string{"circuit breaker", "consecutive blocks"}, done)
+	assert.Equal(t, []string{"circuit breaker", "consecutive blocks"}, must(ResetRule(s, rules["H07"])))
 	assert.JSONEq(t, `{"H03_test":2,"H07_test":0}`, text(s.Breaker()))
 	assert.JSONEq(t, `{"H07x:main":3}`, text(s.Blocks()))
 	assert.FileExists(t, budget(s))
-	done, err = ResetRule(s, rules["H07"])
-	require.NoError(t, err)
-	assert.Empty(t, done, "nothing is left to reset")
+	assert.Empty(t, must(ResetRule(s, rules["H07"])), "nothing is left to reset")
 
 	fill()
-	done, err = ResetRule(s, rules["H03"])
-	require.NoError(t, err)
-	assert.Equal(t, []string{"circuit breaker", "research budget"}, done)
+	assert.Equal(t, []string{"circuit breaker", "research budget"}, must(ResetRule(s, rules["H03"])))
 	assert.NoFileExists(t, budget(s))
 
 	fill()
-	done, err = ResetRule(s, rules["H01"])
-	require.NoError(t, err)
-	assert.Empty(t, done)
+	assert.Empty(t, must(ResetRule(s, rules["H01"])))
 
-	done, err = Reset(s, all)
-	require.NoError(t, err)
-	assert.Equal(t, []string{"circuit breaker", "research budget", "consecutive blocks"}, done)
+	assert.Equal(t, []string{"circuit breaker", "research budget", "consecutive blocks"}, must(Reset(s, all)))
 	for _, path := range []string{s.Breaker(), budget(s), s.Blocks()} {
 		assert.NoFileExists(t, path)
 	}

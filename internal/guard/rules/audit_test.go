@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/internal/guard"
@@ -20,9 +19,7 @@ func TestTheLatestCompletionOfTheLog(t *testing.T) {
 	log := at(1, "LOG", "PLAN → COMPLETION") + at(2, "LOG", "TASKS → completion") + at(3, "DENY", "PLAN → COMPLETION") +
 		at(4, "LOG", "COMPLETION → SETUP") + "no time: LOG | PLAN → COMPLETION\n" + at(5, "LOG", "no change")
 	entry, _, _ := strings.Cut(log[strings.Index(log, "[2026-01-02T02"):], "\n")
-	want, err := guard.ParseTimestamp(entry)
-	require.NoError(t, err)
-	assert.Equal(t, want, defaults.lastCompletion([]byte(log)))
+	assert.Equal(t, must(guard.ParseTimestamp(entry)), defaults.lastCompletion([]byte(log)))
 	assert.Zero(t, defaults.lastCompletion([]byte(at(4, "LOG", "COMPLETION → SETUP"))))
 	assert.Zero(t, defaults.lastCompletion(nil))
 }

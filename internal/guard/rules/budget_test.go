@@ -32,6 +32,8 @@ func TestResearchServer(t *testing.T) {
 		"mcp__plugin__Ref__x":                     "",
 		"mcp__other_Ref__x":                       "",
 		"mcp__context7":                           "",
+		"mcp__refs__read":                         "",
+		"mcp__plugin_docs_ref__read":              "ref",
 		"context7__x":                             "",
 		"WebSearch":                               "",
 		"":                                        "",
@@ -85,9 +87,7 @@ func TestParseBudget(t *testing.T) {
 			assert.Equal(t, Budget{}, b, text)
 		}
 	}
-	b, err := parseBudget(nil)
-	assert.NoError(t, err)
-	assert.Equal(t, Budget{}, b)
+	assert.Equal(t, Budget{}, must(parseBudget(nil)))
 }
 
 func TestABudgetIsReadBackAsItWasWritten(t *testing.T) {
@@ -98,25 +98,17 @@ func TestABudgetIsReadBackAsItWasWritten(t *testing.T) {
 			CurrentPhase: strings.ToValidUTF8(rapid.String().Draw(t, "name"), ""),
 			PerServer:    map[string]int{"ref": count.Draw(t, "ref")}, CallHashes: rapid.SliceOf(rapid.String()).Draw(t, "hashes"),
 		}
-		data, err := b.encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := parseBudget(data)
-		if err != nil || !reflect.DeepEqual(b, again) {
-			t.Fatalf("%+v became %+v (%v)", b, again, err)
-		}
+		again, err := parseBudget(must(b.encode()))
+		require.False(t, err != nil || !reflect.DeepEqual(b, again), "%+v became %+v (%v)", b, again, err)
 	})
 }
 
 func TestTheBudgetFileHasTheDocumentedForm(t *testing.T) {
-	data, err := Budget{}.plus("ref", "k", lower(defaults.servers)).encode()
-	require.NoError(t, err)
+	data := must(Budget{}.plus("ref", "k", lower(defaults.servers)).encode())
 	assert.JSONEq(t, `{"session_total":1,"phase_total":1,"current_phase":"","per_server":{"context7":0,"ref":1,`+
 		`"tavily":0},"call_hashes":["k"]}`,
 		string(data))
-	data, err = Budget{}.encode()
-	require.NoError(t, err)
+	data = must(Budget{}.encode())
 	assert.JSONEq(t, `{"session_total":0,"phase_total":0,"current_phase":"","per_server":{},"call_hashes":[]}`, string(data))
 }
 
@@ -188,9 +180,7 @@ func checkBudget(t *rapid.T, b Budget, allowed map[string]int, config configurat
 	for _, n := range b.PerServer {
 		servers += n
 	}
-	if b.SessionTotal > config.sessionCalls || b.PhaseTotal > config.phaseCalls {
-		t.Fatalf("above the limit: %+v", b)
-	}
+	require.False(t, b.SessionTotal > config.sessionCalls || b.PhaseTotal > config.phaseCalls, "above the limit: %+v", b)
 	if b.SessionTotal != len(allowed) || len(b.CallHashes) != len(allowed) || servers != len(allowed) {
 		t.Fatalf("%d calls were allowed, counted: %+v", len(allowed), b)
 	}
@@ -209,9 +199,7 @@ func TestPropertyTheBudgetIsNotExceededAndARetryIsNotCounted(t *testing.T) {
 			if (refuses(v) || allowed[c.key] > 1) && after.SessionTotal != before.SessionTotal {
 				t.Fatalf("counted: %s, row %d", c.key, v.Row)
 			}
-			if allowed[c.key] > 1 && v.Row != 4 {
-				t.Fatalf("a retry is row 4, not %d", v.Row)
-			}
+			require.False(t, allowed[c.key] > 1 && v.Row != 4, "a retry is row 4, not %d", v.Row)
 			b = after
 			checkBudget(t, b, allowed, c.config)
 		}
@@ -232,16 +220,12 @@ func TestPropertyTheBudgetIsNotExceededWithCheckpoints(t *testing.T) {
 		for i, request := range order {
 			c.config = request.config
 			v, broken, err := c.spend(request)
-			if err != nil || broken != nil {
-				t.Fatal(err, broken)
-			}
+			require.False(t, err != nil || broken != nil, err, broken)
 			if !refuses(v) {
 				allowed[request.key]++
 			}
 			if checkpoint[i] != "" {
-				if err := c.resetBudget(checkpoint[i], true); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, c.resetBudget(checkpoint[i], true))
 			}
 			b := readBudget(t, BudgetFile(c.Session))
 			checkBudget(t, b, allowed, request.config)
@@ -260,8 +244,7 @@ func TestALockThatIsHeldIsNotAFailure(t *testing.T) {
 	s := guard.SessionOf("s", getenv(vars))
 	require.NoError(t, os.WriteFile(BudgetFile(s), []byte(`{"session_total":3,"phase_total":3,"current_phase":"PLAN"}`), 0o600))
 	for _, path := range []string{BudgetFile(s) + statefile.LockSuffix, filepath.Join(feature, auditName)} {
-		release, err := statefile.Hold(path, guard.LockWait)
-		require.NoError(t, err)
+		release := must(statefile.Hold(path, guard.LockWait))
 		defer release()
 	}
 

@@ -34,9 +34,7 @@ const (
 var defaults = configOf(guard.Config{})
 
 func configFrom(t *testing.T, text string) configuration {
-	v, err := frontmatter.Parse([]byte(text))
-	require.NoError(t, err)
-	return configOf(guard.ConfigOf(v))
+	return configOf(guard.ConfigOf(must(frontmatter.Parse([]byte(text)))))
 }
 
 // getenv is an environment with these variables. The rules bind everywhere unless
@@ -68,12 +66,18 @@ func explain(t *testing.T, id, input string, vars map[string]string) guard.Expla
 	return guard.Explain(r, strings.NewReader(input), getenv(vars))
 }
 
+// must returns the value of a call that has to succeed.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
 func refuses(v guard.Verdict) bool { return v.Word == "DENY" || v.Word == "BLOCK" }
 
 func readFile(t require.TestingT, path string) string {
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
-	return string(data)
+	return string(must(os.ReadFile(path)))
 }
 
 // readBudget returns the budget in a file; a missing file has an empty one.
@@ -82,7 +86,5 @@ func readBudget(t require.TestingT, path string) Budget {
 	if !errors.Is(err, fs.ErrNotExist) {
 		require.NoError(t, err)
 	}
-	b, err := parseBudget(data)
-	require.NoError(t, err)
-	return b
+	return must(parseBudget(data))
 }

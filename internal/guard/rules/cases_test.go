@@ -79,8 +79,7 @@ type fileWant struct {
 }
 
 func TestCases(t *testing.T) {
-	data, err := os.ReadFile("../../../testdata/guards/cases.json")
-	require.NoError(t, err)
+	data := must(os.ReadFile("../../../testdata/guards/cases.json"))
 	var all struct {
 		Cases []jsontext.Value `json:"cases"`
 	}
@@ -111,6 +110,14 @@ func TestCases(t *testing.T) {
 // departures are the cases whose expected decision was changed later on purpose.
 var departures = map[string]struct{ decision, why string }{
 	"H01-027": {"deny", "decisions may be in a list"},
+}
+
+// must returns the value of a call that has to succeed.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }
 
 // A world is the files and the environment of one case.
@@ -228,9 +235,7 @@ func (w *world) place(files map[string]any) {
 		case m["remove"] == true:
 			require.NoError(w, os.RemoveAll(path))
 		default:
-			text, err := json.Marshal(m["json"])
-			require.NoError(w, err)
-			w.write(path, string(text), 0o600)
+			w.write(path, string(must(json.Marshal(m["json"]))), 0o600)
 		}
 	}
 }
@@ -278,9 +283,7 @@ func hashes(n int) []any {
 func (w *world) call(hook string, stdin any) client.Answer {
 	input, isText := stdin.(string)
 	if !isText {
-		data, err := json.Marshal(stdin, jsontext.SpaceAfterColon(true), jsontext.SpaceAfterComma(true))
-		require.NoError(w, err)
-		input = string(data)
+		input = string(must(json.Marshal(stdin, jsontext.SpaceAfterColon(true), jsontext.SpaceAfterComma(true))))
 	}
 	g, ok := rules.Find(hook)
 	require.True(w, ok, hook)
@@ -348,8 +351,7 @@ func (w *world) checkFile(name, path string, want fileWant) {
 		assert.Len(w, strings.Split(strings.TrimSuffix(text, "\n"), "\n"), *want.Lines, name)
 	}
 	if want.Sh != nil {
-		out, err := exec.Command("/bin/sh", "-c", `. "$0"; `+want.Sh.Run, path).CombinedOutput()
-		assert.NoError(w, err, string(out))
+		out := must(exec.Command("/bin/sh", "-c", `. "$0"; `+want.Sh.Run, path).CombinedOutput())
 		assert.Contains(w, string(out), w.vars.Replace(want.Sh.Prints), name)
 	}
 	for pointer, value := range want.JSON {

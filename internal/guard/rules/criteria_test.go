@@ -18,10 +18,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 )
 
-// The acceptance criteria of the planning workflow, AC1 to AC8, with a test for each
-// item. Two items depend on the client alone: that --debug prints what hooks do
-// (AC6), and that variables of H13 reach later hooks, which they do not (AC8). See
-// docs/internals/guards.md.
+// The acceptance criteria of the planning workflow, AC1 to AC8: what the cases and the tables do not have of them.
+// docs/internals/requirements.md says what holds each. Two depend on the client alone: that --debug prints what
+// hooks do (AC6), and that variables of H13 reach later hooks, which they do not (AC8).
 
 type object = map[string]any
 
@@ -74,62 +73,6 @@ func ending(lastWords string) object { return object{"last_assistant_message": l
 
 const session1, session2 = "session-1", "session-2"
 
-// AC1: state integrity
-
-func TestAC1_ADecisionIsNotAskedAgainAfterResume(t *testing.T) {
-	w := newWorld(t, scenario{})
-	w.enter("CLARIFICATION", "")
-	q := question("Should we use Redis for session caching?")
-	assert.False(t, w.ask("H01", q).blocked, "nothing is decided yet")
-	w.enter("CLARIFICATION", "user_decisions:\n  \"Should we use Redis for session caching?\": \"Yes, use Redis\"\n")
-	q["session_id"] = session2
-	v := w.ask("H01", q)
-	assert.True(t, v.blocked)
-	assert.Contains(t, v.model, "'Yes, use Redis'")
-}
-
-func TestAC1_ConcurrentSessionsDoNotWriteEachOthersState(t *testing.T) {
-	w := newWorld(t, scenario{})
-	w.file("specs/foo/.planning.lock", `{"session_id":"`+session1+`"}`)
-	mine, theirs := writing("specs/foo/plan.md"), writing("specs/foo/plan.md")
-	mine["session_id"], theirs["session_id"] = session1, session2
-	assert.False(t, w.ask("H02", mine).blocked)
-	assert.True(t, w.ask("H02", theirs).blocked)
-}
-
-func TestAC1_TheSpecIsFrozenAfterSetup(t *testing.T) {
-	w := newWorld(t, scenario{})
-	for phase, frozen := range map[string]bool{"SETUP": false, "RESEARCH": true, "COMPLETION": true} {
-		w.enter(phase, "")
-		assert.Equal(t, frozen, w.ask("H04", writing("specs/foo/spec.md")).blocked, phase)
-	}
-}
-
-// AC2: budget
-
-func TestAC2_TheBudgetIsEnforcedAndResetByACheckpoint(t *testing.T) {
-	w := newWorld(t, scenario{})
-	state := writing("specs/foo/.planning-state.local.md")
-	calls, warned := 0, 0
-	for _, phase := range []string{"RESEARCH", "CLARIFICATION"} {
-		w.enter(phase, "")
-		w.ask("H05", state)
-		for range 10 {
-			calls++
-			if v := w.ask("H03", research(calls)); assert.False(t, v.blocked, "call %d", calls) && v.user != "" {
-				warned++
-			}
-		}
-		assert.False(t, w.ask("H03", research(calls)).blocked, "a retry is not counted")
-		v := w.ask("H03", research("eleventh"))
-		assert.True(t, v.blocked)
-		assert.Contains(t, v.model, "phase budget exhausted (10/10 calls)")
-	}
-	assert.Equal(t, 6, warned, "calls 8, 9 and 10 of each phase")
-}
-
-// AC3: agents' output
-
 func tasks(tested int) string {
 	text := "## Phase 1\n"
 	for i := 1; i <= 10; i++ {
@@ -141,16 +84,6 @@ func tasks(tested int) string {
 	return text + "## Phase 2\n"
 }
 
-func TestAC3_TasksWithoutTestsAreSentBack(t *testing.T) {
-	w := newWorld(t, scenario{})
-	w.file("specs/foo/tasks.md", tasks(7))
-	v := w.ask("H07", agent("tech-lead", "done"))
-	assert.True(t, v.blocked)
-	assert.Contains(t, v.model, "70%")
-	w.file("specs/foo/tasks.md", tasks(8))
-	assert.False(t, w.ask("H07", agent("tech-lead", "done")).blocked)
-}
-
 // qa writes the files that a QA strategist should leave.
 func (w *world) qa() {
 	w.file("specs/foo/test-cases/unit/a.md", "## UT-001 x\n")
@@ -158,78 +91,7 @@ func (w *world) qa() {
 	w.file("specs/foo/test-plan.md", "## Coverage matrix\n")
 }
 
-func TestAC3_TestsWithoutIdsOrStepsAreSentBack(t *testing.T) {
-	for broken, reason := range map[string]string{
-		"test-cases/unit/a.md": "No unit test IDs",
-		"test-cases/uat/a.md":  "No UAT script IDs",
-		"test-plan.md":         "Missing coverage matrix",
-	} {
-		w := newWorld(t, scenario{})
-		w.qa()
-		assert.False(t, w.ask("H09", agent("qa-strategist", "done")).blocked)
-		w.file("specs/foo/"+broken, "nothing")
-		assert.Contains(t, w.ask("H09", agent("qa-strategist", "done")).model, reason)
-	}
-	w := newWorld(t, scenario{})
-	w.qa()
-	w.file("specs/foo/test-cases/uat/b.md", "## UAT-002\nGiven: a\nThen: c\n")
-	assert.Contains(t, w.ask("H09", agent("qa-strategist", "done")).model, "Found 5 GWT markers for 2 UAT scripts (expected at least 6).")
-}
-
 const blueprintText = "## Components\nUserService in src/services/user.ts\n## Data flow\nA to B\n## Interfaces\nfoo(x): y\n"
-
-func TestAC3_AVagueBlueprintIsSentBack(t *testing.T) {
-	w := newWorld(t, scenario{})
-	assert.False(t, w.ask("H08", agent("software-architect", blueprintText)).blocked)
-	assert.True(t, w.ask("H08", agent("software-architect", "It will be layered.")).blocked)
-}
-
-func TestAC3_ShortAnswersOfOtherAgentsAreSentBack(t *testing.T) {
-	w := newWorld(t, scenario{})
-	assert.True(t, w.ask("H10", agent("researcher", "found it")).blocked)
-	assert.False(t, w.ask("H10", agent("researcher", "## Found\n"+strings.Repeat("word ", 100))).blocked)
-}
-
-func TestAC3_TheGenericGuardDoesNotJudgeDedicatedAgents(t *testing.T) {
-	w := newWorld(t, scenario{})
-	for _, name := range []string{"tech-lead", "software-architect", "qa-strategist"} {
-		assert.False(t, w.ask("H10", agent(name, "x")).blocked, name)
-	}
-}
-
-// AC4: completeness
-
-func TestAC4_NoStopWithoutArtifactsAndTheMessageSaysWhichPhase(t *testing.T) {
-	w := newWorld(t, scenario{})
-	w.enter("ARCHITECTURE", "") // phase 4
-	w.file("specs/foo/design.md", "x")
-	v := w.ask("H11a", ending("done"))
-	assert.True(t, v.blocked)
-	assert.Equal(t, "Missing artifacts: plan.md, tasks.md, test-plan.md. Planning incomplete (phase: ARCHITECTURE). Missing required "+
-		"artifacts: plan.md, tasks.md, test-plan.md. Continue workflow to generate these artifacts before stopping.", v.model)
-}
-
-func TestAC4_NoStopWithARedGate(t *testing.T) {
-	w := newWorld(t, scenario{})
-	for gates, red := range map[string]bool{
-		"gate_results: [{phase: 1, verdict: PASS}, {phase: 8, status: RED}]\n": true,
-		"gate_results:\n  8: {verdict: red}\n":                                 true,
-		"gate_results: [{phase: 1, verdict: GREEN, status: done}]\n":           false,
-	} {
-		w.enter("COMPLETION", gates)
-		assert.Equal(t, red, w.ask("H11b", ending("done")).blocked, gates)
-	}
-}
-
-func TestAC4_TheUserMayForceAStop(t *testing.T) {
-	for _, word := range []string{"stop", "Quit!", "please abort", "exit now"} {
-		w := newWorld(t, scenario{})
-		w.enter("ARCHITECTURE", "gate_results: [{phase: 1, verdict: RED}]\n")
-		w.file("transcript.jsonl", `{"type":"user","message":{"content":"plan"}}`+"\n"+`{"type":"user","message":{"content":"`+word+`"}}`+"\n")
-		assert.False(t, w.ask("H11a", ending("ok")).blocked, word)
-		assert.False(t, w.ask("H11b", ending("ok")).blocked, word)
-	}
-}
 
 // AC5: context
 
@@ -299,18 +161,6 @@ func TestAC6_EveryGuardLogsItsDecision(t *testing.T) {
 		g, _ := rules.Find(id)
 		assert.Regexp(t, `(?m)^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\] `+g.Name+`: [A-Z_+]+ \| .`, w.logged(), id)
 	}
-}
-
-func TestAC6_PhasesAreAudited(t *testing.T) {
-	w := newWorld(t, scenario{})
-	for _, phase := range []string{"SETUP", "RESEARCH", "RESEARCH", "CLARIFICATION"} {
-		w.enter(phase, "")
-		w.ask("H05", writing("specs/foo/.planning-state.local.md"))
-	}
-	audit, err := os.ReadFile(w.path("specs/foo/.planning-audit.log"))
-	require.NoError(t, err)
-	assert.Regexp(t, `^\[.{20}\] CHECKPOINT: UNKNOWN → SETUP \| session=`+testSession+` \| mode=complete\n`+
-		`\[.{20}\] CHECKPOINT: SETUP → RESEARCH \| .*\n\[.{20}\] CHECKPOINT: RESEARCH → CLARIFICATION \| .*\n$`, string(audit))
 }
 
 func TestAC6_ThreeFailuresOpenTheBreakerOfEveryGuard(t *testing.T) {
@@ -436,8 +286,7 @@ func TestAC8_TheEnvironmentIsFoundAndWrittenForTheShell(t *testing.T) {
 		", state=true, phase=ARCHITECTURE, spec=true, constitution=true"
 	assert.Equal(t, want, v.model)
 	assert.Equal(t, want, v.user)
-	exports, err := os.ReadFile(w.at("outside", "env.sh"))
-	require.NoError(t, err)
+	exports := must(os.ReadFile(w.at("outside", "env.sh")))
 	assert.Equal(t, strings.Join([]string{
 		"export PLANNING_BRANCH='feature/foo'", "export PLANNING_FEATURE_DIR='" + w.at("proj", "specs", "foo") + "'",
 		"export PLANNING_SPEC_EXISTS='true'",
@@ -453,9 +302,7 @@ func TestAC8_NothingInTheEnvironmentFileIsRun(t *testing.T) {
 	w.ask("H13", object{"source": "startup"})
 	cmd := exec.Command("/bin/sh", "-c", `. ./env.sh; printf '%s|%s' "$PLANNING_BRANCH" "$PLANNING_CURRENT_PHASE"`)
 	cmd.Dir = w.at("outside")
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err)
-	assert.Equal(t, "feature/a'$(touch pwned)`touch pwned`|x'; touch pwned; ' y", string(out))
+	assert.Equal(t, "feature/a'$(touch pwned)`touch pwned`|x'; touch pwned; ' y", string(must(cmd.CombinedOutput())))
 	assert.NoFileExists(t, w.at("outside", "pwned"))
 }
 
@@ -464,8 +311,7 @@ func TestAC8_AFIFOIsNotWritten(t *testing.T) {
 	w := planned(t)
 	pipe := w.at("outside", "env.sh")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
-	reader, err := os.OpenFile(pipe, os.O_RDONLY|syscall.O_NONBLOCK, 0) // lets other code than ours open it
-	require.NoError(t, err)
+	reader := must(os.OpenFile(pipe, os.O_RDONLY|syscall.O_NONBLOCK, 0)) // lets other code than ours open it
 	defer reader.Close()
 	w.env["CLAUDE_ENV_FILE"] = pipe
 	assert.Contains(t, w.ask("H13", object{"source": "startup"}).model, "phase=ARCHITECTURE")
@@ -473,32 +319,9 @@ func TestAC8_AFIFOIsNotWritten(t *testing.T) {
 	assert.Zero(t, n)
 }
 
-func TestAC8_OutsideGitTheBranchIsUnknown(t *testing.T) {
-	w := newWorld(t, scenario{NoGit: true})
-	w.env["CLAUDE_ENV_FILE"] = w.at("outside", "env.sh")
-	assert.Contains(t, w.ask("H13", object{"source": "startup"}).model, "branch=unknown, feature_dir=none, state=false, phase=none")
-	exports, err := os.ReadFile(w.at("outside", "env.sh"))
-	require.NoError(t, err)
-	assert.Contains(t, string(exports), "export PLANNING_BRANCH='unknown'\nexport PLANNING_FEATURE_DIR=''\n")
-}
-
-// No test of this file has jq or yq on its PATH; this one also asserts it.
-func TestAC8_NoOtherProgramIsNeeded(t *testing.T) {
-	w := newWorld(t, scenario{})
-	for _, name := range []string{"jq", "yq", "bash"} {
-		assert.NoFileExists(t, w.at("bin", name))
-	}
-	events := provoke(w)
-	assert.True(t, w.ask("H01", events["H01"]).blocked)
-	assert.Contains(t, w.ask("H06", events["H06"]).model, "Primary DB")
-	assert.Contains(t, w.ask("H12", events["H12"]).model, "Primary DB")
-	assert.Contains(t, w.ask("H13", events["H13"]).model, "phase=ARCHITECTURE")
-}
-
 // budget reads a session's budget.
 func (w *world) budget() rules.Budget {
-	data, err := os.ReadFile(w.vars.Replace("{BUDGET}"))
-	require.NoError(w, err)
+	data := must(os.ReadFile(w.vars.Replace("{BUDGET}")))
 	var b rules.Budget
 	require.NoError(w, json.Unmarshal(data, &b))
 	return b

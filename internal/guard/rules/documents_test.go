@@ -69,9 +69,7 @@ func TestMarkdown(t *testing.T) {
 		"file":          nil,
 		"file/and/more": nil,
 	} {
-		texts, err := markdown(filepath.Join(root, dir))
-		assert.NoError(t, err, dir)
-		assert.Equal(t, want, texts, dir)
+		assert.Equal(t, want, must(markdown(filepath.Join(root, dir))), dir)
 	}
 }
 
@@ -83,9 +81,7 @@ func TestTheMarkdownOfATreeIsBounded(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, nil, 0o600))
 		require.NoError(t, os.Truncate(path, maxDocument*3/4))
 	}
-	texts, err := markdown(dir)
-	require.NoError(t, err)
-	assert.Len(t, strings.Join(texts, ""), maxDocument)
+	assert.Len(t, strings.Join(must(markdown(dir)), ""), maxDocument)
 }
 
 func TestTheNumberOfFilesOfATreeIsBounded(t *testing.T) {
@@ -93,17 +89,13 @@ func TestTheNumberOfFilesOfATreeIsBounded(t *testing.T) {
 	for i := range maxDocuments + 1 {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i, ".md")), nil, 0o600))
 	}
-	texts, err := markdown(dir)
-	require.NoError(t, err)
-	assert.Len(t, texts, maxDocuments)
+	assert.Len(t, must(markdown(dir)), maxDocuments)
 }
 
 func TestTasksAfterAByteOrderMark(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tasks.md")
 	require.NoError(t, os.WriteFile(path, []byte("\ufeff## Phase 1\r\n"), 0o600))
-	text, err := readText(path, maxDocument)
-	require.NoError(t, err)
-	assert.Equal(t, taskList{phases: 1}, readTasks(text, defaults.testIDs))
+	assert.Equal(t, taskList{phases: 1}, readTasks(must(readText(path, maxDocument)), defaults.testIDs))
 }
 
 func TestCountIDs(t *testing.T) {

@@ -37,9 +37,7 @@ func write(t *testing.T, text string, parts ...string) {
 // tempDir returns a temporary directory without symbolic links in its path, which
 // macOS has.
 func tempDir(t *testing.T) string {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	require.NoError(t, err)
-	return dir
+	return must(filepath.EvalSymlinks(t.TempDir()))
 }
 
 func TestFindReadsGitsFiles(t *testing.T) {
@@ -197,8 +195,7 @@ func TestAgreesWithGit(t *testing.T) {
 	}
 	top := filepath.Join(tempDir(t), "repo")
 	do := func(args ...string) {
-		out, err := exec.Command(git, append([]string{"-c", "user.name=n", "-c", "user.email=e"}, args...)...).CombinedOutput()
-		require.NoError(t, err, string(out))
+		must(exec.Command(git, append([]string{"-c", "user.name=n", "-c", "user.email=e"}, args...)...).CombinedOutput())
 	}
 	agree := func(dir string) {
 		t.Helper()

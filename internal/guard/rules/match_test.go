@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
 
@@ -121,9 +122,7 @@ func TestPropertyADecisionMatchesItself(t *testing.T) {
 		decision := strings.Join(phrase().Draw(t, "decision"), " ")
 		threshold := rapid.Float64Range(0.01, 1).Draw(t, "threshold")
 		m, ok := bestMatch(question{text: strings.ToUpper(decision)}, []userDecision{{key: decision}}, thresholds{threshold, 0.5, 0.7})
-		if ok != (len(keywords(decision)) > 0) || ok && m.overlap != m.total {
-			t.Fatalf("%v %d/%d", ok, m.overlap, m.total)
-		}
+		require.False(t, ok != (len(keywords(decision)) > 0) || ok && m.overlap != m.total, "%v %d/%d", ok, m.overlap, m.total)
 	})
 }
 
@@ -145,8 +144,6 @@ func TestPropertyAHigherThresholdMatchesLess(t *testing.T) {
 		high := rapid.Float64Range(low, 1).Draw(t, "high")
 		_, atLow := bestMatch(question{text: asked}, decisions, thresholds{low, 0.5, 0.7})
 		_, atHigh := bestMatch(question{text: asked}, decisions, thresholds{high, 0.5, 0.7})
-		if atHigh && !atLow {
-			t.Fatal("matches only at the higher threshold")
-		}
+		require.False(t, atHigh && !atLow, "matches only at the higher threshold")
 	})
 }

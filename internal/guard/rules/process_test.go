@@ -9,14 +9,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // program returns a command that runs this program with the environment of the world.
 func (w *world) program(stdin string, args ...string) *exec.Cmd {
-	self, err := os.Executable()
-	require.NoError(w, err)
-	cmd := exec.Command(self)
+	cmd := exec.Command(must(os.Executable()))
 	cmd.Args = append([]string{"fsmtx"}, args...)
 	cmd.Stdin = bytes.NewReader([]byte(stdin))
 	cmd.Env = []string{"GORACE=" + os.Getenv("GORACE"), "GOCOVERDIR=" + w.TempDir()} // a covered program warns if it is not set
@@ -33,8 +30,7 @@ func TestFortyConcurrentProcessesAreAllCounted(t *testing.T) {
 		all.Go(func() {
 			cmd := w.program(fmt.Sprintf(`{"session_id":%q,"tool_name":"mcp__tavily__search","tool_input":{"q":%d}}`, testSession, i),
 				"guard", "H03")
-			out, err := cmd.CombinedOutput()
-			assert.NoError(t, err, string(out))
+			must(cmd.CombinedOutput())
 		})
 	}
 	all.Wait()

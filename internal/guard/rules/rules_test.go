@@ -31,8 +31,7 @@ func TestTheTableOfRulesIsComplete(t *testing.T) {
 
 // TestTheDocumentationHasEveryTable has the same tables as the code.
 func TestTheDocumentationHasEveryTable(t *testing.T) {
-	data, err := os.ReadFile("../../../docs/internals/guards.md")
-	require.NoError(t, err)
+	data := must(os.ReadFile("../../../docs/internals/guards.md"))
 	for _, g := range All() {
 		_, section, found := strings.Cut(string(data), "\n### "+g.ID+" ")
 		require.True(t, found, g.ID)

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,9 +12,7 @@ import (
 )
 
 func parseState(t *testing.T, text string) stateFile {
-	v, err := frontmatter.Parse([]byte(text))
-	require.NoError(t, err)
-	return stateOf(v)
+	return stateOf(must(frontmatter.Parse([]byte(text))))
 }
 
 func TestStateOf(t *testing.T) {
@@ -63,4 +62,16 @@ func TestQuestionsOf(t *testing.T) {
 		assert.Equal(t, want, texts, input)
 	}
 	assert.Empty(t, questionsOf(&client.Event{}))
+}
+
+func TestReadState(t *testing.T) {
+	path := t.TempDir() + "/" + stateName
+	for text, want := range map[string]stateFile{
+		"---\nmode: x\n---\n":     {exists: true, mode: "x"},
+		"---\nphase: PLAN\n---\n": {exists: true, phase: "PLAN"},
+	} {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		assert.Equal(t, want, readState(path))
+	}
+	assert.Equal(t, stateFile{}, readState(path+"x"))
 }

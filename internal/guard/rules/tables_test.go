@@ -227,20 +227,22 @@ func TestTheTableOfH09(t *testing.T) {
 	for _, c := range []struct {
 		change func(*qaFacts)
 		row    int
+		says   string
 	}{
-		{func(f *qaFacts) { *f = qaFacts{uat: 1} }, 2},
-		{func(f *qaFacts) { *f = qaFacts{unit: 1} }, 3},
-		{func(f *qaFacts) { f.steps, f.plan = 5, document{} }, 4},
-		{func(f *qaFacts) { f.plan.exists = false }, 5},
-		{func(f *qaFacts) { f.plan.text = "coverage of the matrix" }, 6},
-		{func(*qaFacts) {}, 7},
-		{func(f *qaFacts) { f.plan.text = "coverage_matrix" }, 7},
+		{func(f *qaFacts) { *f = qaFacts{uat: 1} }, 2, "No unit test IDs"},
+		{func(f *qaFacts) { *f = qaFacts{unit: 1} }, 3, "No UAT script IDs"},
+		{func(f *qaFacts) { f.steps, f.plan = 5, document{} }, 4, "Found 5 GWT markers for 2 UAT scripts (expected at least 6)."},
+		{func(f *qaFacts) { f.plan.exists = false }, 5, "test-plan.md not found"},
+		{func(f *qaFacts) { f.plan.text = "coverage of the matrix" }, 6, "Missing coverage matrix"},
+		{func(*qaFacts) {}, 7, ""},
+		{func(f *qaFacts) { f.plan.text = "coverage_matrix" }, 7, ""},
 	} {
 		facts := complete
 		c.change(&facts)
 		v := facts.decide(defaults)
 		assert.Equal(t, c.row, v.Row)
 		assert.Equal(t, c.row < 7, refuses(v), v.Detail)
+		assert.Contains(t, v.Detail+". "+v.Message, c.says)
 	}
 }
 
@@ -311,6 +313,7 @@ func TestTheTableOfH11a(t *testing.T) {
 		assert.Equal(t, c.row, v.Row)
 		assert.Equal(t, c.row == 6, refuses(v), c)
 	}
+	assert.Equal(t, "Missing artifacts: plan.md, tasks.md", artifactFacts{"", missing}.decide(defaults).Detail)
 	assert.Equal(t, "Planning incomplete (phase: unknown). Missing required artifacts: plan.md, tasks.md. Continue workflow to generate "+
 		"these artifacts before stopping.",
 		artifactFacts{"", missing}.decide(defaults).Message)

@@ -18,18 +18,14 @@ func TestUnlockRemovesTheLockOfAnybodyOrOfOneSession(t *testing.T) {
 	lock := filepath.Join(root, "plans/foo", lockName)
 	unlock := func(session string) (string, error) { return Unlock(root, session, getenv(vars)) }
 
-	done, err := unlock("")
-	require.NoError(t, err)
-	assert.Equal(t, "there is no lock at "+lock, done)
+	assert.Equal(t, "there is no lock at "+lock, must(unlock("")))
 
 	require.NoError(t, os.WriteFile(lock, []byte(`{"session_id":"you"}`), 0o600))
-	_, err = unlock("me")
+	_, err := unlock("me")
 	require.ErrorIs(t, err, errOtherOwner)
 	assert.ErrorContains(t, err, lock)
 	assert.FileExists(t, lock)
-	done, err = unlock("you")
-	require.NoError(t, err)
-	assert.Contains(t, done, "removed "+lock)
+	assert.Contains(t, must(unlock("you")), "removed "+lock)
 	assert.NoFileExists(t, lock)
 
 	require.NoError(t, os.WriteFile(lock, []byte(`{"session_id":"you"}`), 0o600))
