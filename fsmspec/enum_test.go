@@ -12,8 +12,7 @@ import (
 func TestStatusesAreWords(t *testing.T) {
 	for i, word := range []string{"pending", "in_progress", "completed"} {
 		assert.Equal(t, word, fsmspec.Status(i).String())
-		text, err := fsmspec.Status(i).MarshalText()
-		require.NoError(t, err)
+		text := must(fsmspec.Status(i).MarshalText())
 		assert.Equal(t, word, string(text))
 		value := fsmspec.Status(99)
 		require.NoError(t, value.UnmarshalText(text))

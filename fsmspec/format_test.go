@@ -37,8 +37,7 @@ func TestCharactersThatDoNotShow(t *testing.T) {
 		'\u202F': "", '\u2065': "", '\u206A': "", '\u2030': "",
 	} {
 		for _, subject := range []string{string(r) + "a", "a" + string(r) + "b"} {
-			spec, err := fsmspec.Parse([]byte(`[{"id": 1, "subject": "` + strings.ReplaceAll(subject, "\x1f", `\u001f`) + `"}]`))
-			require.NoError(t, err, "%U", r)
+			spec := must(fsmspec.Parse([]byte(`[{"id": 1, "subject": "` + strings.ReplaceAll(subject, "\x1f", `\u001f`) + `"}]`)))
 			if want == "" {
 				assert.Empty(t, spec.Warnings(), "%U", r)
 				continue

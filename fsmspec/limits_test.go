@@ -56,9 +56,7 @@ func nested(levels int) string {
 
 func TestLimitOfNesting(t *testing.T) {
 	spec := parsed(t, strings.Replace(nested(fsmspec.MaxDepth), "[]", "[1.50]", 1))
-	plan, err := spec.Plan("c", fsmspec.Snapshot{}, fsmspec.Policy{})
-	require.NoError(t, err)
-	assert.Contains(t, plan.Creations()[0].Metadata, "1.50")
+	assert.Contains(t, must(spec.Plan("c", fsmspec.Snapshot{}, fsmspec.Policy{})).Creations()[0].Metadata, "1.50")
 
 	want := fmt.Sprintf("1:143 /0/metadata/k%s task 1 (\"A\"): nested deeper than 100 levels", strings.Repeat("/0", 97))
 	assert.Equal(t, []string{want}, lines(refused(t, nested(fsmspec.MaxDepth+1)).Problems))

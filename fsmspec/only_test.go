@@ -15,8 +15,8 @@ func onlyCase(value string) string {
 }
 
 func TestOnly(t *testing.T) {
-	spec := parsed(t, onlyCase(`["Bash(git push *)", " Write(src/**)", "Edit", "mcp__github__*", "Bash(npm publish:*)", `+
-		`"WebFetch", "Read(//etc/*)"]`))
+	spec := must(fsmspec.Parse([]byte(onlyCase(`["Bash(git push *)", " Write(src/**)", "Edit", "mcp__github__*", "Bash(npm publish:*)", ` +
+		`"WebFetch", "Read(//etc/*)"]`)))) // with a space that the schema refuses
 	task := spec.Tasks()[0]
 	want := []string{"Bash(git push *)", "Write(src/**)", "Edit", "mcp__github__*", "Bash(npm publish:*)", "WebFetch", "Read(//etc/*)"}
 	assert.Equal(t, want, task.Flow.Only)

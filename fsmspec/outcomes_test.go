@@ -97,8 +97,7 @@ func TestShownDescriptions(t *testing.T) {
 		"Ends as: merge, or drop (ends the workflow). The person decides: ask them \"How does #44 end?\", with exactly these options.",
 		"Ends as: major, or minor. A command decides when you complete it.",
 		""}, all)
-	plan, err := parsed(t, review).Plan("x", fsmspec.Snapshot{MaxID: 40}, fsmspec.Policy{})
-	require.NoError(t, err)
+	plan := must(parsed(t, review).Plan("x", fsmspec.Snapshot{MaxID: 40}, fsmspec.Policy{}))
 	assert.Contains(t, plan.Creations()[2].Description, `(back to #41, 3 times at most)`)
 }
 

@@ -25,8 +25,18 @@ func lines(problems []fsmspec.Problem) []string {
 	return text
 }
 
+// must returns the value of a call that has to succeed.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// refused returns the problems of a file. The schema refuses it, too, as far as it can.
 func refused(t *testing.T, file string) *fsmspec.InvalidError {
 	t.Helper()
+	agrees(t, file)
 	spec, err := fsmspec.Parse([]byte(file))
 	require.Nil(t, spec)
 	invalid, ok := errors.AsType[*fsmspec.InvalidError](err)
@@ -35,11 +45,18 @@ func refused(t *testing.T, file string) *fsmspec.InvalidError {
 	return invalid
 }
 
+// agrees fails if the schema and Parse disagree about a file that is not large.
+func agrees(t *testing.T, file string) {
+	t.Helper()
+	if len(file) < 1<<16 {
+		checkSchema(t, file)
+	}
+}
+
 func parsed(t *testing.T, file string) *fsmspec.Spec {
 	t.Helper()
-	spec, err := fsmspec.Parse([]byte(file))
-	require.NoError(t, err)
-	return spec
+	agrees(t, file)
+	return must(fsmspec.Parse([]byte(file)))
 }
 
 func TestParseDocumentedExample(t *testing.T) {
@@ -124,8 +141,7 @@ func TestParseEmptyArray(t *testing.T) {
 
 func TestParseDoesNotKeepTheInput(t *testing.T) {
 	data := []byte(`[{"id":1,"subject":"A","metadata":{"k":"v"}}]`)
-	spec, err := fsmspec.Parse(data)
-	require.NoError(t, err)
+	spec := must(fsmspec.Parse(data))
 	before := spec.Tasks()
 	for i := range data {
 		data[i] = 'x'

@@ -152,8 +152,7 @@ func TestBoundOfParts(t *testing.T) {
 }
 
 func TestPlanOfParts(t *testing.T) {
-	plan, err := parsed(t, migration).Plan("x", fsmspec.Snapshot{MaxID: 40}, fsmspec.Policy{})
-	require.NoError(t, err)
+	plan := must(parsed(t, migration).Plan("x", fsmspec.Snapshot{MaxID: 40}, fsmspec.Policy{}))
 	assert.Equal(t, `#41 List the packages
 #42 Migrate every package (after 41)
 #47 Release (after 42 52 53)
@@ -170,7 +169,7 @@ func TestPlanOfParts(t *testing.T) {
 	}
 	assert.Equal(t, []string{"0 40 3 []", "47 47 3 [42]", "52 53 2 [48]"}, levels)
 
-	_, err = parsed(t, migration).Plan("x", fsmspec.Snapshot{MaxID: fsmspec.MaxID - 14}, fsmspec.Policy{})
+	_, err := parsed(t, migration).Plan("x", fsmspec.Snapshot{MaxID: fsmspec.MaxID - 14}, fsmspec.Policy{})
 	assert.ErrorIs(t, err, fsmspec.ErrIDTooLarge)
 	_, err = parsed(t, migration).Plan("x", fsmspec.Snapshot{MaxID: fsmspec.MaxID - 15}, fsmspec.Policy{})
 	assert.NoError(t, err)
@@ -178,9 +177,8 @@ func TestPlanOfParts(t *testing.T) {
 
 // What the first part of a part comes after, it has from the steps above.
 func TestTheFirstPartsOfParts(t *testing.T) {
-	plan, err := parsed(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "a"}, {"id": 2, "subject": "b", "blockedBy": [1], "do": [
-		{"id": 1, "subject": "c", "do": [{"id": 1, "subject": "d"}]}]}]}`).Plan("x", fsmspec.Snapshot{}, fsmspec.Policy{})
-	require.NoError(t, err)
+	plan := must(parsed(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "a"}, {"id": 2, "subject": "b", "blockedBy": [1], "do": [
+		{"id": 1, "subject": "c", "do": [{"id": 1, "subject": "d"}]}]}]}`).Plan("x", fsmspec.Snapshot{}, fsmspec.Policy{}))
 	assert.Equal(t, `#1 a
 #2 b (after 1 3)
 #3 c (after 1 4)
@@ -222,9 +220,7 @@ func TestItems(t *testing.T) {
 }
 
 func TestForItem(t *testing.T) {
-	spec, err := fsmspec.ForItem(parsed(t, migration).Tasks()[1].Each.Workflow, "a/b*")
-	require.NoError(t, err)
-	tasks := spec.Tasks()
+	tasks := must(fsmspec.ForItem(parsed(t, migration).Tasks()[1].Each.Workflow, "a/b*")).Tasks()
 	assert.Equal(t, "Migrate a/b*", tasks[0].Subject)
 	assert.Equal(t, `{"k":1}`, tasks[0].Metadata)
 	assert.Equal(t, "Test it: a/b*", tasks[1].Subject)
@@ -237,9 +233,7 @@ func TestForItem(t *testing.T) {
 		{"id": 1, "subject": "{item}", "do": [{"id": 1, "subject": "in {item}"}]},
 		{"id": 2, "subject": "own {item}", "activeForm": "{item}", "each": {"lines": "x/{item}"}},
 		{"id": 3, "subject": "join", "activeForm": "{item}", "each": {"run": "echo {item}"}, "do": [{"id": 1, "subject": "{item}"}]}]`))
-	spec, err = fsmspec.ForItem(nested.Tasks()[1].Each.Workflow, `q"`)
-	require.NoError(t, err)
-	tasks = spec.Tasks()
+	tasks = must(fsmspec.ForItem(nested.Tasks()[1].Each.Workflow, `q"`)).Tasks()
 	assert.Equal(t, `q"`, tasks[0].Subject)
 	assert.Equal(t, `in q"`, tasks[0].Parts[0].Subject)
 	assert.Equal(t, `own {item}: q"`, tasks[1].Subject, "its texts are those of its own lines, and the line around them tells it apart")
@@ -257,15 +251,13 @@ func TestItemsInDirectories(t *testing.T) {
 		{"id": 2, "subject": "B", "decides": {"run": "x", "dir": "{item}"},
 			"outcomes": {"a": {}, "b": {"check": {"run": "x", "dir": "{item}"}}}},
 		{"id": 3, "subject": "C", "each": {"run": "x", "dir": "{item}"}}]`)).Tasks()[1].Each.Workflow
-	spec, err := fsmspec.ForItem(file, "a/b")
-	require.NoError(t, err)
-	tasks := spec.Tasks()
+	tasks := must(fsmspec.ForItem(file, "a/b")).Tasks()
 	assert.Equal(t, "a/b", tasks[0].Gates.Check.Dir)
 	assert.Equal(t, "in/a/b", tasks[0].Flow.Set[0].Command.Dir)
 	assert.Equal(t, "a/b", tasks[1].Flow.Chooser.Dir)
 	assert.Equal(t, "a/b", tasks[1].Flow.Outcomes[1].Gates.Check.Dir)
 	assert.Equal(t, "a/b", tasks[2].Each.Run.Dir)
-	_, err = fsmspec.ForItem(file, "../b")
+	_, err := fsmspec.ForItem(file, "../b")
 	assert.ErrorContains(t, err, "the path has to stay inside the project's directory")
 }
 
@@ -289,13 +281,10 @@ func TestPlanItems(t *testing.T) {
 	workflow := parsed(t, migration).Tasks()[1].Each.Workflow
 	var copies []*fsmspec.Spec
 	for _, item := range []string{"a", "b", "c"} {
-		spec, err := fsmspec.ForItem(workflow, item)
-		require.NoError(t, err)
-		copies = append(copies, spec)
+		copies = append(copies, must(fsmspec.ForItem(workflow, item)))
 	}
 	what := fsmspec.ItemPlan{Command: "x", Parent: 42, After: []int64{41}, Copies: copies}
-	plan, err := fsmspec.PlanItems(what, fsmspec.Snapshot{MaxID: 42, HighWater: 50})
-	require.NoError(t, err)
+	plan := must(fsmspec.PlanItems(what, fsmspec.Snapshot{MaxID: 42, HighWater: 50}))
 	assert.Equal(t, `#51 Migrate a (after 41)
 #52 Test it: a (after 51)
 #53 Migrate b (after 41)
@@ -304,15 +293,14 @@ func TestPlanItems(t *testing.T) {
 #56 Test it: c (after 55)
 `, created(plan))
 	what.InTurn = true
-	plan, err = fsmspec.PlanItems(what, fsmspec.Snapshot{MaxID: 42})
-	require.NoError(t, err)
+	plan = must(fsmspec.PlanItems(what, fsmspec.Snapshot{MaxID: 42}))
 	assert.Equal(t, []string{"#43 Migrate a (after 41)", "#45 Migrate b (after 44)",
 		"#47 Migrate c (after 46)"}, []string{
 		strings.Split(created(plan), "\n")[0], strings.Split(created(plan), "\n")[2], strings.Split(created(plan), "\n")[4]})
 	for _, l := range plan.Levels() {
 		assert.EqualValues(t, 42, l.Parent)
 	}
-	_, err = fsmspec.PlanItems(what, fsmspec.Snapshot{MaxID: fsmspec.MaxID - 5})
+	_, err := fsmspec.PlanItems(what, fsmspec.Snapshot{MaxID: fsmspec.MaxID - 5})
 	assert.ErrorIs(t, err, fsmspec.ErrIDTooLarge)
 
 	removal := fsmspec.PlanRemoval([]fsmspec.Existing{{ID: "43", Number: 43, Subject: "A", Status: "pending"}, {ID: "48", Number: 48}},
@@ -329,14 +317,11 @@ func TestWhatAStopEnds(t *testing.T) {
 	const part = `[{"id": 1, "subject": "P", ` + ends + `}]`
 	spec := parsed(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "A", `+ends+`}, {"id": 2, "subject": "B", "do": `+part+`},
 		{"id": 3, "subject": "C", "each": {"lines": "l"}, "do": `+part+`}]}`)
-	plan, err := spec.Plan("x", fsmspec.Snapshot{}, fsmspec.Policy{})
-	require.NoError(t, err)
+	plan := must(spec.Plan("x", fsmspec.Snapshot{}, fsmspec.Policy{}))
 	assert.Contains(t, plan.Creations()[0].Description, "halt (ends the workflow).")
 	assert.Contains(t, plan.Creations()[3].Description, "halt (ends the parts of #2).")
-	one, err := fsmspec.ForItem(spec.Tasks()[2].Each.Workflow, "a")
-	require.NoError(t, err)
-	plan, err = fsmspec.PlanItems(fsmspec.ItemPlan{Command: "x", Parent: 3, Copies: []*fsmspec.Spec{one}}, fsmspec.Snapshot{MaxID: 9})
-	require.NoError(t, err)
+	one := must(fsmspec.ForItem(spec.Tasks()[2].Each.Workflow, "a"))
+	plan = must(fsmspec.PlanItems(fsmspec.ItemPlan{Command: "x", Parent: 3, Copies: []*fsmspec.Spec{one}}, fsmspec.Snapshot{MaxID: 9}))
 	assert.Contains(t, plan.Creations()[0].Description, "halt (ends this item).")
 }
 
@@ -365,12 +350,8 @@ func trees(depth int) *rapid.Generator[[]map[string]any] {
 // task be done once.
 func TestPlansOfTrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		file, err := json.Marshal(map[string]any{"fsm": 2, "steps": trees(3).Draw(t, "steps")})
-		require.NoError(t, err)
-		spec, err := fsmspec.Parse(file)
-		require.NoError(t, err, "%s", file)
-		plan, err := spec.Plan("x", fsmspec.Snapshot{MaxID: 7}, fsmspec.Policy{})
-		require.NoError(t, err)
+		spec := must(fsmspec.Parse(must(json.Marshal(map[string]any{"fsm": 2, "steps": trees(3).Draw(t, "steps")}))))
+		plan := must(spec.Plan("x", fsmspec.Snapshot{MaxID: 7}, fsmspec.Policy{}))
 		checkReferences(t, plan)
 		n := 0
 		for _, l := range plan.Levels() {

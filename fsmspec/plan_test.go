@@ -16,9 +16,7 @@ import (
 
 func planned(t *testing.T, file string, list fsmspec.Snapshot, policy fsmspec.Policy) *fsmspec.Plan {
 	t.Helper()
-	plan, err := parsed(t, file).Plan("my-plugin:my-skill", list, policy)
-	require.NoError(t, err)
-	return plan
+	return must(parsed(t, file).Plan("my-plugin:my-skill", list, policy))
 }
 
 // number returns the number that the client reads from an id.
@@ -77,9 +75,7 @@ func TestActualIDs(t *testing.T) {
 
 func TestIDTooLarge(t *testing.T) {
 	spec := parsed(t, `[{"id": 3, "subject": "A"}, {"id": 1, "subject": "B"}]`)
-	plan, err := spec.Plan("c", fsmspec.Snapshot{MaxID: fsmspec.MaxID - 3}, fsmspec.Policy{})
-	require.NoError(t, err)
-	assert.EqualValues(t, fsmspec.MaxID, plan.Creations()[0].ID)
+	assert.EqualValues(t, fsmspec.MaxID, must(spec.Plan("c", fsmspec.Snapshot{MaxID: fsmspec.MaxID - 3}, fsmspec.Policy{})).Creations()[0].ID)
 
 	const tooLarge, beyond = fsmspec.MaxID - 2, 1<<63 - 1
 	for name, c := range map[string]struct {
@@ -104,19 +100,16 @@ func TestIDTooLarge(t *testing.T) {
 				"largest one in the task list: "+c.fix)
 		})
 	}
-	_, err = parsed(t, `[]`).Plan("c", fsmspec.Snapshot{MaxID: 1<<63 - 1}, fsmspec.Policy{})
+	_, err := parsed(t, `[]`).Plan("c", fsmspec.Snapshot{MaxID: 1<<63 - 1}, fsmspec.Policy{})
 	assert.NoError(t, err, "no task gets an id")
 }
 
 func TestCommandNameThatIsNotUTF8(t *testing.T) {
-	plan, err := parsed(t, `[{"id": 1, "subject": "A"}]`).Plan("a\xff\xfe\x00\n\"", fsmspec.Snapshot{}, fsmspec.Policy{})
-	require.NoError(t, err)
-	created := plan.Creations()[0]
+	created := must(parsed(t, `[{"id": 1, "subject": "A"}]`).Plan("a\xff\xfe\x00\n\"", fsmspec.Snapshot{}, fsmspec.Policy{})).Creations()[0]
 	assert.Equal(t, `{"fsm":"a�\u0000\n\""}`, created.Metadata)
 
-	plan, err = parsed(t, `[]`).Plan("a\xff\xfe\x00\n\"", fsmspec.Snapshot{MaxID: 1,
-		Tasks: []fsmspec.Existing{{ID: "1", Number: 1, Tag: "a�\x00\n\""}}}, fsmspec.Policy{Scope: fsmspec.ScopeSkill})
-	require.NoError(t, err)
+	plan := must(parsed(t, `[]`).Plan("a\xff\xfe\x00\n\"", fsmspec.Snapshot{MaxID: 1,
+		Tasks: []fsmspec.Existing{{ID: "1", Number: 1, Tag: "a�\x00\n\""}}}, fsmspec.Policy{Scope: fsmspec.ScopeSkill}))
 	assert.Len(t, plan.Deletions(), 1, "the command recognises its own tasks")
 }
 

@@ -24,10 +24,8 @@ func TestCreatedTasksMatchTheSpec(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := workflows().Draw(t, "workflow")
 		list := fsmspec.Snapshot{MaxID: rapid.Int64Range(0, 50).Draw(t, "max"), HighWater: rapid.Int64Range(0, 50).Draw(t, "mark")}
-		spec, err := fsmspec.Parse([]byte(w.file))
-		require.NoError(t, err, "%s", w.file)
-		plan, err := spec.Plan("p:s", list, fsmspec.Policy{})
-		require.NoError(t, err)
+		spec := must(fsmspec.Parse([]byte(w.file)))
+		plan := must(spec.Plan("p:s", list, fsmspec.Policy{}))
 		require.Len(t, plan.Creations(), len(w.tasks))
 		base := max(list.MaxID, list.HighWater)
 		for i, c := range plan.Creations() {
@@ -118,11 +116,9 @@ func TestConsecutivePlans(t *testing.T) {
 		list := fsmspec.Snapshot{MaxID: rapid.Int64Range(0, 9).Draw(t, "max"), HighWater: rapid.Int64Range(0, 9).Draw(t, "mark")}
 		given := max(list.MaxID, list.HighWater)
 		for range 3 {
-			spec, err := fsmspec.Parse([]byte(workflows().Draw(t, "workflow").file))
-			require.NoError(t, err)
-			plan, err := spec.Plan("c", list, fsmspec.Policy{Scope: rapid.SampledFrom([]fsmspec.Scope{fsmspec.ScopeAll,
-				fsmspec.ScopeSkill}).Draw(t, "scope")})
-			require.NoError(t, err)
+			spec := must(fsmspec.Parse([]byte(workflows().Draw(t, "workflow").file)))
+			plan := must(spec.Plan("c", list, fsmspec.Policy{Scope: rapid.SampledFrom([]fsmspec.Scope{fsmspec.ScopeAll,
+				fsmspec.ScopeSkill}).Draw(t, "scope")}))
 			assert.Len(t, plan.Deletions(), len(list.Tasks))
 			list = carriedOut(t, plan, list)
 			for _, c := range plan.Creations() {
@@ -188,16 +184,13 @@ func checkProblems(t *rapid.T, data []byte, err *fsmspec.InvalidError, isJSON bo
 func TestValuesMayBeShared(t *testing.T) {
 	spec := parsed(t, `[{"id": 1, "subject": "A", "blocks": [2], "metadata": {"k": 1}}, {"id": 2, "subject": "B", "colour": 1}]`)
 	list := fsmspec.Snapshot{MaxID: 3, Tasks: []fsmspec.Existing{{ID: "3", Number: 3}, {ID: "1", Number: 1}}}
-	shared, err := spec.Plan("c", list, fsmspec.Policy{})
-	require.NoError(t, err)
+	shared := must(spec.Plan("c", list, fsmspec.Policy{}))
 	text := func(p *fsmspec.Plan) string { return fmt.Sprint(p.Creations(), p.Deletions()) }
 	want := text(shared)
 	var wait sync.WaitGroup
 	for range 8 {
 		wait.Go(func() {
-			plan, err := spec.Plan("c", list, fsmspec.Policy{})
-			assert.NoError(t, err)
-			assert.Equal(t, want, text(plan))
+			assert.Equal(t, want, text(must(spec.Plan("c", list, fsmspec.Policy{}))))
 			spec.Tasks()[0].Blocks[0]++
 			spec.Warnings()[0].Line++
 			shared.Creations()[0].Subject += "x"

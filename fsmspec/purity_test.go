@@ -23,19 +23,15 @@ func TestImports(t *testing.T) {
 		"github.com/fsmtx/fsmtx/internal/permission", "github.com/fsmtx/fsmtx/internal/jsonx", "github.com/fsmtx/fsmtx/internal/machine",
 		"github.com/fsmtx/fsmtx/internal/message")
 	for _, dir := range []string{".", "../internal/permission", "../internal/jsonx", "../internal/machine", "../internal/message"} {
-		files, err := filepath.Glob(dir + "/*.go")
-		require.NoError(t, err)
+		files := must(filepath.Glob(dir + "/*.go"))
 		require.NotEmpty(t, files)
 		for _, file := range files {
 			if strings.HasSuffix(file, "_test.go") {
 				continue
 			}
-			syntax, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-			require.NoError(t, err)
+			syntax := must(parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly))
 			for _, imported := range syntax.Imports {
-				path, err := strconv.Unquote(imported.Path.Value)
-				require.NoError(t, err)
-				assert.Contains(t, allowed, path, file)
+				assert.Contains(t, allowed, must(strconv.Unquote(imported.Path.Value)), file)
 			}
 		}
 	}

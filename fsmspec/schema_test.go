@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -16,18 +17,16 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 )
 
-func compiledSchema(t *testing.T) *jsonschema.Schema {
-	t.Helper()
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(fsmspec.Schema()))
-	require.NoError(t, err)
+// schema is the compiled one.
+var schema = sync.OnceValue(func() *jsonschema.Schema {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.AssertFormat()
-	require.NoError(t, c.AddResource("fsm.schema.json", document))
-	schema, err := c.Compile("fsm.schema.json")
-	require.NoError(t, err)
-	return schema
-}
+	if err := c.AddResource("fsm.schema.json", must(jsonschema.UnmarshalJSON(bytes.NewReader(fsmspec.Schema())))); err != nil {
+		panic(err)
+	}
+	return must(c.Compile("fsm.schema.json"))
+})
 
 // beyondSchema matches the problems that the schema cannot express.
 var beyondSchema = regexp.MustCompile(`duplicate id|there is no task with id|nested deeper|duplicate key|invalid ` +
@@ -36,16 +35,17 @@ var beyondSchema = regexp.MustCompile(`duplicate id|there is no task with id|nes
 	`can ever start|cycle|lists the task itself|it is a path|leads back|does not lead back|cannot end as|not an outcome of|chooses ` +
 	`among|ends as (?:failed|late) when|skipped cannot be|goes forward|depends on step|overlap|circle of then|` +
 	`its part|ends by itself|listed more than once|` +
-	`has no value|names \{|is not a regular expression|completed step gives|cannot stand between|late cannot|within must be`)
+	`has no value|names \{|is not a regular expression|completed step gives|cannot stand between|late cannot|within must be|` +
+	`only: "|only tasks of the same array`)
 
 // checkSchema fails if the schema and Parse disagree about a file, except in what the doc
 // comment of Schema says.
-func checkSchema(t require.TestingT, schema *jsonschema.Schema, file string) {
+func checkSchema(t require.TestingT, file string) {
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(file))
 	if err != nil {
 		return // not JSON
 	}
-	refusal := schema.Validate(value)
+	refusal := schema().Validate(value)
 	spec, err := fsmspec.Parse([]byte(file))
 	if err == nil {
 		for _, w := range spec.Warnings() {
@@ -67,72 +67,41 @@ func checkSchema(t require.TestingT, schema *jsonschema.Schema, file string) {
 }
 
 func TestSchemaAgreesWithTheWorkflows(t *testing.T) {
-	schema := compiledSchema(t)
-	files, err := filepath.Glob("../testdata/workflows/*/fsm.json")
-	require.NoError(t, err)
+	files := must(filepath.Glob("../testdata/workflows/*/fsm.json"))
 	require.GreaterOrEqual(t, len(files), 10)
 	for _, path := range append(files, "testdata/every-field.fsm.json", "../internal/install/skills/release-checklist/fsm.json") {
-		data, err := os.ReadFile(path)
-		require.NoError(t, err)
-		_, err = fsmspec.Parse(data)
+		data := must(os.ReadFile(path))
+		_, err := fsmspec.Parse(data)
 		require.NoError(t, err, path)
-		checkSchema(t, schema, string(data))
+		checkSchema(t, string(data))
 	}
 }
 
-func TestSchemaAgreesOnMistakes(t *testing.T) {
-	schema := compiledSchema(t)
+// TestSchemaAgreesOnValues of what is not in the files of other tests, all of which are held against the schema.
+func TestSchemaAgreesOnValues(t *testing.T) {
 	for _, file := range []string{
-		`[]`, `{}`, `null`, `"x"`, `[1]`, `[null]`, `[{}]`, `[{"id":1}]`, `[{"subject":"a"}]`,
-		`[{"id":null,"subject":"a"}]`, `[{"id":1,"subject":null}]`, `[{"id":"1","subject":"a"}]`, `[{"id":1.5,"subject":"a"}]`,
-		`[{"id":0,"subject":"a"}]`, `[{"id":-1,"subject":"a"}]`, `[{"id":1000000,"subject":"a"}]`, `[{"id":1000001,"subject":"a"}]`,
-		`[{"id":1e0,"subject":"a"}]`, `[{"id":1.0,"subject":"a"}]`, `[{"id":1,"subject":""}]`, `[{"id":1,"subject":" \t\u00a0\u200b\u0007"}]`,
-		`[{"id":1,"subject":"\u2028"}]`, `[{"id":1,"subject":"\u0085"}]`, `[{"id":1,"subject":7}]`, `[{"id":1,"subject":"a","status":"done"}]`,
+		`[]`, `null`, `[null]`, `[{"id":null,"subject":"a"}]`, `[{"id":1,"subject":null}]`, `[{"id":1000000,"subject":"a"}]`,
+		`[{"id":1e0,"subject":"a"}]`, `[{"id":1.0,"subject":"a"}]`, `[{"id":1,"subject":" \t\u00a0\u200b\u0007"}]`,
+		`[{"id":1,"subject":"\u2028"}]`, `[{"id":1,"subject":"\u0085"}]`, `[{"id":1,"subject":"a","metadata":{"x":[{}]}}]`,
 		`[{"id":1,"subject":"a","status":null,"blocks":null,"blockedBy":null,"metadata":null,"owner":null,"activeForm":null,"description":null}]`,
-		`[{"id":1,"subject":"a","status":3}]`, `[{"id":1,"subject":"a","blockedBy":1}]`, `[{"id":1,"subject":"a","blockedBy":["1"]}]`,
-		`[{"id":1,"subject":"a","blockedBy":[1]}]`, `[{"id":1,"subject":"a","blockedBy":[0]}]`, `[{"id":1,"subject":"a","blocks":[2]}]`,
-		`[{"id":1,"subject":"a","metadata":[]}]`, `[{"id":1,"subject":"a","metadata":{"x":[{}]}}]`, `[{"id":1,"subject":"a","colour":1}]`,
-		`[{"id":1,"subject":"a","depends_on":[]}]`, `[{"id":1,"subject":"a","owner":1}]`, `[{"id":1,"subject":"a","activeForm":{}}]`,
-		`[{"id":1,"subject":"a"},{"id":1,"subject":"b"}]`,
-		`[{"id":1,"subject":"a","produces":null,"check":null,"approval":null,"ready":null}]`,
+		`{"fsm":2,"steps":[]}`, `{"fsm":2.0,"steps":[]}`, `{"fsm":2,"steps":null}`, `[{"id":1,"subject":"a","when":null}]`,
 	} {
-		checkSchema(t, schema, file)
-	}
-	for members := range refusedFlows {
-		checkSchema(t, schema, flowCase(members))
-	}
-	for _, file := range []string{
-		review, `{"steps":[]}`, `{"fsm":2}`, `{"fsm":2,"steps":[]}`, `{"fsm":2.0,"steps":[]}`, `{"fsm":1,"steps":[]}`,
-		`{"fsm":3,"steps":[]}`, `{"fsm":2,"steps":[],"x":1}`, `{"fsm":2,"steps":{}}`, `{"fsm":2,"steps":[{}]}`,
-		`{"fsm":2,"steps":null}`, `{"tasks":[]}`, `[{"id":1,"subject":"a","outcomes":["a"]}]`, `[{"id":1,"subject":"a","when":null}]`,
-	} {
-		checkSchema(t, schema, file)
+		checkSchema(t, file)
 	}
 	for _, members := range []string{
 		`"outcomes": null, "decides": null, "when": null`, `"outcomes": {"a": null}`, `"outcomes": {"a": {}}`,
-		`"outcomes": {"a": {"back": null, "max": null, "then": null, "stop": null, "check": null}}`,
-		`"outcomes": ["a"], "decides": "agent"`, `"when": {"1": "x"}`, `"when": {"1": ["x", "skipped"]}`, `"when": {"1000001": "x"}`,
-		`"when": {"1": null}`, `"do": "x"`,
-		`"outcomes": {"a": {"back": 1, "max": 1}}`, `"outcomes": {"a": {"back": 1.0, "max": 1e0}}`, `"outcomes": {"a": {"back": 1, "max": 1.5}}`,
-		`"outcomes": ["a", "b"], "decides": {"run": "x", "dir": ".."}`, `"each": 1`, `"set": null`, `"x": 1`,
-	} {
-		checkSchema(t, schema, flowCase(members))
-	}
-	for _, members := range []string{
-		`"do": null`, `"do": []`, `"do": {}`, `"do": [1]`, `"do": [{}]`, `"do": [{"id": 1, "subject": "p"}]`,
-		`"do": [{"id": 1, "subject": "p", "do": [{"id": 1, "subject": "q"}]}]`, `"do": [{"id": 1, "subject": "p", "x": 1}]`,
-		`"each": null`, `"each": {}`, `"each": []`, `"each": "a"`, `"each": {"lines": "a"}`, `"each": {"lines": null}`,
-		`"each": {"lines": "a", "run": "b"}`, `"each": {"lines": "a", "run": null}`, `"each": {"run": "b"}`, `"each": {"run": ""}`,
-		`"each": {"lines": "a", "inTurn": null}`, `"each": {"lines": "a", "inTurn": true}`, `"each": {"lines": "a", "inTurn": false}`,
-		`"each": {"lines": "a", "inTurn": 1}`, `"each": {"lines": "a", "x": 1}`,
-		`"each": {"lines": "a", "timeout": 1}`, `"each": {"lines": "a", "timeout": null}`,
-		`"each": {"run": "b", "timeout": 1, "dir": "c", "env": []}`,
-		`"each": {"run": "b", "timeout": null, "dir": null, "env": null, "inTurn": true}`,
-		`"each": {"lines": ""}`, `"each": {"lines": "/a"}`, `"each": {"lines": "a/"}`, `"each": {"lines": "."}`, `"each": {"lines": "../a"}`,
-		`"each": {"lines": "a*"}`, `"each": {"lines": "a?"}`, `"each": {"lines": "[a]"}`, `"each": {"lines": "a\\b"}`,
+		`"outcomes": {"a": {"back": null, "max": null, "then": null, "stop": null, "check": null}}`, `"set": null`, `"x": 1`,
+		`"outcomes": ["a"], "decides": "agent"`, `"when": {"1": ["x", "skipped"]}`, `"when": {"1000001": "x"}`, `"when": {"1": null}`,
+		`"outcomes": {"a": {"back": 1.0, "max": 1e0}}`, `"outcomes": {"a": {"back": 1, "max": 1.5}}`,
+		`"outcomes": ["a", "b"], "decides": {"run": "x", "dir": ".."}`,
+		`"do": null`, `"do": "x"`, `"do": [{}]`, `"do": [{"id": 1, "subject": "p", "x": 1}]`, `"each": null`, `"each": []`, `"each": "a"`,
+		`"each": {"lines": null}`, `"each": {"lines": "a", "run": null}`, `"each": {"run": ""}`, `"each": {"lines": "a", "inTurn": null}`,
+		`"each": {"lines": "a", "inTurn": false}`, `"each": {"lines": "a", "inTurn": 1}`, `"each": {"lines": "a", "timeout": null}`,
+		`"each": {"run": "b", "timeout": null, "dir": null, "env": null, "inTurn": true}`, `"each": {"lines": ""}`,
+		`"each": {"lines": "/a"}`, `"each": {"lines": "."}`, `"each": {"lines": "a?"}`, `"each": {"lines": "[a]"}`, `"each": {"lines": "a\\b"}`,
 		`"each": {"lines": "specs/{feature}/tasks.list"}`, `"each": {"lines": "a/./b"}`,
 	} {
-		checkSchema(t, schema, flowCase(members))
+		checkSchema(t, flowCase(members))
 	}
 	for field, values := range map[string][]string{
 		"produces": {`[]`, `["a"]`, `"a"`, `{}`, `[1]`, `[null]`, `[""]`, `["\u200b"]`, `["/a"]`, `["~a"]`, `["c:/a"]`, `["é:/a"]`,
@@ -155,22 +124,20 @@ func TestSchemaAgreesOnMistakes(t *testing.T) {
 		"approval": {`true`, `false`, `"a"`, `""`, `" "`, `"a\n\tb"`, `"a\u001b"`, `"a\u0085"`, `"yes"`, `1`, `{}`},
 	} {
 		for _, value := range values {
-			checkSchema(t, schema, `[{"id":1,"subject":"a","`+field+`":`+value+`}]`)
+			checkSchema(t, `[{"id":1,"subject":"a","`+field+`":`+value+`}]`)
 		}
 	}
 }
 
 func TestSchemaAgreesOnGeneratedFiles(t *testing.T) {
-	schema := compiledSchema(t)
 	rapid.Check(t, func(t *rapid.T) {
 		w := workflows().Draw(t, "workflow")
-		checkSchema(t, schema, w.file)
-		checkSchema(t, schema, string(damage(t, []byte(w.file))))
+		checkSchema(t, w.file)
+		checkSchema(t, string(damage(t, []byte(w.file))))
 	})
 }
 
 func TestSchemaLimitsTheNumberOfTasks(t *testing.T) {
-	schema := compiledSchema(t)
 	tasks := func(n int) any {
 		list := make([]any, n)
 		for i := range list {
@@ -178,8 +145,8 @@ func TestSchemaLimitsTheNumberOfTasks(t *testing.T) {
 		}
 		return list
 	}
-	require.NoError(t, schema.Validate(tasks(fsmspec.MaxTasks)))
-	require.Error(t, schema.Validate(tasks(fsmspec.MaxTasks+1)))
+	require.NoError(t, schema().Validate(tasks(fsmspec.MaxTasks)))
+	require.Error(t, schema().Validate(tasks(fsmspec.MaxTasks+1)))
 }
 
 func TestSchemaDescribesEveryField(t *testing.T) {

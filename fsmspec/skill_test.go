@@ -16,8 +16,7 @@ const demanding = `{"fsm": 2, "steps": [
 	{"id": 3, "subject": "D", "do": "my-plugin:notes"}]}`
 
 func TestDemandedSkills(t *testing.T) {
-	spec, err := fsmspec.Parse([]byte(demanding))
-	require.NoError(t, err)
+	spec := must(fsmspec.Parse([]byte(demanding)))
 	assert.Equal(t, []string{"my-plugin:notes", "apps/web:deploy"}, spec.Skills())
 	tasks := spec.Tasks()
 	assert.Equal(t, "Call the skill my-plugin:notes while this step is in progress: it cannot be completed before.", tasks[0].Shown(0))

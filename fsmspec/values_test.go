@@ -56,9 +56,7 @@ func TestParseValues(t *testing.T) {
 // flat returns the tasks that a plan with these arguments creates behind the largest id.
 func flat(t *testing.T, spec *fsmspec.Spec, args string, largest int64) []fsmspec.Task {
 	t.Helper()
-	plan, err := spec.Plan("release", fsmspec.Snapshot{MaxID: largest}, fsmspec.Policy{Args: args})
-	require.NoError(t, err)
-	return plan.Flat()
+	return must(spec.Plan("release", fsmspec.Snapshot{MaxID: largest}, fsmspec.Policy{Args: args})).Flat()
 }
 
 func TestShownValues(t *testing.T) {
@@ -75,16 +73,14 @@ func TestShownValues(t *testing.T) {
 			`"channel": "…"}. Time limit: 30m from its start.`,
 		`Publish {version}|Time limit: 1m30s from its start, then it ends as late.`,
 	}, all)
-	plan, err := spec.Plan("release", fsmspec.Snapshot{}, fsmspec.Policy{Args: "2"})
-	require.NoError(t, err)
+	plan := must(spec.Plan("release", fsmspec.Snapshot{}, fsmspec.Policy{Args: "2"}))
 	assert.Equal(t, "Choose the kind of release 2", plan.Creations()[0].Subject)
 	assert.Contains(t, plan.Creations()[1].Description, "For 2.\n")
 	assert.Equal(t, "Publishing {version}", plan.Creations()[2].ActiveForm)
 
 	// A pattern that looks like a name is shown as it is.
 	greek := parsed(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "set": {"name": "x{greek}|{{x}}"}}]}`)
-	plan, err = greek.Plan("x", fsmspec.Snapshot{}, fsmspec.Policy{})
-	require.NoError(t, err)
+	plan = must(greek.Plan("x", fsmspec.Snapshot{}, fsmspec.Policy{}))
 	assert.Contains(t, plan.Creations()[0].Description, `Sets: name (matches x{greek}|{{x}}).`)
 }
 
@@ -149,7 +145,6 @@ var refusedValues = map[string]string{
 }
 
 func TestRefusedValues(t *testing.T) {
-	schema := compiledSchema(t)
 	for members, want := range refusedValues {
 		var all []string
 		for _, p := range refused(t, flowCase(members)).Problems {
@@ -157,12 +152,10 @@ func TestRefusedValues(t *testing.T) {
 			assert.Equal(t, 3, p.Line, members)
 		}
 		assert.Equal(t, want, strings.Join(all, "\n"), members)
-		checkSchema(t, schema, flowCase(members))
 	}
-	for _, file := range []string{release,
-		flowCase(`"when": {"1": "x"}, "set": {"a": [1.50, true, "b"], "b": {"run": "x", "timeout": null}}, "within": "1h"`),
-		flowCase(`"when": {"1": "x"}, "set": {"a": "x", "b": ["y"]}`)} {
-		checkSchema(t, schema, file)
+	for _, members := range []string{`"when": {"1": "x"}, "set": {"a": [1.50, true, "b"], "b": {"run": "x", "timeout": null}}, "within": "1h"`,
+		`"when": {"1": "x"}, "set": {"a": "x", "b": ["y"]}`} {
+		parsed(t, flowCase(members))
 	}
 }
 
@@ -194,7 +187,6 @@ func TestLimitsOfValues(t *testing.T) {
 }
 
 func TestRefusedVars(t *testing.T) {
-	schema := compiledSchema(t)
 	for vars, want := range map[string]string{
 		`[]`:            `/vars vars must be an object of names and default texts, such as {"goal": "{args}"}, not an array`,
 		`{"args": "x"}`: `/vars/args vars: args is the arguments of the skill's call, which are always there: give the value another name`,
@@ -208,9 +200,8 @@ func TestRefusedVars(t *testing.T) {
 		require.Len(t, problems, 1, vars)
 		assert.Equal(t, want, problems[0].Pointer+" "+problems[0].Message)
 		assert.Equal(t, 1, problems[0].Line)
-		checkSchema(t, schema, file)
 	}
-	checkSchema(t, schema, `{"fsm": 2, "vars": {}, "steps": []}`)
+	checkSchema(t, `{"fsm": 2, "vars": {}, "steps": []}`)
 }
 
 // TestValuesAreSet: a value has to be set on every path to where it is used.
@@ -348,12 +339,8 @@ func TestFill(t *testing.T) {
 
 func TestFillPaths(t *testing.T) {
 	values := map[string]string{"a": "v*[1]?", "dots": "..", "dot": ".", "slash": "x/y", "root": "/etc", "empty": "", "line": "a\nb"}
-	got, err := fsmspec.FillPattern("s/{a}-x/*.md", values)
-	require.NoError(t, err)
-	assert.Equal(t, `s/v\*\[1\]\?-x/*.md`, got)
-	got, err = fsmspec.FillPath("s/{a}", values)
-	require.NoError(t, err)
-	assert.Equal(t, `s/v*[1]?`, got)
+	assert.Equal(t, `s/v\*\[1\]\?-x/*.md`, must(fsmspec.FillPattern("s/{a}-x/*.md", values)))
+	assert.Equal(t, `s/v*[1]?`, must(fsmspec.FillPath("s/{a}", values)))
 	for name, want := range map[string]string{
 		"dots":  "{dots} stands in a path, and its value is .., which is a directory",
 		"dot":   "{dot} stands in a path, and its value is ., which is a directory",
@@ -383,19 +370,14 @@ func TestAValueNeverLeavesItsSegment(t *testing.T) {
 		if err != nil {
 			return
 		}
-		literal, err := fsmspec.FillPath(template, values)
-		require.NoError(t, err)
+		literal := must(fsmspec.FillPath(template, values))
 		elements := strings.Split(literal, "/")
 		assert.Len(t, elements, strings.Count(template, "/")+1)
 		for _, e := range elements {
 			assert.NotContains(t, []string{"", ".", ".."}, e)
 		}
-		matched, err := path.Match(pattern, literal)
-		require.NoError(t, err)
-		assert.True(t, matched)
-		matched, err = path.Match(pattern, literal+"x")
-		require.NoError(t, err)
-		assert.False(t, matched)
+		assert.True(t, must(path.Match(pattern, literal)))
+		assert.False(t, must(path.Match(pattern, literal+"x")))
 	})
 }
 
@@ -452,11 +434,9 @@ func TestValuesOfParts(t *testing.T) {
 	tasks := parsed(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "S", "set": {"v": "x"}}, {"id": 2, "subject": "P", "blockedBy": [1], `+
 		`"each": {"lines": "l"}, "do": [{"id": 1, "subject": "Use {v} for {item}"}]}]}`).Tasks()
 	for _, line := range []string{"{v}", "{{v}}", "{x", "{{{v}}}", "}}"} {
-		copied, err := fsmspec.ForItem(tasks[1].Each.Workflow, line)
-		require.NoError(t, err, line)
-		plan, err := fsmspec.PlanItems(fsmspec.ItemPlan{Command: "x", Parent: 2, Copies: []*fsmspec.Spec{copied},
-			Values: map[string]string{"v": "1"}}, fsmspec.Snapshot{MaxID: 2})
-		require.NoError(t, err)
+		copied := must(fsmspec.ForItem(tasks[1].Each.Workflow, line))
+		plan := must(fsmspec.PlanItems(fsmspec.ItemPlan{Command: "x", Parent: 2, Copies: []*fsmspec.Spec{copied},
+			Values: map[string]string{"v": "1"}}, fsmspec.Snapshot{MaxID: 2}))
 		assert.Equal(t, "Use 1 for "+line, plan.Creations()[0].Subject)
 	}
 }
