@@ -15,6 +15,14 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
+// must returns the value of a call that has to succeed.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
 func TestParseFindsTheFrontmatter(t *testing.T) {
 	for name, text := range map[string]string{
 		"plain":                           "---\nphase: A\n---\nbody\n",
@@ -41,9 +49,7 @@ func TestParseFindsTheFrontmatter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "f.md")
 			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-			v, err := Read(path)
-			require.NoError(t, err)
-			phase, ok := v.At("phase").Text()
+			phase, ok := must(Read(path)).At("phase").Text()
 			assert.True(t, ok)
 			assert.Equal(t, "A", phase)
 		})
@@ -103,8 +109,7 @@ func bomb(n int) string {
 }
 
 func TestAliasesWithinTheBound(t *testing.T) {
-	v, err := Parse([]byte(bomb(2)))
-	require.NoError(t, err)
+	v := must(Parse([]byte(bomb(2))))
 	assert.Len(t, v.At("a2").Items(), 9)
 	assert.Equal(t, "x", v.At("a2").Items()[0].Items()[8].String())
 }
@@ -128,15 +133,12 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 func TestReadYAMLParsesTheWholeFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.yaml")
 	require.NoError(t, os.WriteFile(path, []byte("a: 1\n# ---\nb: {c: two}\n"), 0o600))
-	v, err := ReadYAML(path)
-	require.NoError(t, err)
-	assert.Equal(t, "two", v.At("b", "c").String())
+	assert.Equal(t, "two", must(ReadYAML(path)).At("b", "c").String())
 }
 
 func TestValuesKeepTheirTypes(t *testing.T) {
-	v, err := Parse([]byte("s: x\nq: \"7\"\ni: 7\nn: -7\nf: 0.5\nw: 2.0\ninf: .inf\nt: true\nyes: yes\nqt: \"true\"\nnull: ~\nl: [a, " +
-		"{b: c}]\nm:\n  k: v\n  2: two\n  [x]: complex\n"))
-	require.NoError(t, err)
+	v := must(Parse([]byte("s: x\nq: \"7\"\ni: 7\nn: -7\nf: 0.5\nw: 2.0\ninf: .inf\nt: true\nyes: yes\nqt: \"true\"\nnull: ~\nl: [a, " +
+		"{b: c}]\nm:\n  k: v\n  2: two\n  [x]: complex\n")))
 	text := func(name string) any { s, ok := v.At(name).Text(); return []any{s, ok} }
 	assert.Equal(t, []any{"x", true}, text("s"))
 	assert.Equal(t, []any{"7", true}, text("i"))
@@ -189,8 +191,7 @@ func TestLongValuesAreCut(t *testing.T) {
 		"v: {" + manyMembers(5000) + "}\n":                      ": abcdefgh…}",
 		"v: [[" + strings.Repeat("abcdefgh, ", 10000) + "z]]\n": "h…]]",
 	} {
-		v, err := Parse([]byte(yaml))
-		require.NoError(t, err)
+		v := must(Parse([]byte(yaml)))
 		text := v.At("v").String()
 		assert.Less(t, len(text), MaxText+100)
 		assert.Greater(t, len(text), MaxText)
@@ -199,8 +200,7 @@ func TestLongValuesAreCut(t *testing.T) {
 	}
 	assert.Empty(t, Value{}.String())
 	for length, want := range map[int]string{MaxText - 1: "a, z]", MaxText: "a…]"} {
-		v, err := Parse([]byte("v: [" + strings.Repeat("a", length) + ", z]\n"))
-		require.NoError(t, err)
+		v := must(Parse([]byte("v: [" + strings.Repeat("a", length) + ", z]\n")))
 		assert.True(t, strings.HasSuffix(v.At("v").String(), want), length)
 	}
 }

@@ -40,9 +40,7 @@ func TestAnyBlockBlocksInAnyOrder(t *testing.T) {
 		results := shuffled(t, someResults(t))
 		merged := mergeAny(results)
 		any := func(is func(dialect.Output) bool) bool { return slices.ContainsFunc(outputs(results), is) }
-		if any(pre.BlockedBy) != pre.BlockedBy(merged) {
-			t.Fatalf("blocks: %s", merged.Raw())
-		}
+		require.Equal(t, pre.BlockedBy(merged), any(pre.BlockedBy), "blocks: %s", merged.Raw())
 		if any(dialect.Output.Stops) != merged.Stops() || any(dialect.Output.SuppressesOutput) != merged.SuppressesOutput() {
 			t.Fatalf("stops or suppresses: %s", merged.Raw())
 		}
@@ -53,12 +51,8 @@ func TestLaterHookDoesNotUndoABlockOfTheModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		results := shuffled(t, someResults(t))
 		merged := merge(dialect.MergeFields, results)
-		if slices.ContainsFunc(effective(results), dialect.Output.Blocks) != merged.Blocks() {
-			t.Fatalf("blocks: %s", merged.Raw())
-		}
-		if slices.ContainsFunc(effective(results), dialect.Output.Stops) != merged.Stops() {
-			t.Fatalf("stops: %s", merged.Raw())
-		}
+		require.Equal(t, merged.Blocks(), slices.ContainsFunc(effective(results), dialect.Output.Blocks), "blocks: %s", merged.Raw())
+		require.Equal(t, merged.Stops(), slices.ContainsFunc(effective(results), dialect.Output.Stops), "stops: %s", merged.Raw())
 	})
 }
 
@@ -67,9 +61,7 @@ func TestSelectionDoesNotDependOnOrder(t *testing.T) {
 		results := someResults(t)
 		a := mergeSelection(results).Specific().Raw()
 		b := mergeSelection(shuffled(t, results)).Specific().Raw()
-		if string(a) != string(b) {
-			t.Fatalf("%s\n%s", a, b)
-		}
+		require.Equal(t, string(b), string(a), "%s\n%s", a, b)
 		if strings.Contains(string(a), modeNone) && !strings.Contains(string(a), `"allowedFunctionNames":[]`) {
 			t.Fatalf("NONE empties the names: %s", a)
 		}

@@ -115,14 +115,10 @@ func TestExpandedValueIsOneWord(t *testing.T) {
 		cmd := exec.Command("/bin/sh", "-c", line)
 		cmd.Env = []string{"V=" + value}
 		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", line, err, out)
-		}
+		require.NoError(t, err, "%s: %v\n%s", line, err, out)
 		substituted := strings.TrimRight(value, "\n") // command substitution removes them
 		want := strings.Join([]string{value, value, value, value, substituted, substituted, substituted, "x" + value}, "|") + "|"
-		if string(out) != want {
-			t.Fatalf("%s\nwant %q\ngot  %q", line, want, out)
-		}
+		require.Equal(t, want, string(out), "%s\nwant %q\ngot  %q", line, want, out)
 	})
 }
 
@@ -135,12 +131,8 @@ func TestCallAgreesWithTheShell(t *testing.T) {
 			t.Skip("not one word")
 		}
 		out, err := exec.Command("/bin/sh", "-c", "printf %s x"+word).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%q: %v", word, err)
-		}
-		if string(out) != words[2] {
-			t.Fatalf("%q: sh %q, Call %q", word, out, words[2])
-		}
+		require.NoError(t, err, "%q: %v", word, err)
+		require.Equal(t, words[2], string(out), "%q: sh %q, Call %q", word, out, words[2])
 	})
 }
 
