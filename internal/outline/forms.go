@@ -387,7 +387,7 @@ func (c *candidate) fold() {
 func unrepeated(all []*candidate) []*candidate {
 	return slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool {
 		return slices.ContainsFunc(all, func(o *candidate) bool {
-			return o != c && c.repeats(o) && (o.extent() > c.extent() || o.extent() == c.extent() && o.begin() > c.begin())
+			return o != c && c.repeats(o) && o.extent() > c.extent()
 		})
 	})
 }
