@@ -23,6 +23,7 @@ import (
 )
 
 const shipped = `{"fsm": 2, "steps": [{"id": 1, "subject": "Collect", "description": "Commits since {args}."}, {"id": 2, ` +
+
 	`"subject": "Write", "blockedBy": [1]}]}`
 
 // skill writes a file of the project's skill ship, and returns the skill's folder.
@@ -85,8 +86,7 @@ func TestBegin(t *testing.T) {
 // TestBeginNamesTheList: that of the call, else of --session; without Claude Code it is the project's,
 // which the other tools then find too.
 func TestBeginNamesTheList(t *testing.T) {
-	w := newWorld(t)
-	w.skill("fsm.json", shipped)
+	w := shipping(t)
 	w.connect(nil).begins(args{"skill": "ship", "session": "s2"})
 	assert.Equal(t, "pending", w.status("s2", 1))
 	w.flags.Session = "s3"
@@ -107,8 +107,7 @@ func TestBeginNamesTheList(t *testing.T) {
 
 // TestBeginMakesTheProjectsList where nobody in particular has started the server and there is no list yet.
 func TestBeginMakesTheProjectsList(t *testing.T) {
-	w := newWorld(t)
-	w.skill("fsm.json", shipped)
+	w := shipping(t)
 	delete(w.env, "CLAUDE_CODE_SESSION_ID")
 	w.who = caller.Caller{}
 	_, out := w.connect(nil).begins(args{"skill": "ship"})
@@ -184,8 +183,7 @@ func TestBeginIsRefused(t *testing.T) {
 
 // TestBeginElsewhereIsRefused: in a server that the agent has started itself, outside of the directory of its session.
 func TestBeginElsewhereIsRefused(t *testing.T) {
-	w := newWorld(t)
-	w.skill("fsm.json", shipped)
+	w := shipping(t)
 	w.connect(nil).begins(args{"skill": "ship"})
 	frame := gates.Frame{Store: state.Store{List: tasks.List{Dir: w.list("s1")}, Session: "s1"}}
 	require.NoError(t, frame.KeepDirectory(t.Context(), t.TempDir()))
@@ -195,8 +193,7 @@ func TestBeginElsewhereIsRefused(t *testing.T) {
 
 // TestBeginRecordsHooksOfPlugins that may answer for the person: one that comes later answers for nobody.
 func TestBeginRecordsHooksOfPlugins(t *testing.T) {
-	w := newWorld(t)
-	w.skill("fsm.json", shipped)
+	w := shipping(t)
 	plugin := t.TempDir()
 	w.env["CLAUDE_PLUGIN_ROOT"] = plugin
 	hooks := func(event string) {
@@ -271,8 +268,7 @@ func TestTheCurrentSteps(t *testing.T) {
 
 // TestThePrompt: it begins with a skill, or goes on with what is ready; and changes nothing itself.
 func TestThePrompt(t *testing.T) {
-	w := newWorld(t)
-	w.skill("fsm.json", shipped)
+	w := shipping(t)
 	c := w.connect(nil)
 	list, err := c.ListPrompts(t.Context(), nil)
 	require.NoError(t, err)
@@ -320,8 +316,7 @@ func TestEveryProtocolWorksAWorkflow(t *testing.T) {
 
 // TestBeginInPlaceOfAnotherWorkflow: only with a person's yes.
 func TestBeginInPlaceOfAnotherWorkflow(t *testing.T) {
-	w := newWorld(t)
-	w.skill("fsm.json", shipped)
+	w := shipping(t)
 	w.hydrate("s1", workflow.Step{}, workflow.Step{})
 	refused := w.connect(nil).refuses("workflow_begin", args{"skill": "ship"})
 	assert.Contains(t, refused, "ship is not begun, because it would replace release (0 of 2 done): only a person can decide that, and this "+
@@ -333,4 +328,40 @@ func TestBeginInPlaceOfAnotherWorkflow(t *testing.T) {
 	assert.Equal(t, "pending", w.status("s1", 1))
 	_, out := w.connect(answering("accept", nil)).begins(args{"skill": "ship"})
 	assert.Equal(t, []string{"1", "2"}, out.Deleted)
+}
+
+// TestContinue: the workflow of a session that has ended goes on here; that of one at work does with the person's yes.
+func TestContinue(t *testing.T) {
+	for action, moves := range map[string]bool{"accept": true, "decline": false} {
+		w := newWorld(t)
+		w.env["CLAUDE_PROJECT_DIR"] = w.project
+		w.hydrate("s2", workflow.Step{}, workflow.Step{BlockedBy: []int64{1}})
+		assert.Contains(t, w.connect(nil).refuses("workflow_continue", args{"list": "s1"}), "is this list")
+		var asked []string
+		c := w.connect(answering(action, &asked))
+		assert.Contains(t, c.refuses("workflow_continue", args{}), "which is at work on it")
+		text, isError := c.call("workflow_continue", args{"list": "s2"})
+		assert.Equal(t, moves, !isError, text)
+		require.Len(t, asked, 1)
+		assert.Contains(t, asked[0], "take the workflow of release from a session that is at work on it")
+		if !moves {
+			assert.Contains(t, text, "fsmtx continue --list s2 --to s1")
+			w.rests("s2")
+			assert.Contains(t, c.does("workflow_continue", args{}), "release goes on here (0 of 2 done)")
+			require.Len(t, asked, 1)
+		}
+		assert.Equal(t, "pending", w.status("s1", 2))
+		assert.NoFileExists(t, filepath.Join(w.list("s2"), "1.json"))
+		assert.Contains(t, c.refuses("step_complete", n(2)), `#1 "Step 1" must be done first`)
+	}
+}
+
+// rests makes the last event of a session an hour old.
+func (w *world) rests(session string) {
+	dir := filepath.Join(w.home, ".claude/tasks", "."+session+".fsmtx")
+	entries, err := os.ReadDir(dir)
+	require.NoError(w.t, err)
+	for _, e := range entries {
+		require.NoError(w.t, os.Chtimes(filepath.Join(dir, e.Name()), time.Time{}, time.Now().Add(-time.Hour)))
+	}
 }

@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,15 +19,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/gates"
+	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
@@ -51,8 +57,7 @@ func (w *world) running() int {
 func isGone(group int) bool { return errors.Is(syscall.Kill(-group, 0), syscall.ESRCH) }
 
 func TestACancelledCallEndsItsCheck(t *testing.T) {
-	w := newWorld(t)
-	w.hydrate("s1", endless, workflow.Step{Subject: "Next", BlockedBy: []int64{1}})
+	w := hydrated(t, endless, workflow.Step{Subject: "Next", BlockedBy: []int64{1}})
 	c := w.connect(nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	returned := make(chan error, 1)
@@ -72,16 +77,14 @@ func TestACancelledCallEndsItsCheck(t *testing.T) {
 	require.Eventually(t, func() bool { return c.workflow().Steps[0].State == "ready" }, 30*time.Second, 5*time.Millisecond,
 		"no pending record is left")
 	assert.Equal(t, "pending", w.status("s1", 1))
-	all := w.evidence("s1")
-	assert.Equal(t, state.Deny, all[len(all)-1].Verdict)
-	assert.Equal(t, -1, all[len(all)-1].Check.Exit)
+	assert.Equal(t, state.Deny, w.last().Verdict)
+	assert.Equal(t, -1, w.last().Check.Exit)
 }
 
 // Serve signals the processes of checks before it returns. The cleanup of the inner test
 // waits for that.
 func TestADisconnectEndsTheChecks(t *testing.T) {
-	w := newWorld(t)
-	w.hydrate("s1", endless)
+	w := hydrated(t, endless)
 	var group int
 	t.Run("session", func(t *testing.T) {
 		w.t = t
@@ -96,8 +99,7 @@ func TestADisconnectEndsTheChecks(t *testing.T) {
 }
 
 func TestProgressIsReportedWhileACheckRuns(t *testing.T) {
-	w := newWorld(t)
-	w.hydrate("s1", workflow.Step{Subject: "Wait", Check: &workflow.Check{Run: "until test -e go; do sleep 0.01; done # \u202e", Timeout: 60}})
+	w := hydrated(t, workflow.Step{Subject: "Wait", Check: &workflow.Check{Run: "until test -e go; do sleep 0.01; done # \u202e", Timeout: 60}})
 	progress := make(chan string, 100)
 	c := w.connect(&mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 		progress <- r.Params.Message
@@ -111,79 +113,41 @@ func TestProgressIsReportedWhileACheckRuns(t *testing.T) {
 	assert.Equal(t, `checking #1 "Wait" for 0s: until test -e go; do sleep 0.01; done # \u202e`, <-progress)
 }
 
-func TestInvalidArguments(t *testing.T) {
-	w := newWorld(t)
-	w.hydrate("s1", chain()...)
-	c := w.connect(nil)
-	for name, arguments := range map[string]any{
-		"none":        nil,
-		"text":        args{"step": "1"},
-		"number sign": args{"step": "#1"},
-		"fraction":    args{"step": 1.5},
-		"huge":        args{"step": 1e300},
-		"null":        args{"step": nil},
-		"unknown":     args{"step": 1, "stepp": 2},
-		"array":       args{"step": []int{1}},
-		"zero":        n(0),
-		"negative":    n(-1),
-	} {
-		t.Run(name, func(t *testing.T) {
-			r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_start", Arguments: arguments})
-			require.NoError(t, err)
-			assert.True(t, r.IsError)
-		})
-	}
-	_, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_undo"})
-	require.ErrorContains(t, err, `unknown tool "step_undo"`)
-	assert.Contains(t, c.refuses("step_complete", args{"step": 1, "note": strings.Repeat("x", gates.MaxNote+1)}),
-		"note has 4001 bytes; shorten it to 4000")
-	assert.NoError(t, fits("note", strings.Repeat("x", gates.MaxNote)))
-	assert.Contains(t, c.refuses("step_skip", args{"step": 1, "because": strings.Repeat("x", gates.MaxNote+1)}), "because has 4001 bytes")
-	assert.Empty(t, w.evidence("s1"))
-	for i := 1; i <= 3; i++ {
-		assert.Equal(t, "pending", w.status("s1", i))
-	}
-}
-
 // An answer is accepted once, only for the question that was asked, and only with the state
 // that the server gave to the client.
 func TestAnAnswerIsUsedOnce(t *testing.T) {
-	w := newWorld(t)
-	w.hydrate("s1", workflow.Step{Subject: "One", Approval: "Good?"}, workflow.Step{Subject: "Two", Approval: "Good?"})
+	w := hydrated(t, workflow.Step{Subject: "One", Approval: "Good?"}, workflow.Step{Subject: "Two", Approval: "Good?"})
 	options := answering("accept", nil)
 	options.MultiRoundTrip = &mcp.MultiRoundTripOptions{Disabled: true}
 	c := w.connect(options)
-	call := func(step int, now string) *mcp.CallToolResult {
+	ask := func(step int) string {
+		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_complete", Arguments: n(step)})
+		require.NoError(t, err)
+		require.True(t, r.NeedsInput())
+		return r.RequestState
+	}
+	answer := func(step int, now string) (isError bool) {
 		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{
 			Name: "step_complete", Arguments: n(step), RequestState: now,
 			InputResponses: mcp.InputResponseMap{answerKey: &mcp.ElicitResult{Action: "accept"}},
 		})
 		require.NoError(t, err)
-		return r
+		return r.IsError
 	}
 	for range 2 {
-		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_complete", Arguments: n(1)})
-		require.NoError(t, err)
-		require.True(t, r.NeedsInput())
-		assert.True(t, call(1, "invented").IsError)
-		assert.True(t, call(2, r.RequestState).IsError, "the answer is about another step")
-		assert.True(t, call(1, r.RequestState).IsError, "an answer to another question uses the state up")
-		assert.Equal(t, "pending", w.status("s1", 1))
+		now := ask(1)
+		assert.True(t, answer(1, "invented"))
+		assert.True(t, answer(2, now), "the answer is about another step")
+		assert.True(t, answer(1, now), "an answer to another question uses the state up")
 	}
 	// Both are asked about: a yes to one is none to the other.
-	r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_complete", Arguments: n(1)})
-	require.NoError(t, err)
-	other, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_complete", Arguments: n(2)})
-	require.NoError(t, err)
-	require.True(t, other.NeedsInput())
-	assert.True(t, call(2, r.RequestState).IsError)
-	assert.Equal(t, "pending", w.status("s1", 2))
-	assert.True(t, call(1, other.RequestState).IsError)
-	assert.Equal(t, "pending", w.status("s1", 1))
-	r, err = c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_complete", Arguments: n(1)})
-	require.NoError(t, err)
-	assert.False(t, call(1, r.RequestState).IsError)
-	assert.True(t, call(1, r.RequestState).IsError)
+	one, two := ask(1), ask(2)
+	assert.True(t, answer(2, one))
+	assert.True(t, answer(1, two))
+	assert.Equal(t, []string{"pending", "pending"}, []string{w.status("s1", 1), w.status("s1", 2)})
+	now := ask(1)
+	assert.False(t, answer(1, now))
+	assert.True(t, answer(1, now))
 	assert.Equal(t, "completed", w.status("s1", 1))
 }
 
@@ -205,18 +169,6 @@ func TestTheAgentsOwnServerAsksNobody(t *testing.T) {
 			assert.Equal(t, "pending", w.status("s1", 1))
 		})
 	}
-}
-
-// The server asks clients before protocol version 2026-07-28 during the call.
-func TestAnOlderClientIsAsked(t *testing.T) {
-	w := newWorld(t)
-	w.hydrate("s1", chain()...)
-	var asked []string
-	w.protocol = "2025-06-18"
-	c := w.connect(answering("accept", &asked))
-	assert.Equal(t, "2025-06-18", c.InitializeResult().ProtocolVersion)
-	assert.Contains(t, c.does("step_skip", args{"step": 1, "because": "nothing to collect"}), `#1 "Collect" is skipped.`)
-	assert.Len(t, asked, 1)
 }
 
 // Two servers and a frame with Apply, as another program, complete the steps of one list.
@@ -272,29 +224,6 @@ func TestServersBesideHooks(t *testing.T) {
 	}
 }
 
-// TestInvalidMessages: a line that is not a message is answered with an error, without echoing
-// it, and the server goes on.
-func TestInvalidMessages(t *testing.T) {
-	const ping = `{"jsonrpc": "2.0", "id": 7, "method": "ping"}` + "\n"
-	for name, input := range map[string]string{
-		"too long":  `{"jsonrpc": "2.0", "method": "x", "id": "` + strings.Repeat("x", 2*maxLine) + `"}` + "\n",
-		"no JSON":   "hello\n",
-		"a number":  "17\n",
-		"a batch":   "[" + strings.TrimSpace(ping) + "]\n",
-		"not ended": `{"jsonrpc": "2.0", "id": 1, "meth` + "\n",
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			var out strings.Builder
-			err := serve(t.Context(), newServer("", w.flags, w.lookup, nil, w.who), io.NopCloser(strings.NewReader(input+ping)), nopCloser{&out})
-			assert.NoError(t, err)
-			assert.Less(t, out.Len(), 4096)
-			assert.Contains(t, out.String(), `"id":null,"error":{"code":-32`)
-			assert.Contains(t, out.String(), `"id":7`, "it goes on")
-		})
-	}
-}
-
 // TestProtocolVersions: the version that a client asks for is answered, and an unknown one with
 // one that it may know. A method that the server does not know is answered with an error, before
 // and after the beginning, and the server goes on.
@@ -303,35 +232,28 @@ func TestProtocolVersions(t *testing.T) {
 		"2024-11-05": "2024-11-05", "2025-03-26": "2025-03-26", "2025-06-18": "2025-06-18", "2025-11-25": "2025-11-25",
 		"1999-01-01": "2025-11-25", "2999-01-01": "2025-11-25",
 	} {
-		t.Run(asked, func(t *testing.T) {
-			w := newWorld(t)
-			var out strings.Builder
-			in := `{"jsonrpc": "2.0", "id": 1, "method": "server/discover"}
+		answers := map[int]string{}
+		for line := range strings.Lines(newWorld(t).serves(`{"jsonrpc": "2.0", "id": 1, "method": "server/discover"}
 {"jsonrpc": "2.0", "id": 2, "method": "initialize", "params": {"protocolVersion": "` + asked + `", "capabilities": {}, ` +
-				`"clientInfo": {"name": "x", "version": "1"}}}
+			`"clientInfo": {"name": "x", "version": "1"}}}
 {"jsonrpc": "2.0", "method": "notifications/initialized"}
 {"jsonrpc": "2.0", "method": "notifications/unknown"}
 {"jsonrpc": "2.0", "id": 3, "method": "server/discover", "params": {}}
 {"jsonrpc": "2.0", "id": 4, "method": "no/such"}
 {"jsonrpc": "2.0", "id": 5, "method": "tools/list"}
 {"jsonrpc": "2.0", "id": 6, "method": "resources/list"}
-`
-			server := newServer("", w.flags, w.lookup, nil, w.who)
-			require.NoError(t, serve(t.Context(), server, io.NopCloser(strings.NewReader(in)), nopCloser{&out}))
-			answers := map[int]string{}
-			for line := range strings.Lines(out.String()) {
-				var m struct{ ID int }
-				require.NoError(t, json.Unmarshal([]byte(line), &m))
-				answers[m.ID] = line
-			}
-			require.Len(t, answers, 6)
-			for _, id := range []int{1, 3, 4} {
-				assert.Contains(t, answers[id], `"error":{"code":-32601,"message":"method not found`)
-			}
-			assert.Contains(t, answers[2], `"protocolVersion":"`+want+`"`)
-			assert.Contains(t, answers[5], `"name":"workflow_begin"`)
-			assert.Contains(t, answers[6], `"uri":"fsmtx://current"`)
-		})
+`)) {
+			var m struct{ ID int }
+			require.NoError(t, json.Unmarshal([]byte(line), &m))
+			answers[m.ID] = line
+		}
+		require.Len(t, answers, 6, asked)
+		for _, id := range []int{1, 3, 4} {
+			assert.Contains(t, answers[id], `"error":{"code":-32601,"message":"method not found`, asked)
+		}
+		assert.Contains(t, answers[2], `"protocolVersion":"`+want+`"`)
+		assert.Contains(t, answers[5], `"name":"workflow_begin"`, asked)
+		assert.Contains(t, answers[6], `"uri":"fsmtx://current"`, asked)
 	}
 }
 
@@ -350,25 +272,26 @@ func TestAFormThatNobodyFilledInApprovesNothing(t *testing.T) {
 		"another, by itself": {"", map[string]any{}, false},
 		"another, yes":       {"", map[string]any{"answer": "yes"}, true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			w.protocol = "2025-06-18" // which Codex speaks
-			w.who.Program, w.flags.Session = c.program, "s1"
-			w.hydrate("s1", workflow.Step{Approval: "Good?"}, workflow.Step{Subject: "Next"})
-			forms := 0
-			client := w.connect(&mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-				forms++
-				return &mcp.ElicitResult{Action: "accept", Content: c.content}, nil
-			}})
-			for tool, input := range map[string]args{"step_complete": n(1), "step_skip": {"step": 2, "because": "no time"}} {
-				r, err := client.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: input})
-				assert.Equal(t, c.yes, err == nil && !r.IsError, "%s: %v", tool, r)
+		w := hydrated(t, workflow.Step{Approval: "Good?"}, workflow.Step{Subject: "Next"})
+		w.protocol = "2025-06-18" // which Codex speaks: a client before 2026-07-28 is asked during the call
+		w.who.Program, w.flags.Session = c.program, "s1"
+		forms := 0
+		client := w.connect(filling(func(*mcp.ElicitParams) mcp.ElicitResult {
+			forms++
+			return mcp.ElicitResult{Action: "accept", Content: c.content}
+		}))
+		assert.Equal(t, w.protocol, client.InitializeResult().ProtocolVersion)
+		want := map[bool]string{true: "completed", false: "pending"}[c.yes]
+		for step, tool := range []string{"step_complete", "step_skip"} {
+			input := n(step + 1)
+			if tool == "step_skip" {
+				input["because"] = "no time"
 			}
-			assert.Equal(t, 2, forms)
-			want := map[bool]string{true: "completed", false: "pending"}[c.yes]
-			assert.Equal(t, want, w.status("s1", 1))
-			assert.Equal(t, want, w.status("s1", 2))
-		})
+			r, err := client.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: input})
+			assert.Equal(t, c.yes, err == nil && !r.IsError, "%s: %s: %v", name, tool, r)
+			assert.Equal(t, want, w.status("s1", step+1), name)
+		}
+		assert.Equal(t, 2, forms)
 	}
 }
 
@@ -490,4 +413,222 @@ func TestWhoHearsOfAChange(t *testing.T) {
 	assert.True(t, stopped)
 	assert.Zero(t, after(nil, nil))
 	w.unsubscribe()
+}
+
+func TestLinesThatAreNoMessagesAreAnswered(t *testing.T) {
+	const first, second = `{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":2,"method":"ping"}`
+	const notJSON, batch, noMessage = "the line is not JSON", "batches are not supported: send one message per line",
+		"the line is not a message of JSON-RPC 2.0"
+	tooLong, wrongID := fmt.Sprintf("the message is longer than %d bytes", maxLine), "the id has to be a text in UTF-8 or a whole number below 2^53"
+	for name, c := range map[string]struct {
+		line string
+		id   string // of the answer; empty for null
+		why  string // empty if there is no answer
+	}{
+		"malformed":               {`{"jsonrpc":`, "", notJSON},
+		"no JSON":                 {`hello`, "", notJSON},
+		"a batch":                 {"[" + first + "]", "", batch},
+		"no message":              {`{}`, "", noMessage},
+		"a number":                {`7`, "", noMessage},
+		"too long":                {`{"jsonrpc":"2.0","method":"` + strings.Repeat("x", maxLine) + `","id":"a\"b"}`, `"a\"b"`, tooLong},
+		"far too long":            {`{"jsonrpc":"2.0","id":3,"method":"` + strings.Repeat("x", maxKept) + `"}`, "", tooLong},
+		"no version":              {`{"id":3,"method":"ping"}`, "3", noMessage},
+		"a long answer":           {`{"jsonrpc":"2.0","id":3,"result":"` + strings.Repeat("x", maxLine) + `"}`, "", tooLong},
+		"a large id":              {`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, "9007199254740993", wrongID},
+		"a broken id":             {`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, "1.5", wrongID},
+		"an id that is not UTF-8": {"{\"jsonrpc\":\"2.0\",\"id\":\"\xff\",\"method\":\"ping\"}", "", wrongID},
+		"half a character as id":  {`{"jsonrpc":"2.0","id":"\ud800","method":"ping"}`, "", wrongID},
+		"an id of no type":        {`{"jsonrpc":"2.0","id":[1],"method":"ping"}`, "", noMessage},
+		"an empty line":           {"", "", ""},
+		"only white space":        {" \t\r", "", ""},
+	} {
+		var out bytes.Buffer
+		got, err := io.ReadAll(newInbox(io.NopCloser(strings.NewReader(first+"\n"+c.line+"\n"+second)), &out))
+		require.NoError(t, err, name)
+		assert.Equal(t, first+"\n"+second+"\n", string(got), name)
+		want := errors.New("gone")
+		_, err = io.ReadAll(newInbox(io.NopCloser(strings.NewReader(c.line+"\n")), failing{want}))
+		assert.Equal(t, c.why != "", errors.Is(err, want), "%s: an error that cannot be told ends the reading", name)
+		answer := ""
+		if c.why != "" {
+			code := map[bool]int{true: -32700, false: -32600}[c.why == notJSON]
+			answer = fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`+"\n", cmp.Or(c.id, "null"), code, c.why)
+		}
+		assert.Equal(t, answer, out.String(), name)
+	}
+}
+
+// started runs the program with these arguments and this input. No arguments are not nil, for which the
+// library would take those of the test.
+func (w *world) started(in io.Reader, args ...string) (code int, out, stderr string) {
+	var o, e bytes.Buffer
+	c := Command(terminal.Streams{In: in, Out: &o, Err: &e, Getenv: w.lookup, Caller: func() caller.Caller { return w.who }})
+	c.SetArgs(append([]string{}, args...))
+	c.SetOut(&o)
+	c.SilenceErrors, c.SilenceUsage = true, true
+	if err := c.Execute(); err != nil {
+		fmt.Fprintln(&e, err)
+		code = 1
+	}
+	return code, o.String(), e.String()
+}
+
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
+
+	`"clientInfo":{"name":"t","version":"1"}}}` + "\n"
+
+// TestMainAnswersAndEnds: without an error when the client goes, with one if it was called wrongly.
+func TestMainAnswersAndEnds(t *testing.T) {
+	w := newWorld(t)
+	path := filepath.Join(t.TempDir(), "in")
+	require.NoError(t, os.WriteFile(path, []byte(initialize), 0o600))
+	in, err := os.Open(path)
+	require.NoError(t, err)
+	code, out, stderr := w.started(in)
+	assert.Equal(t, [2]any{0, ""}, [2]any{code, stderr})
+	var answer struct {
+		Result struct {
+			ServerInfo struct{ Version string }
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &answer))
+	assert.Equal(t, programs.GetBuild().Version, answer.Result.ServerInfo.Version)
+	_, err = in.Read(make([]byte, 1))
+	assert.ErrorIs(t, err, os.ErrClosed, "so that a signal ends a read of it")
+
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer terminal.Close()
+	for _, c := range []struct {
+		in   io.Reader
+		args []string
+		code int
+		says string
+	}{
+		{strings.NewReader(initialize), []string{"--nonsense"}, 1, "unknown flag: --nonsense"},
+		{terminal, nil, 1, "standard input is a terminal"},
+		{strings.NewReader(`{"session_id":"s","hook_event_name":"Stop"}` + "\n" + initialize), nil, 0, ""}, // an event is not answered
+		{strings.NewReader(""), nil, 0, ""},                                                                // no client came
+	} {
+		code, out, stderr := w.started(c.in, c.args...)
+		assert.Equal(t, [3]any{c.code, "", c.says == ""}, [3]any{code, out, stderr == ""})
+		assert.Contains(t, stderr, c.says)
+	}
+}
+
+// TestALineThatIsTooLongIsNotKept.
+func TestALineThatIsTooLongIsNotKept(t *testing.T) {
+	longest := strings.Repeat("x", maxKept-1) + "\n"
+	box := newInbox(io.NopCloser(strings.NewReader(longest+"x"+longest+strings.Repeat(longest, 2)[2:]+"short\n")), io.Discard)
+	line, tooLong, err := box.line()
+	require.NoError(t, err)
+	assert.False(t, tooLong)
+	assert.Equal(t, longest, string(line))
+	line, tooLong, err = box.line()
+	require.NoError(t, err)
+	assert.True(t, tooLong)
+	assert.Empty(t, line)
+	for range 2 {
+		_, _, err = box.line()
+		require.NoError(t, err)
+	}
+	line, tooLong, err = box.line()
+	require.NoError(t, err)
+	assert.False(t, tooLong)
+	assert.Equal(t, "short\n", string(line))
+}
+
+// TestASkipIsReported with what comes next, and written to the log that the person has named.
+func TestASkipIsReported(t *testing.T) {
+	w := newWorld(t)
+	w.env[decisions.Variable] = filepath.Join(w.home, "log")
+	w.hydrate("s1", workflow.Step{Subject: "Collect"}, workflow.Step{Subject: "Publish", BlockedBy: []int64{1}})
+	var asked []string
+	c := w.connect(answering("accept", &asked))
+	text := c.does("step_skip", args{"step": 1, "because": "there is nothing"})
+	assert.Contains(t, text, `#1 "Collect" is skipped.`)
+	assert.Contains(t, text, `#2 "Publish"`, "what comes next")
+	assert.Equal(t, []string{"The agent wants to skip the step #1 \"Collect\" of the workflow release.\nIts reason: there is " +
+		"nothing\nLet it skip the step?"}, asked)
+	log, err := os.ReadFile(w.env[decisions.Variable])
+	require.NoError(t, err)
+	assert.Equal(t, 1, strings.Count(string(log), "\n"))
+	assert.Contains(t, string(log), `"skip: there is nothing"`)
+
+	assert.Contains(t, c.refuses("step_skip", args{"step": 2, "because": strings.Repeat("x", 1<<19)}), "because")
+	assert.Len(t, asked, 1, "about a reason that is too long nobody is asked")
+}
+
+// TestTheCallIsOnRecord: by its id, an update that is carried out is told from one that was not.
+func TestTheCallIsOnRecord(t *testing.T) {
+	w := hydrated(t, workflow.Step{})
+	c := w.connect(nil)
+	_, err := c.CallTool(t.Context(), &mcp.CallToolParams{Meta: mcp.Meta{"claudecode/toolUseId": "toolu_7"}, Name: "step_start",
+		Arguments: n(1)})
+	require.NoError(t, err)
+	all := w.evidence("s1")
+	require.Len(t, all, 1)
+	assert.Equal(t, "toolu_7", all[0].Use)
+}
+
+// TestReadFirst recognises events: an event of a hook is not a message. It ends at a signal, and at what is too long for a message.
+func TestReadFirst(t *testing.T) {
+	for line, want := range map[string]bool{
+		`{"hook_event_name":"SessionStart","session_id":"s"}`:                true,
+		`{"hook_event_name":"SessionStart","jsonrpc":"2.0","method":"ping"}`: false,
+		`{"jsonrpc":"2.0","id":1,"method":"ping"}`:                           false,
+		`{"id":1}`: false, `{bad`: false, "": false,
+	} {
+		for _, before := range []string{"", "\n \t\r\n"} {
+			first, isEvent := readFirst(t.Context(), io.NopCloser(strings.NewReader(before+line+"\n")))
+			assert.Equal(t, want, isEvent, "%q", before+line)
+			assert.Equal(t, before+line+"\n", string(first))
+		}
+	}
+	first, isEvent := readFirst(t.Context(), io.NopCloser(strings.NewReader(strings.Repeat("x", 3*maxLine))))
+	assert.False(t, isEvent)
+	assert.Greater(t, len(first), maxLine)
+	assert.Less(t, len(first), 2*maxLine)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	in, _ := io.Pipe()
+	cancel()
+	_, isEvent = readFirst(ctx, in)
+	assert.False(t, isEvent)
+}
+
+// TestLimits: the largest values that are taken, and the first that are not. After either the server goes on.
+func TestLimits(t *testing.T) {
+	request := func(id string, length int) string {
+		head, end := `{"jsonrpc":"2.0","id":`+id+`,"method":"`, `"}`
+		return head + strings.Repeat("x", max(0, length-len(head+end))) + end
+	}
+	id := strings.Repeat("1", maxID-2)
+	for _, c := range []struct {
+		line  string
+		taken bool
+		id    string
+	}{
+		{request("1", maxLine), true, "1"},
+		{request("1", maxLine+1), false, "1"},
+		{request("9007199254740991", 0), true, "9007199254740991"},
+		{request("9007199254740992", 0), false, "9007199254740992"},
+		{request(`"`+id+`"`, 0), true, `"` + id + `"`},
+		{request(`"`+id+`1"`, 0), true, "null"},
+	} {
+		_, why := fault([]byte(c.line), false)
+		assert.Equal(t, c.taken, why == "", "%.60s: %s", c.line, why)
+		assert.Equal(t, c.id, idOf([]byte(c.line)), "%.60s", c.line)
+	}
+	for _, line := range []string{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", `{"jsonrpc":"2.0","id":1,"method":"a","method":"a"}`} {
+		_, why := fault([]byte(line), false)
+		assert.Empty(t, why, "the decoder answers %q", line)
+	}
+	assert.Equal(t, "9007199254740992", string(whole(jsontext.Value("9007199254740992.0"))))
+	assert.Equal(t, "9007199254740994.0", string(whole(jsontext.Value("9007199254740994.0"))))
+
+	out := newWorld(t).serves(request("7", maxLine) + "\n" + request("1", 2*maxLine) + "\n{not\n" + request("8", 0) + "\n")
+	for _, answer := range []string{`"id":7`, `"id":1,"error":{"code":-32600`, `"id":null,"error":{"code":-32700`, `"id":8`} {
+		assert.Contains(t, out, answer)
+	}
 }

@@ -1,15 +1,25 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/gates"
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -29,8 +39,7 @@ func chain() []workflow.Step {
 }
 
 func TestAWorkflowFromFirstToLastStep(t *testing.T) {
-	w := newWorld(t)
-	w.hydrate("s1", chain()...)
+	w := hydrated(t, chain()...)
 	c := w.connect(nil)
 
 	s := c.workflow()
@@ -83,82 +92,59 @@ func TestOnlySteps(t *testing.T) {
 }
 
 func TestApproval(t *testing.T) {
-	flow := []workflow.Step{{Subject: "Publish", Approval: "Publish it now?", Check: &workflow.Check{Run: "echo run >> runs", Timeout: 60}}}
+	flow := workflow.Step{Subject: "Publish", Approval: "Publish it now?", Check: &workflow.Check{Run: "echo run >> runs", Timeout: 60}}
 	for action, want := range map[string]string{"accept": "completed", "decline": "in_progress", "cancel": "in_progress"} {
-		t.Run(action, func(t *testing.T) {
-			w := newWorld(t)
-			w.hydrate("s1", flow...)
-			var asked []string
-			c := w.connect(answering(action, &asked))
-			c.does("step_start", n(1))
-			text, isError := c.call("step_complete", n(1))
-			assert.Equal(t, want != "completed", isError, text)
-			require.Len(t, asked, 1)
-			assert.Contains(t, asked[0], "Publish it now?")
-			assert.Equal(t, want, w.status("s1", 1))
-			all := w.evidence("s1")
-			assert.Equal(t, state.Ask, all[len(all)-2].Verdict)
-			assert.Equal(t, "run\n", w.read("runs"), "the check is not run again for the answer")
-		})
+		w := hydrated(t, flow)
+		var asked []string
+		c := w.connect(answering(action, &asked))
+		c.does("step_start", n(1))
+		text, isError := c.call("step_complete", n(1))
+		assert.Equal(t, want != "completed", isError, text)
+		require.Len(t, asked, 1)
+		assert.Contains(t, asked[0], "Publish it now?")
+		assert.Equal(t, want, w.status("s1", 1), action)
+		all := w.evidence("s1")
+		assert.Equal(t, state.Ask, all[len(all)-2].Verdict)
+		assert.Equal(t, "run\n", w.read("runs"), "the check is not run again for the answer")
 	}
-	t.Run("nobody to ask", func(t *testing.T) {
-		w := newWorld(t)
-		w.hydrate("s1", flow...)
-		refusal := w.connect(nil).refuses("step_complete", n(1))
-		assert.Contains(t, refusal, "this client cannot ask one")
-		assert.Contains(t, refusal, `fsmtx step done 1 --because "..."`)
-		assert.Equal(t, "pending", w.status("s1", 1))
-	})
-}
-
-// TestSkipInVain: the person is not asked about a step that cannot be skipped.
-func TestSkipInVain(t *testing.T) {
-	w := newWorld(t)
-	w.hydrate("s1", workflow.Step{Subject: "Collect", Outcomes: []workflow.Outcome{{Name: "ok"}}},
-		workflow.Step{Subject: "Draft", BlockedBy: []int64{1}})
-	var asked []string
-	c := w.connect(answering("accept", &asked))
-	assert.Contains(t, c.refuses("step_skip", args{"step": 2, "because": "no time"}),
-		`the person was not asked, because the step cannot be skipped now: #2 "Draft": the steps before it are open: #1 "Collect"`)
-	assert.Empty(t, asked)
+	w := hydrated(t, flow)
+	refusal := w.connect(nil).refuses("step_complete", n(1))
+	assert.Contains(t, refusal, "this client cannot ask one")
+	assert.Contains(t, refusal, `fsmtx step done 1 --because "..."`)
+	assert.Equal(t, "pending", w.status("s1", 1))
 }
 
 func TestSkip(t *testing.T) {
 	because := args{"step": 1, "because": "there is nothing to collect"}
 	for action, want := range map[string]string{"accept": "completed", "decline": "pending", "cancel": "pending"} {
-		t.Run(action, func(t *testing.T) {
-			w := newWorld(t)
-			w.hydrate("s1", chain()...)
-			var asked []string
-			c := w.connect(answering(action, &asked))
-			text, isError := c.call("step_skip", because)
-			assert.Equal(t, want != "completed", isError, text)
+		w := hydrated(t, chain()...)
+		var asked []string
+		c := w.connect(answering(action, &asked))
+		text, isError := c.call("step_skip", because)
+		assert.Equal(t, want != "completed", isError, text)
+		assert.Equal(t, []string{"The agent wants to skip the step #1 \"Collect\" of the workflow release.\nIts reason: there is " +
+			"nothing to collect\nLet it skip the step?"}, asked)
+		assert.Equal(t, want, w.status("s1", 1), action)
+		if want == "completed" {
+			assert.Equal(t, "skipped", c.workflow().Steps[0].State)
+			assert.Equal(t, state.Override, w.last().Verdict)
+			assert.Contains(t, c.refuses("step_skip", because), "is done already")
+			require.Len(t, asked, 1, "a person is not asked about a step that cannot be skipped")
+			assert.Contains(t, c.refuses("step_skip", args{"step": 3, "because": "no time"}),
+				`the person was not asked, because the step cannot be skipped now: #3 "Publish": the steps before it are open: #2 "Write"`)
 			require.Len(t, asked, 1)
-			assert.Contains(t, asked[0], "there is nothing to collect")
-			assert.Contains(t, asked[0], `#1 "Collect"`)
-			assert.Equal(t, want, w.status("s1", 1))
-			if want == "completed" {
-				assert.Equal(t, "skipped", c.workflow().Steps[0].State)
-				all := w.evidence("s1")
-				assert.Equal(t, state.Override, all[len(all)-1].Verdict)
-				assert.Contains(t, c.refuses("step_skip", because), "is done already")
-			}
-		})
+		}
 	}
-	t.Run("nobody to ask", func(t *testing.T) {
-		w := newWorld(t)
-		w.hydrate("s1", chain()...)
-		c := w.connect(nil)
-		assert.Contains(t, c.refuses("step_skip", because), "only a person can decide that, and this client cannot ask one")
-		assert.Contains(t, c.refuses("step_skip", args{"step": 1, "because": " "}), "because is empty: say why step #1")
-		assert.Equal(t, "pending", w.status("s1", 1))
-	})
+	w := hydrated(t, chain()...)
+	c := w.connect(nil)
+	assert.Contains(t, c.refuses("step_skip", because), "only a person can decide that, and this client cannot ask one")
+	assert.Contains(t, c.refuses("step_skip", args{"step": 1, "because": " "}), "because is empty: say why step #1")
+	assert.Equal(t, "pending", w.status("s1", 1))
 }
 
 // The question of an approval is a text of fsm.json, and a person reads it.
 func TestQuestionsAreSafeToShow(t *testing.T) {
-	w := newWorld(t)
-	w.hydrate("s1", workflow.Step{Subject: "Publish", Approval: "Publish it?\nNow \u202eesrever\x1b[2J"})
+	w := hydrated(t, workflow.Step{Subject: "Publish", Approval: "Publish it?\nNow \u202eesrever\x1b[2J"})
 	var asked []string
 	c := w.connect(answering("decline", &asked))
 	c.refuses("step_complete", n(1))
@@ -176,28 +162,369 @@ func TestQuestionsAreSafeToShow(t *testing.T) {
 // TestTheForms that a person sees: one without fields, one in which they say yes, and one with the
 // outcomes of a step.
 func TestTheForms(t *testing.T) {
-	for name, c := range map[string]struct {
+	approval := workflow.Step{Approval: "Good?"}
+	for _, c := range []struct {
 		program, form string
 		step          workflow.Step
 	}{
-		"Claude Code": {caller.Claude, `{"type": "object", "properties": {}}`, workflow.Step{Approval: "Good?"}},
-		"another client": {"codex", `{"type": "object", "properties": {"answer": {"type": "string", "enum": ["yes", ` +
-			`"no"]}}, "required": ["answer"]}`,
-			workflow.Step{Approval: "Good?"}},
-		"a choice": {caller.Claude, `{"type": "object", "properties": {"outcome": {"type": "string", "enum": ["merge", "drop"]}}}`,
+		{caller.Claude, `{"type": "object", "properties": {}}`, approval},
+		{"codex", `{"type": "object", "properties": {"answer": {"type": "string", "enum": ["yes", "no"]}}, "required": ["answer"]}`, approval},
+		{caller.Claude, `{"type": "object", "properties": {"outcome": {"type": "string", "enum": ["merge", "drop"]}}}`,
 			workflow.Step{Decides: "person", Outcomes: []workflow.Outcome{{Name: "merge"}, {Name: "drop"}}}},
 	} {
+		w := hydrated(t, c.step)
+		w.who.Program, w.flags.Session = c.program, "s1"
+		w.connect(filling(func(p *mcp.ElicitParams) mcp.ElicitResult {
+			form, err := json.Marshal(p.RequestedSchema)
+			require.NoError(t, err)
+			assert.JSONEq(t, c.form, string(form))
+			assert.Equal(t, "form", p.Mode)
+			return mcp.ElicitResult{Action: "decline"}
+		})).refuses("step_complete", n(1))
+	}
+}
+
+// raw is the arguments of a call as a client writes them.
+type raw = json.RawMessage
+
+func TestWrongArgumentsAreExplained(t *testing.T) {
+	w := hydrated(t, chain()...)
+	c := w.connect(nil)
+	const whole = "it has to be a whole number: number of the step, as workflow_status shows it"
+	const needs = "needs the argument step, which is a whole number: number of the step, as workflow_status shows it"
+	for _, test := range []struct{ tool, arguments, want string }{
+		{"step_start", `{}`, "step_start " + needs},
+		{"step_start", `{"step": null}`, "step_start " + needs},
+		{"step_start", `{"step": "1"}`, `step of step_start cannot be "1": ` + whole},
+		{"step_start", `{"step": [1]}`, `step of step_start cannot be [1]: ` + whole},
+		{"step_start", `{"step": 1.5}`, `step of step_start cannot be 1.5: ` + whole},
+		{"step_start", `{"step": 1e30}`, `step of step_start cannot be 1e30: ` + whole},
+		{"step_start", `{"step": 99999999999999999999}`, `step of step_start cannot be 99999999999999999999: ` + whole},
+		{"step_start", `{"step": 0}`, `#0 is not a step of the workflow; its steps are #1 "Collect", #2 "Write" and #3 "Publish"`},
+		{"step_start", `{"step": -1}`, `#-1 is not a step of the workflow; its steps are #1 "Collect", #2 "Write" and #3 "Publish"`},
+		{"step_start", `[1]`, "the arguments of step_start have to be an object, and are an array. Its arguments are: step"},
+		{"workflow_status", `"x"`, "the arguments of workflow_status have to be an object, and are a string. workflow_status needs no arguments"},
+		{"step_start", `{"step": 1, "values": {"version": "1"}}`,
+			"step_start has no argument values, which is one of step_complete. Its arguments are: step"},
+		{"step_complete", `{"stp": 1}`, "step_complete " + needs + "\nstep_complete has no argument stp: did you mean step?"},
+		{"step_complete", `{"step": 1, "values": "1.2"}`, `values of step_complete cannot be "1.2": it has to be an object: the values that ` +
+			`workflow_status shows the step to set, by name: texts, numbers or booleans`},
+		{"step_complete", `{"step": 1, "note": {}}`, `note of step_complete cannot be {}: it has to be a text: what was done and how it was ` +
+			`verified, in a sentence or two; kept as evidence`},
+		{"step_complete", `{"step": 1, "note": "` + strings.Repeat("x", gates.MaxNote+1) + `"}`, "note has 4001 bytes; shorten it to 4000"},
+		{"step_skip", `{"step": 1}`, "step_skip needs the argument because, which is a text: why the step cannot or need not " +
+			"be done; the person reads it"},
+		{"step_skip", `{"step": 1, "because": "` + strings.Repeat("x", gates.MaxNote+1) + `"}`, "because has 4001 bytes; shorten it to 4000"},
+		{"workflow_begin", `{"skill": "release", "goal": "x"}`, "workflow_begin has no argument goal. Its arguments are: skill, args"},
+		{"workflow_begin", `{"skill": 5}`, "skill of workflow_begin cannot be 5: it has to be a text: name of the skill, or the absolute path " +
+			"of its folder, which has an fsm.json"},
+		{"workflow_status", `{"step": 1}`,
+			"workflow_status has no argument step, which is one of step_complete, step_skip, step_start. workflow_status needs no arguments"},
+		{"step_start", `{"\u202estep": 1, "step": 1}`, "step_start has no argument \\u202estep: did you mean step?"},
+	} {
+		assert.Equal(t, test.want, c.refuses(test.tool, raw(test.arguments)), "%.100s", test.arguments)
+	}
+	_, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_undo"})
+	require.ErrorContains(t, err, `unknown tool "step_undo"`)
+	assert.NoError(t, fits("note", strings.Repeat("x", gates.MaxNote)))
+	assert.Empty(t, w.evidence("s1"))
+	assert.Equal(t, "pending", w.status("s1", 1))
+}
+
+// TestValuesByATool: a step gets its values from the tool, as the client spelled them, and its status
+// says which it needs.
+func TestValuesByATool(t *testing.T) {
+	w := hydrated(t, workflow.Step{Subject: "Tag", Within: 900, Set: []workflow.Value{{Name: "version", Pattern: "^[0-9.]+$"},
+		{Name: "kind", OneOf: []string{"true", "false"}}}},
+		workflow.Step{Subject: "Publish {version}", BlockedBy: []int64{1}})
+	c := w.connect(nil)
+	text, isError := c.call("workflow_status", args{})
+	require.False(t, isError, text)
+	assert.Contains(t, text, `sets version (matches ^[0-9.]+$)`)
+	assert.Contains(t, text, `"time_limit":"15m"`)
+	c.does("step_start", n(1))
+	for _, values := range []any{args{}, args{"version": "x"}, args{"version": "1"}, args{"version": "1", "kind": "true", "more": 1}} {
+		text, isError := c.call("step_complete", args{"step": 1, "values": values})
+		require.True(t, isError, text)
+		assert.Regexp(t, `Complete it with values \{"version": "…", "kind": "…"\}|Leave the others out`, text)
+	}
+	text = c.does("step_complete", args{"step": 1, "values": args{"version": json.RawMessage("1.10"), "kind": true}})
+	assert.Contains(t, text, "#2 Publish 1.10 (ready)")
+}
+
+// TestTheToolsThatTheClientLoads: their names, what the client may think of them, and that
+// each says what it is for.
+func TestTheToolsThatTheClientLoads(t *testing.T) {
+	list, err := newWorld(t).connect(nil).ListTools(t.Context(), nil)
+	require.NoError(t, err)
+	reads := map[string]bool{}
+	for _, tool := range list.Tools {
+		reads[tool.Name] = tool.Annotations.ReadOnlyHint
+		assert.NotEmpty(t, tool.Description, tool.Name)
+		assert.Equal(t, true, tool.Meta["anthropic/alwaysLoad"], tool.Name)
+		assert.Equal(t, tool.Name != "workflow_begin", tool.Annotations.IdempotentHint, tool.Name)
+		assert.False(t, *tool.Annotations.DestructiveHint, tool.Name)
+		assert.False(t, *tool.Annotations.OpenWorldHint, tool.Name)
+	}
+	assert.Equal(t, map[string]bool{"workflow_status": true, "workflow_begin": false, "workflow_continue": false, "step_start": false,
+		"step_complete": false, "step_skip": false}, reads)
+}
+
+// TestWhichClientsCanAsk: a person can be asked by a form, which a client has that names it
+// or that names no way at all.
+func TestWhichClientsCanAsk(t *testing.T) {
+	form, url := new(mcp.FormElicitationCapabilities), new(mcp.URLElicitationCapabilities)
+	for name, c := range map[string]struct {
+		elicitation *mcp.ElicitationCapabilities
+		can         bool
+	}{
+		"no way":         {nil, false},
+		"any way":        {&mcp.ElicitationCapabilities{}, true},
+		"a form":         {&mcp.ElicitationCapabilities{Form: form}, true},
+		"a page":         {&mcp.ElicitationCapabilities{URL: url}, false},
+		"a form or page": {&mcp.ElicitationCapabilities{Form: form, URL: url}, true},
+	} {
+		var asked []string
+		options := answering("accept", &asked)
+		options.Capabilities = &mcp.ClientCapabilities{Elicitation: c.elicitation}
+		if c.elicitation == nil {
+			options.ElicitationHandler = nil
+		}
+		text, isError := hydrated(t, workflow.Step{Approval: "Good?"}).connect(options).call("step_complete", n(1))
+		assert.Equal(t, []bool{c.can, c.can}, []bool{!isError, len(asked) == 1}, "%s: %s", name, text)
+	}
+}
+
+// TestProgressOfChecksOnly: there is none for a call without a token, for another update than
+// a completion, and for a step without a check. A notification would fail without a session.
+func TestProgressOfChecksOnly(t *testing.T) {
+	with := &mcp.CallToolParamsRaw{Meta: mcp.Meta{"progressToken": "x"}}
+	checked, plain := &state.Current{Step: workflow.Step{Check: &workflow.Check{Run: "make"}}}, new(state.Current)
+	for _, c := range []struct {
+		params *mcp.CallToolParamsRaw
+		step   *state.Current
+		status string
+	}{{new(mcp.CallToolParamsRaw), checked, workflow.Completed}, {with, checked, "in_progress"}, {with, plain, workflow.Completed}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		assert.NotPanics(t, notify(ctx, &mcp.CallToolRequest{Params: c.params}, c.step, c.status))
+		cancel()
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+// TestEscapingReportsTheLengthOfTheMessage: an escaped message is longer.
+func TestEscapingReportsTheLengthOfTheMessage(t *testing.T) {
+	var out bytes.Buffer
+	message := []byte("\"\u202e\"")
+	n, err := escaping{&out}.Write(message)
+	require.NoError(t, err)
+	assert.Equal(t, len(message), n)
+	assert.NotContains(t, out.String(), "\u202e")
+	want := errors.New("full")
+	n, err = escaping{failing{want}}.Write(message)
+	assert.ErrorIs(t, err, want)
+	assert.Zero(t, n)
+}
+
+// TestAPersonChoosesByAForm: the form has the outcomes, and the step ends as what was chosen.
+// Without a choice it does not end.
+func TestAPersonChoosesByAForm(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer mcp.ElicitResult
+		status string
+	}{
+		"a choice":          {mcp.ElicitResult{Action: "accept", Content: map[string]any{"outcome": "merge"}}, "completed"},
+		"yes and no choice": {mcp.ElicitResult{Action: "accept", Content: map[string]any{}}, "in_progress"},
+		"no":                {mcp.ElicitResult{Action: "decline"}, "in_progress"},
+	} {
+		w := hydrated(t, workflow.Step{Subject: "Settle it", Decides: "person",
+			Outcomes: []workflow.Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}}, workflow.Step{Subject: "Next", BlockedBy: []int64{1}})
+		var asked []string
+		client := w.connect(filling(func(p *mcp.ElicitParams) mcp.ElicitResult {
+			asked = append(asked, p.Message)
+			return c.answer
+		}))
+		assert.Equal(t, []string{"merge", "drop"}, client.workflow().Current[0].Outcomes)
+		assert.Contains(t, client.does("step_start", n(1)), "in progress")
+		require.Empty(t, asked, "only a completion is asked about")
+		text, isError := client.call("step_complete", n(1))
+		assert.Equal(t, c.status != "completed", isError, text)
+		if isError {
+			assert.Contains(t, text, "is decided by the person. Ask them", "what to do")
+		}
+		require.Len(t, asked, 1)
+		assert.Contains(t, asked[0], `How does the step #1 "Settle it"`)
+		assert.Equal(t, c.status, w.status("s1", 1), name)
+		for _, e := range w.evidence("s1") {
+			assert.NotEqual(t, state.ByApproval, e.By.How, "it was a form")
+		}
+	}
+}
+
+// TestAPersonChoosesAndApproves: each call asks one question, about the step that it names, and offers
+// only what can still be chosen.
+func TestAPersonChoosesAndApproves(t *testing.T) {
+	ask := workflow.Step{Subject: "Ask", Decides: "person", Outcomes: []workflow.Outcome{{Name: "yes", Approval: "Really?"}, {Name: "no"},
+		{Name: "again", Back: 2, Max: 1}}}
+	other := ask
+	other.Outcomes = []workflow.Outcome{{Name: "yes"}, {Name: "no"}, {Name: "again"}}
+	w := hydrated(t, other, ask)
+	var forms []string
+	word := "again"
+	client := w.connect(filling(func(p *mcp.ElicitParams) mcp.ElicitResult {
+		form, err := json.Marshal(p.RequestedSchema)
+		require.NoError(t, err)
+		forms = append(forms, string(form))
+		return mcp.ElicitResult{Action: "accept", Content: map[string]any{"outcome": word}}
+	}))
+	assert.Contains(t, client.does("step_complete", n(2)), "Ask: again, time 1 of 1")
+	word = "yes"
+	assert.Contains(t, client.refuses("step_complete", n(2)), "That needs their approval, too: complete it again")
+	require.Len(t, forms, 2)
+	assert.Contains(t, forms[0], `["yes","no","again"]`)
+	assert.Contains(t, forms[1], `["yes","no"]`)
+	client.does("step_complete", n(2))
+	assert.Equal(t, "completed", w.status("s1", 2))
+	assert.Equal(t, "pending", w.status("s1", 1))
+}
+
+// TestNobodyChoosesForAPerson where the client cannot ask one, and none of its answers counts that is
+// none to this question.
+func TestNobodyChoosesForAPerson(t *testing.T) {
+	w := hydrated(t, workflow.Step{Subject: "Settle it", Decides: "person", Outcomes: []workflow.Outcome{{Name: "merge"}, {Name: "drop"}}})
+	c := w.connect(nil)
+	for _, now := range []string{"", "invented"} {
+		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_complete", Arguments: n(1), RequestState: now,
+			InputResponses: mcp.InputResponseMap{answerKey: &mcp.ElicitResult{Action: "accept", Content: map[string]any{"outcome": "merge"}}}})
+		require.NoError(t, err)
+		assert.True(t, r.IsError)
+		assert.False(t, r.NeedsInput())
+		assert.Equal(t, "pending", w.status("s1", 1))
+	}
+}
+
+// TestGatesLookInTheWorkTreeOfTheCaller: the hook says in which linked work tree the agent is.
+func TestGatesLookInTheWorkTreeOfTheCaller(t *testing.T) {
+	w := hydrated(t, workflow.Step{Produces: []string{"out"}})
+	c := w.connect(nil)
+	linked, pointer := filepath.Join(w.home, "linked"), filepath.Join(w.project, ".git", "worktrees", "linked")
+	for path, text := range map[string]string{
+		filepath.Join(pointer, "commondir"): "../..", filepath.Join(pointer, "gitdir"): filepath.Join(linked, ".git"),
+		filepath.Join(linked, ".git"): "gitdir: " + pointer, filepath.Join(linked, "out"): "text",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text+"\n"), 0o644))
+	}
+	text, isError := c.call("step_complete", n(1))
+	require.True(t, isError, text)
+	c.does("step_complete", args{"step": 1, "cwd": linked})
+	assert.Equal(t, linked, w.last().Tree)
+}
+
+// asServer names the environment variable that turns this test program into fsmtx-tools.
+const asServer = "FSMTX_TEST_AS_SERVER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asServer) != "" {
+		if Command(callers.Played()).Execute() != nil { // it takes its arguments from os.Args
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	callers.Forget()
+	os.Exit(m.Run())
+}
+
+// The cases are in the order in which the rules apply.
+func TestChooseSession(t *testing.T) {
+	for _, c := range []struct {
+		named, flag  string
+		client, list string // of the environment
+		want         string // subject of the first step
+		noted        bool
+	}{
+		{"called", "flagged", "client", "", "Called", false},
+		{"", "flagged", "client", "", "Flagged", false},
+		{"", "", "client", "", "Client", false},
+		{"", "", "client", "called", "Called", false},
+		{"", "", "", "flagged", "Flagged", false},
+		{"", "", "", "", "Newest", true},
+	} {
+		w := newWorld(t)
+		for _, session := range []string{"called", "flagged", "client", "newest"} {
+			w.hydrate(session, workflow.Step{Subject: strings.ToUpper(session[:1]) + session[1:]})
+		}
+		note := "(No session was named: this is the newest task list of " + w.project + ", that of session newest.)"
+		w.env["CLAUDE_PROJECT_DIR"], w.project = w.project, t.TempDir()
+		w.hydrate("elsewhere", workflow.Step{Subject: "Elsewhere"})
+		w.env["CLAUDE_CODE_SESSION_ID"], w.env["CLAUDE_CODE_TASK_LIST_ID"], w.flags.Session = c.client, c.list, c.flag
+		connected := w.connect(nil)
+		a := args{"step": 1}
+		if c.named != "" {
+			a["session"] = c.named
+		}
+		answer := connected.does("step_start", a)
+		assert.Contains(t, answer, `#1 "`+c.want+`" is in progress.`)
+		assert.Equal(t, c.noted, strings.HasPrefix(answer, note), answer)
+		assert.Equal(t, c.noted, strings.Contains(answer, "No session was named"), answer)
+		if c.noted {
+			assert.Contains(t, connected.workflow().Message, note)
+			for _, refused := range []string{connected.refuses("step_start", n(9)),
+				connected.refuses("step_complete", args{"step": 1, "outcome": "x"}),
+				connected.refuses("step_skip", args{"step": 1, "because": "x"})} {
+				assert.True(t, strings.HasPrefix(refused, note+" "), refused)
+			}
+		}
+	}
+	w := newWorld(t)
+	delete(w.env, "CLAUDE_CODE_SESSION_ID")
+	w.env["CLAUDE_PROJECT_DIR"] = w.project
+	assert.Contains(t, w.connect(nil).refuses("step_start", n(1)), "no session was named, and no task list of this project has a workflow")
+}
+
+// A client starts the program on a pipe. The program exits at the end of its input, and on
+// SIGTERM, when it also stops its check.
+func TestTheProgram(t *testing.T) {
+	for name, end := range map[string]func(w *world, c *officialClient, server *os.Process){
+		"end of input": func(w *world, c *officialClient, _ *os.Process) { require.NoError(w.t, c.Close()) },
+		"SIGTERM": func(w *world, c *officialClient, server *os.Process) {
+			go func() {
+				_, _ = c.CallTool(context.Background(), &mcp.CallToolParams{Name: "step_complete", Arguments: n(2)})
+			}()
+			group := w.running()
+			require.NoError(w.t, server.Signal(syscall.SIGTERM))
+			require.Eventually(w.t, func() bool { return isGone(group) }, 30*time.Second, 5*time.Millisecond)
+			_ = c.Close()
+		},
+	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			w.who.Program, w.flags.Session = c.program, "s1"
-			w.hydrate("s1", c.step)
-			w.connect(&mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-				form, err := json.Marshal(r.Params.RequestedSchema)
-				require.NoError(t, err)
-				assert.JSONEq(t, c.form, string(form))
-				assert.Equal(t, "form", r.Params.Mode)
-				return &mcp.ElicitResult{Action: "decline"}, nil
-			}}).refuses("step_complete", n(1))
+			w := hydrated(t, workflow.Step{Subject: "Collect"}, endless)
+			self, err := os.Executable()
+			require.NoError(t, err)
+			command := exec.Command(self, "--session", "s1")
+			command.Env = []string{asServer + "=1", "HOME=" + w.home, "PATH=" + os.Getenv("PATH"), "GORACE=" + os.Getenv("GORACE")}
+			session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+				&mcp.CommandTransport{Command: command}, nil)
+			require.NoError(t, err)
+			c := &officialClient{ClientSession: session, t: t}
+			assert.Contains(t, c.does("step_complete", n(1)), `#1 "Collect" is done.`)
+
+			end(w, c, command.Process)
+
+			require.NotNil(t, command.ProcessState, "Close waits for the program")
+			assert.Zero(t, command.ProcessState.ExitCode())
 		})
+	}
+}
+
+// An agent may give every argument that a tool has: those that it does not mean are null. One whose numbers are all floats writes 1.0.
+func TestArgumentsThatAreTaken(t *testing.T) {
+	for _, arguments := range []string{`{"step": 1, "session": null, "cwd": null}`, `{"step": 1.0}`} {
+		w := hydrated(t, chain()...)
+		w.connect(nil).does("step_start", raw(arguments))
+		assert.Equal(t, "in_progress", w.status("s1", 1), arguments)
 	}
 }

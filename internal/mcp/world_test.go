@@ -2,15 +2,16 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
@@ -148,7 +149,7 @@ func (w *world) connect(options *mcp.ClientOptions) *officialClient {
 type args = map[string]any
 
 // call calls a tool and returns its text.
-func (c *officialClient) call(tool string, a args) (text string, isError bool) {
+func (c *officialClient) call(tool string, a any) (text string, isError bool) {
 	c.t.Helper()
 	r, err := c.CallTool(c.t.Context(), &mcp.CallToolParams{Name: tool, Arguments: a})
 	require.NoError(c.t, err)
@@ -157,7 +158,7 @@ func (c *officialClient) call(tool string, a args) (text string, isError bool) {
 }
 
 // does calls a tool, which must succeed, and returns its text.
-func (c *officialClient) does(tool string, a args) string {
+func (c *officialClient) does(tool string, a any) string {
 	c.t.Helper()
 	text, isError := c.call(tool, a)
 	require.False(c.t, isError, text)
@@ -165,7 +166,7 @@ func (c *officialClient) does(tool string, a args) string {
 }
 
 // refuses calls a tool, which must fail, and returns its text.
-func (c *officialClient) refuses(tool string, a args) string {
+func (c *officialClient) refuses(tool string, a any) string {
 	c.t.Helper()
 	text, isError := c.call(tool, a)
 	require.True(c.t, isError, text)
@@ -187,12 +188,12 @@ func (c *officialClient) workflow() (s progress.Status) {
 // answering returns the options of a client whose person answers each question with the
 // action. The questions are appended to asked, which may be nil.
 func answering(action string, asked *[]string) *mcp.ClientOptions {
-	return &mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+	return filling(func(p *mcp.ElicitParams) mcp.ElicitResult {
 		if asked != nil {
-			*asked = append(*asked, r.Params.Message)
+			*asked = append(*asked, p.Message)
 		}
-		return &mcp.ElicitResult{Action: action}, nil
-	}}
+		return mcp.ElicitResult{Action: action}
+	})
 }
 
 // read returns a file of the project.
@@ -201,4 +202,44 @@ func (w *world) read(name string) string {
 	data, err := os.ReadFile(filepath.Join(w.project, name))
 	require.NoError(w.t, err)
 	return string(data)
+}
+
+// hydrated is a new world whose session s1 has these steps.
+func hydrated(t testing.TB, all ...workflow.Step) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.hydrate("s1", all...)
+	return w
+}
+
+// shipping is a new world with the skill ship.
+func shipping(t testing.TB) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.skill("fsm.json", shipped)
+	return w
+}
+
+// filling returns the options of a client whose person fills in each form so.
+func filling(form func(*mcp.ElicitParams) mcp.ElicitResult) *mcp.ClientOptions {
+	return &mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+		result := form(r.Params)
+		return &result, nil
+	}}
+}
+
+// serves gives a server these lines, and returns its answers.
+func (w *world) serves(lines string) string {
+	w.t.Helper()
+	var out strings.Builder
+	in := io.NopCloser(strings.NewReader(lines))
+	require.NoError(w.t, serve(w.t.Context(), newServer("", w.flags, w.lookup, nil, w.who), in, nopCloser{&out}))
+	return out.String()
+}
+
+// last returns the newest line of evidence of the session s1.
+func (w *world) last() state.Evidence {
+	w.t.Helper()
+	all := w.evidence("s1")
+	return all[len(all)-1]
 }

@@ -26,6 +26,18 @@ import (
 
 var update = flag.Bool("update", false, "write what the agent is told into testdata")
 
+// golden compares a text with that of a file in testdata, or writes it there with -update.
+func golden(t *testing.T, file, text string) {
+	t.Helper()
+	path := filepath.Join("testdata", file)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), text)
+}
+
 // hydrated returns the frame of a list into which an fsm.json was hydrated. The steps are
 // numbered from 1.
 func hydrated(t *testing.T, file string) *gates.Frame {
@@ -120,13 +132,7 @@ func TestTheWayThroughAWorkflow(t *testing.T) {
 				require.NoError(t, err)
 			}
 			next()
-			text := strings.Join(said, "\n") + "\n"
-			if *update {
-				require.NoError(t, os.WriteFile(filepath.Join("testdata", file), []byte(text), 0o644))
-			}
-			want, err := os.ReadFile(filepath.Join("testdata", file))
-			require.NoError(t, err)
-			assert.Equal(t, string(want), text)
+			golden(t, file, strings.Join(said, "\n")+"\n")
 		})
 	}
 }
@@ -135,7 +141,8 @@ func TestTheWayThroughAWorkflow(t *testing.T) {
 func TestStatusForPrograms(t *testing.T) {
 	f := hydrated(t, story)
 	w := Way{Kind: Tools}
-	status := func(change func(*state.State)) string {
+	said := ""
+	status := func(change func(*state.State)) {
 		s, err := state.Load(t.Context(), f.List.Dir)
 		require.NoError(t, err)
 		change(s)
@@ -145,7 +152,7 @@ func TestStatusForPrograms(t *testing.T) {
 		for _, p := range Line(s) {
 			parts += fmt.Sprintf("[%s %d]", p.Text, p.Mood)
 		}
-		return "\n" + parts + fmt.Sprint(" ", WaitsForPerson(s)) + strings.Join(Waiting(s), "; ") + "\n" + string(text)
+		said += parts + fmt.Sprint(" ", WaitsForPerson(s)) + strings.Join(Waiting(s), "; ") + "\n" + string(text) + "\n"
 	}
 	_, err := f.GoPast(t.Context(), gates.Past{Step: 1, Done: true, Outcome: "major", Because: "x"}, state.By{})
 	require.NoError(t, err)
@@ -156,159 +163,18 @@ func TestStatusForPrograms(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(project, name), []byte(text), 0o644))
 	}
 	require.True(t, f.Update(t.Context(), gates.Update{Task: "2", Status: workflow.InProgress}).Allowed())
-	assert.Equal(t, `
-[◐ 1/5 2][#2 Write 0][round 2/3 0][30 min over 3][not fully enforced 3] false#3 "Migrate" waits for #2; #4 "Publish {version}" waits for #3; #5 "Decide" waits for #2
-{
-	"skill": "release",
-	"message": "Note. 1 of 5 steps are done. In progress: #2 \"Write\". Call step_complete when the work of a step is done, with an outcome, which is again or written, with values {\"version\": \"…\"}.",
-	"steps": [
-		{
-			"number": 1,
-			"subject": "Choose",
-			"state": "done",
-			"parent": 0
-		},
-		{
-			"number": 2,
-			"subject": "Write",
-			"state": "in progress",
-			"parent": 0
-		},
-		{
-			"number": 3,
-			"subject": "Migrate",
-			"state": "blocked",
-			"waits_for": [
-				2
-			],
-			"parent": 0
-		},
-		{
-			"number": 4,
-			"subject": "Publish {version}",
-			"state": "blocked",
-			"waits_for": [
-				3
-			],
-			"parent": 0
-		},
-		{
-			"number": 5,
-			"subject": "Decide",
-			"state": "blocked",
-			"waits_for": [
-				2
-			],
-			"parent": 0
-		}
-	],
-	"current": [
-		{
-			"number": 2,
-			"subject": "Write",
-			"state": "in progress",
-			"parent": 0,
-			"description": "Ends as: again (back to #1, 2 times at most), or written. Sets: version (matches ^[0-9]+$). Complete it with outcome \"again\" and values {\"version\": \"…\"}. Time limit: 1h from its start.",
-			"needs": [
-				"in"
-			],
-			"produces": [
-				"out"
-			],
-			"check": "test ! -e bad",
-			"outcomes": [
-				"again",
-				"written"
-			],
-			"sets": [
-				"sets version (matches ^[0-9]+$)"
-			],
-			"time_limit": "1h, 30 min over"
-		}
-	]
-}`, status(func(s *state.State) {
+	status(func(s *state.State) {
 		s.Time = s.Time.Add(90 * time.Minute)
 		s.Troubles = []error{errors.New("bad")}
-	}))
+	})
 	f.Update(t.Context(), gates.Update{Task: "2", Status: workflow.Completed, Outcome: "written", Values: jsontext.Value(`{"version": "1"}`)})
 	f.Update(t.Context(), gates.Update{Task: "3", Status: workflow.InProgress})
 	require.True(t, f.Update(t.Context(), gates.Update{Task: "5", Status: workflow.InProgress}).Allowed())
-	assert.Equal(t, `
-[◐ 2/6 2][waiting for you 4][#5 Decide +1 0][refused a call: only: x 3] true#3 "Migrate" waits for #6; #4 "Publish 1" waits for #3; #6 "Change a" waits for its check, which is running
-{
-	"skill": "release",
-	"message": "Note. 2 of 6 steps are done. In progress: #5 \"Decide\" and #6 \"Change a\" (for \"a\" of #3). Call step_complete when the work of a step is done. A person decides how it ends: yes or no.",
-	"steps": [
-		{
-			"number": 1,
-			"subject": "Choose",
-			"state": "done",
-			"parent": 0
-		},
-		{
-			"number": 2,
-			"subject": "Write",
-			"state": "done",
-			"parent": 0
-		},
-		{
-			"number": 3,
-			"subject": "Migrate",
-			"state": "in progress",
-			"waits_for": [
-				6
-			],
-			"items": "1 item, 0 done",
-			"parent": 0
-		},
-		{
-			"number": 4,
-			"subject": "Publish 1",
-			"state": "blocked",
-			"waits_for": [
-				3
-			],
-			"parent": 0
-		},
-		{
-			"number": 5,
-			"subject": "Decide",
-			"state": "in progress",
-			"parent": 0
-		},
-		{
-			"number": 6,
-			"subject": "Change a",
-			"state": "checking",
-			"item": "a",
-			"parent": 3
-		}
-	],
-	"current": [
-		{
-			"number": 5,
-			"subject": "Decide",
-			"state": "in progress",
-			"parent": 0,
-			"description": "Ends as: yes, or no. The person decides: ask them \"How does #5 end?\", with exactly these options.",
-			"outcomes": [
-				"yes",
-				"no"
-			],
-			"decides": "person"
-		},
-		{
-			"number": 6,
-			"subject": "Change a",
-			"state": "checking",
-			"item": "a",
-			"parent": 3
-		}
-	]
-}`, status(func(s *state.State) {
+	status(func(s *state.State) {
 		s.Pending = []state.Pending{{Step: 6}}
 		s.Calls = append(s.Calls, state.Evidence{Time: s.Time.Add(time.Second), Step: 5, Rule: "Bash(x)", Verdict: state.Deny, Why: "only: x"})
-	}))
+	})
+	golden(t, "status.txt", said)
 	s, err := state.LoadNow(t.Context(), f.List.Dir)
 	require.NoError(t, err)
 	s.Pending = []state.Pending{{Step: 5}, {Step: 6}}
@@ -332,30 +198,9 @@ func TestWays(t *testing.T) {
 		assert.Equal(t, c.how, c.way.how())
 		spoken := c.way.Spoken(`Do it. Complete it with metadata {"outcome": "a"}. Then. Complete it with metadata {"outcome": "yes", ` +
 			`"b": "…", "a": "…"}. Go.`)
-		all += strings.Join([]string{"", c.way.Manual(), c.way.Rest(), c.way.NoWorkflow(), spoken}, "\n")
+		all += strings.Join([]string{c.way.Manual(), c.way.Rest(), c.way.NoWorkflow(), spoken, ""}, "\n")
 	}
-	assert.Equal(t, `
-Work on the steps with these commands, each as a call of its own: '/a b/fsmtx' start N before you begin with step N, and '/a b/fsmtx' complete N when its work is done: a refusal says what is missing. '/a b/fsmtx' next shows what is ready, in full. Do the steps in order, and do not end your turn while one is ready, unless you need the person.
-'/a b/fsmtx' next shows what is ready, in full.
-There is no workflow in this task list. Calling a skill that has an fsm.json puts one there, and so does: '/a b/fsmtx' begin SKILL
-Do it. Complete it with metadata {"outcome": "a"}. Then. Complete it with --outcome yes --set a=TEXT --set b=TEXT. Go.
-Work on the steps with these commands, each as a call of its own: fsmtx start --list 'p q' N before you begin with step N, and fsmtx complete --list 'p q' N when its work is done: a refusal says what is missing. fsmtx next --list 'p q' shows what is ready, in full. Do the steps in order, and do not end your turn while one is ready, unless you need the person.
-fsmtx next --list 'p q' shows what is ready, in full.
-There is no workflow in this task list. Calling a skill that has an fsm.json puts one there, and so does: fsmtx begin --list 'p q' SKILL
-Do it. Complete it with metadata {"outcome": "a"}. Then. Complete it with --outcome yes --set a=TEXT --set b=TEXT. Go.
-Work on the steps with these commands, each as a call of its own: LONG start N before you begin with step N, and LONG complete N when its work is done: a refusal says what is missing. LONG next shows what is ready, in full. Do the steps in order, and do not end your turn while one is ready, unless you need the person.
-LONG next shows what is ready, in full.
-There is no workflow in this task list. Calling a skill that has an fsm.json puts one there, and so does: LONG begin SKILL
-Do it. Complete it with metadata {"outcome": "a"}. Then. Complete it with --outcome yes --set a=TEXT --set b=TEXT. Go.
-Work on the steps with mcp__fsmtx__step_start, before you begin with one, and mcp__fsmtx__step_complete, when its work is done: a refusal says what is missing. mcp__fsmtx__workflow_status shows what is ready, in full. Do the steps in order, and do not end your turn while one is ready, unless you need the person.
-mcp__fsmtx__workflow_status shows all steps, and what is ready in full.
-There is no workflow in this task list. Calling a skill that has an fsm.json puts one there, and so does workflow_begin.
-Do it. Complete it with metadata {"outcome": "a"}. Then. Complete it with outcome "yes" and values {"a": "…", "b": "…"}. Go.
-Use TaskList to see the steps, TaskGet for the description of a later one, and TaskUpdate to keep their status up to date as you work; if these tools are not at hand, load them with ToolSearch.
-TaskList shows all steps, TaskGet one with its description.
-There is no workflow in this task list. Calling a skill that has an fsm.json puts one there, and so does: fsmtx begin SKILL
-Do it. Complete it with metadata {"outcome": "a"}. Then. Complete it with metadata {"outcome": "yes", "b": "…", "a": "…"}. Go.`,
-		strings.ReplaceAll(all, long[:maxProgram], "LONG"))
+	golden(t, "ways.txt", strings.ReplaceAll(all, long[:maxProgram], "LONG"))
 	for _, text := range []string{"", "Complete it with metadata {", `Complete it with metadata {"a"}.`, "Complete it with metadata x}."} {
 		assert.Equal(t, text, Way{}.Spoken(text))
 	}
@@ -389,4 +234,21 @@ func TestOffered(t *testing.T) {
 		assert.Equal(t, c.want, way.Kind, "%+v", c)
 		assert.Equal(t, map[Kind]string{Commands: "/bin/fsmtx"}[c.want], way.Program)
 	}
+}
+
+// TestBeforeTheClientListsTheTools: a skill that is typed as the first prompt comes before, so the agent
+// is told of every way that it may have.
+func TestBeforeTheClientListsTheTools(t *testing.T) {
+	none := func(string) (string, bool) { return "", false }
+	transcript := filepath.Join(t.TempDir(), "s.jsonl")
+	early := Offered(none, transcript, "", false, "/bin/fsmtx")
+	assert.Equal(t, Way{Kind: Commands, Program: "/bin/fsmtx", Unlisted: true}, early)
+	for _, way := range []string{"TaskUpdate", "step_complete", "/bin/fsmtx complete N"} {
+		assert.Contains(t, early.Manual(), way)
+	}
+	listing := `{"type": "attachment", "attachment": {"type": "deferred_tools_delta", "addedNames": ["Bash"], ` +
+		`"removedNames": [], "readdedNames": []}}` + "\n"
+	require.NoError(t, os.WriteFile(transcript, []byte(listing), 0o644))
+	assert.Equal(t, Way{Kind: Commands, Program: "/bin/fsmtx"}, Offered(none, transcript, "", false, "/bin/fsmtx"))
+	assert.Equal(t, Way{Kind: Commands, Program: "/bin/fsmtx"}, Offered(none, "", "", false, "/bin/fsmtx"), "no client")
 }

@@ -3,9 +3,12 @@ package state
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -161,4 +164,21 @@ func TestMarks(t *testing.T) {
 			assert.Equal(t, want, s.mark(&tasks.Task{Metadata: jsontext.Value(text)}), text)
 		}
 	}
+}
+
+// A power cut can empty the files of all tasks. Status waited for each of them in turn: 6 s for a
+// hundred.
+func TestLoadWaitsForAllTornTasksTogether(t *testing.T) {
+	l := hydrated(t, make([]workflow.Step, 20)...)
+	for id := range int64(20) {
+		l.put(id+1, "")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		s, err := Load(t.Context(), l.List.Dir)
+		require.NoError(t, err)
+		require.Len(t, s.Steps, 20)
+		require.Equal(t, workflow.Pending, s.Steps[0].Status)
+		require.Less(t, time.Since(began), 4*longestWrite)
+	})
 }

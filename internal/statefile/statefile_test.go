@@ -2,6 +2,7 @@ package statefile
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -15,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
 const wait = 10 * time.Second
@@ -195,4 +198,50 @@ func TestRemoveKeepsTheLockFile(t *testing.T) {
 	info, err := os.Stat(path + LockSuffix)
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
+
+// TestStore: what has a name is read and written, and synced where that is promised; other files are not seen.
+func TestStore(t *testing.T) {
+	dir := t.TempDir()
+	var synced []string
+	files := &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
+		if strings.Contains(s.String(), "sync") {
+			synced = append(synced, s.String())
+		}
+		return nil
+	}}
+	for _, name := range []string{"log", "journal", "late-", ".hidden", "LOG", "log1"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600))
+	}
+	s := Stored(In(files, dir, "journal"), filepath.Join(dir, "tmp-"))
+	for _, name := range []string{"journal", "late-", ".hidden", "LOG", "log1", "", "a/b"} {
+		_, err := s.ReadState(name)
+		require.ErrorIs(t, err, ErrName, name)
+		require.ErrorIs(t, s.WriteState(name, nil), ErrName, name)
+	}
+	for name, write := range map[string]func(string) error{
+		"written":  func(name string) error { return s.WriteState(name, []byte("text\n")) },
+		"unlocked": func(name string) error { return s.WriteUnlocked(name, []byte("text\n")) },
+		"appended": func(name string) error { return s.AppendState(name, []byte("text")) },
+	} {
+		synced = nil
+		require.NoError(t, write(name))
+		assert.NotEmpty(t, synced, name)
+		data, err := s.ReadState(name)
+		require.NoError(t, err)
+		assert.Equal(t, "text\n", string(data), name)
+		info, err := os.Stat(filepath.Join(dir, name))
+		require.NoError(t, err)
+		assert.Equal(t, fs.FileMode(0o600), info.Mode().Perm(), name)
+	}
+	for prefix, want := range map[string][]string{"": {"appended", "log", "unlocked", "written"}, "l": {"log"}, "x": nil} {
+		names, err := s.StateNames(prefix)
+		require.NoError(t, err)
+		assert.Equal(t, want, names, prefix)
+	}
+	s.Shut()
+	_, err := s.StateNames("")
+	require.ErrorIs(t, err, fs.ErrClosed)
+	_, err = s.ReadState("log")
+	require.ErrorIs(t, err, fs.ErrClosed)
 }

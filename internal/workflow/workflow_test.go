@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -61,56 +62,9 @@ func TestTexts(t *testing.T) {
 			}
 		}
 	}
-	assert.Equal(t, `the workflow of ship; The workflow of ship is; the workflow; last [4 6]
-#1 Build {tag} by {agent } true
-  needs go.mod
-  calls the skill review
-  produces out/*, log
-  check (at most 1m30s, with CI, PATH, no other variable): make
-  approval: Ship {tag}?
-  only here: Bash(git push *)
-  - ready at start: ready: go.mod; looks true; says ""
-  - do at completion: skill: review; looks false; says ""
-  - produces at completion: produces: out/*, log; looks true; says ""
-  - check at completion: check: make; looks true; says ""
-  - approval at completion: approval; looks false; says ""
-#2 Judge by {agent } true
-  after #1
-  outcome again ↺ #1, 2 times at most, then stop
-  outcome more ↺ #1, once at most
-  outcome stop ends the workflow; approval: Stop?
-  outcome fine; produces report; check (at most 5m0s): test -s report
-  within 2h
-  - approval at completion: approval; looks false; says ""
-  - outcome files at completion: produces: report; looks true; says "produces report"
-  - outcome check at completion: check: test -s report; looks true; says "check (at most 5m0s): test -s report"
-#3 Choose by {command ./choose} false
-  after #2
-  needed if #2 ends as fine or skipped
-  outcome a
-  outcome b
-  a command decides (at most 5m0s): ./choose
-  sets tag (matches v.*)
-  sets sum by a command (at most 5m0s): sum
-  sets kind (x or y)
-#4 Ask by {person } false
-  after #3
-  needed if #3 ends as a
-  outcome yes
-  outcome no ends the workflow
-  a person decides
-#5 Each by {agent } false
-  after #3
-  for each line of list, in turn
-#6 Parts by {agent } false
-  after #5
-the parts of #6; The parts of #6 are; the parts of #6; last [8]
-#7 P by {agent } false
-  outcome ok
-  outcome halt ends the parts of #6
-#8 Q by {agent } false
-  after #7
-`, b.String())
+	want, err := os.ReadFile("testdata/texts.txt")
+	require.NoError(t, err)
+	assert.Equal(t, string(want), b.String())
 }
 
 // TestTheRecord has each member by a name of its own.
@@ -178,5 +132,42 @@ func TestRecordsThatAreRefused(t *testing.T) {
 			continue
 		}
 		assert.ErrorContains(t, err, want)
+	}
+}
+
+// TestACopyNamesTheNewNumbers in what this program has written into a description, and leaves what its author has written.
+func TestACopyNamesTheNewNumbers(t *testing.T) {
+	const ends = "Ends as: again (back to #1, 2 times at most), or drop (ends the workflow)."
+	w := Workflow{Dir: "/project", Steps: []Step{
+		{ID: 1, Local: 1, Status: Pending, Description: "Before #2.", Circular: []int64{2}},
+		{ID: 2, Local: 2, Status: Pending, BlockedBy: []int64{1}, When: []Condition{{Step: 1, Outcomes: []string{"done"}}},
+			Outcomes:    []Outcome{{Name: "again", Back: 1, Max: 2}, {Name: "drop", Stop: true}},
+			Description: ends + "\n" + ends + " Complete it with metadata {}."},
+	}, Under: []Workflow{{Parent: 2, After: []int64{1}, Steps: []Step{{ID: 5, Local: 1, Status: Pending,
+		Outcomes: []Outcome{{Name: "fine"}, {Name: "drop", Stop: true}}, Description: "Ends as: fine, or drop (ends the parts of #2)."}}}}}
+	c, err := w.Copy(40)
+	require.NoError(t, err)
+	assert.Equal(t, "Before #2.", c.Steps[0].Description)
+	assert.Equal(t, ends+"\nEnds as: again (back to #41, 2 times at most), or drop (ends the workflow). Complete it with metadata {}.",
+		c.Steps[1].Description)
+	assert.Equal(t, []int64{41}, c.Steps[1].BlockedBy)
+	assert.Equal(t, []int64{42}, c.Steps[0].Circular)
+	assert.Equal(t, int64(41), c.Steps[1].When[0].Step)
+	assert.Equal(t, "Ends as: fine, or drop (ends the parts of #42).", c.Under[0].Steps[0].Description)
+	assert.Equal(t, int64(42), c.Under[0].Parent)
+	assert.Equal(t, []int64{41}, c.Under[0].After)
+	assert.Equal(t, int64(1), w.Steps[0].ID, "the original has changed")
+}
+
+// TestAPartBeganWithItsWorkflow, and came from the same list.
+func TestAPartBeganWithItsWorkflow(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	w := Workflow{Before: []From{{ID: "first"}, {ID: "second"}}, Under: []Workflow{{Parent: 1}}, Beside: []Workflow{{Under: []Workflow{{}}}}}
+	for _, r := range w.Records() {
+		r.Began = at
+		for _, u := range r.All() {
+			assert.Equal(t, at, u.Began)
+			assert.Equal(t, "second", u.With)
+		}
 	}
 }

@@ -134,6 +134,7 @@ func TestErrorKeepsOnlyLineFeedsOfTheProgram(t *testing.T) {
 type foreign struct{}
 
 func (foreign) Error() string { return "another\ntext" }
+
 func (foreign) Unwrap() error { return errors.New("text\n") }
 
 type name string
@@ -150,4 +151,60 @@ func TestSprintf(t *testing.T) {
 	assert.Equal(t, `[a\n b]`, message.Sprintf("%v", []string{"a\n", "b"}))
 	assert.Equal(t, "a\nb\\x1b", message.Sprintf("%s", message.Lines("a\nb\x1b")))
 	assert.Equal(t, `  a| 7|true|<nil>`, message.Sprintf("%3s|%2d|%t|%v", "a", 7, true, nil))
+}
+
+func TestTheOutermostAdviceCounts(t *testing.T) {
+	cause := message.NewError("locked", "wait")
+	assert.Equal(t, "wait", message.Hint(cause))
+	assert.Equal(t, "wait", message.Hint(errors.Join(errors.New("x"), fmt.Errorf("file: %w", cause))))
+	outer := message.WithHint(fmt.Errorf("file: %w", cause), "end the other program")
+	assert.Equal(t, "end the other program", message.Hint(outer))
+	assert.ErrorIs(t, outer, cause)
+	assert.Equal(t, "file: locked", outer.Error())
+	assert.Empty(t, message.Hint(errors.New("x")))
+	assert.NoError(t, message.WithHint(nil, "x"))
+}
+
+func TestDistance(t *testing.T) {
+	for _, tt := range []struct {
+		a, b  string
+		limit int
+		want  int
+	}{
+		{"", "", 5, 0},
+		{"", "abc", 5, 3},
+		{"blockedBy", "blockedBy", 5, 0},
+		{"blokedBy", "blockedBy", 5, 1}, // one missing
+		{"kitten", "sitting", 5, 3},     // two replaced, one inserted
+		{"ab", "ba", 5, 1},              // neighbours exchanged
+		{"chekc", "check", 5, 1},
+		{"abc", "cba", 5, 2},
+		{"prüfen", "prufen", 5, 1},  // characters, not bytes
+		{"kitten", "sitting", 3, 3}, // not below the limit
+		{"kitten", "sitting", 2, 2},
+		{"a", "abcdef", 2, 2}, // decided by the lengths alone
+	} {
+		assert.Equal(t, tt.want, message.Distance(tt.a, tt.b, tt.limit), "%q and %q, limit %d", tt.a, tt.b, tt.limit)
+		assert.Equal(t, tt.want, message.Distance(tt.b, tt.a, tt.limit), "%q and %q, limit %d", tt.b, tt.a, tt.limit)
+	}
+}
+
+// An edit changes the distance by at most one. A distance above the limit is cut to it.
+func TestDistanceOfEdits(t *testing.T) {
+	const far = 100
+	rapid.Check(t, func(t *rapid.T) {
+		a := []rune(rapid.StringMatching(`[a-cé]{0,8}`).Draw(t, "a"))
+		b := rapid.StringMatching(`[a-cé]{0,8}`).Draw(t, "b")
+		at := rapid.IntRange(0, len(a)).Draw(t, "at")
+		edited := string(a[:at]) + "x" + string(a[at:])
+		d, e := message.Distance(string(a), b, far), message.Distance(edited, b, far)
+		assert.LessOrEqual(t, d-e, 1)
+		most := 1
+		if at > 0 && at < len(a) && strings.Contains(b, string(a[at])+string(a[at-1])) {
+			most = 2 // what was one exchange of neighbours
+		}
+		assert.LessOrEqual(t, e-d, most)
+		limit := rapid.IntRange(0, 10).Draw(t, "limit")
+		assert.Equal(t, min(d, limit), message.Distance(string(a), b, limit))
+	})
 }
