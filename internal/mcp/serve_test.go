@@ -99,7 +99,8 @@ func TestADisconnectEndsTheChecks(t *testing.T) {
 }
 
 func TestProgressIsReportedWhileACheckRuns(t *testing.T) {
-	w := hydrated(t, workflow.Step{Subject: "Wait", Check: &workflow.Check{Run: "until test -e go; do sleep 0.01; done # \u202e", Timeout: 60}})
+	w := hydrated(t, workflow.Step{Subject: "Wait",
+		Check: &workflow.Check{Run: "until test -e go; do sleep 0.01; done # \u202e", Timeout: 60}})
 	progress := make(chan string, 100)
 	c := w.connect(&mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 		progress <- r.Params.Message
@@ -419,7 +420,8 @@ func TestLinesThatAreNoMessagesAreAnswered(t *testing.T) {
 	const first, second = `{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":2,"method":"ping"}`
 	const notJSON, batch, noMessage = "the line is not JSON", "batches are not supported: send one message per line",
 		"the line is not a message of JSON-RPC 2.0"
-	tooLong, wrongID := fmt.Sprintf("the message is longer than %d bytes", maxLine), "the id has to be a text in UTF-8 or a whole number below 2^53"
+	const wrongID = "the id has to be a text in UTF-8 or a whole number below 2^53"
+	tooLong := fmt.Sprintf("the message is longer than %d bytes", maxLine)
 	for name, c := range map[string]struct {
 		line string
 		id   string // of the answer; empty for null
