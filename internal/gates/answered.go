@@ -2,9 +2,7 @@ package gates
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/state"
 )
 
@@ -65,11 +63,7 @@ func (f *Frame) mayBeAnother(s *state.State, c *state.Current) *Verdict {
 	if hook == "" {
 		return nil
 	}
-	command := fmt.Sprintf("fsmtx step done %d --because \"...\" %s", c.ID, f.listFlag())
-	if c.Decides == machine.Person.String() {
-		command = state.ApproveCommand(c.ID, "NAME", f.listFlag())
-	}
-	v := deny(c, whyAnother, c.Name()+": "+state.NotByPerson(hook, command))
+	v := deny(c, whyAnother, c.Name()+": "+state.NotByPerson(hook, DoneCommand(s, c, f.listFlag())))
 	v.past.none = true
 	return &v
 }

@@ -99,7 +99,7 @@ func waitingFor(s *state.State, f *Frame) map[string]string {
 			continue
 		}
 		all[fmt.Sprintf("%s/waits/%d/%d", f.Session, c.ID, e.Time.UnixNano())] = message.Sprintf("%s: %s waits for you: %s", c.Workflow.Command,
-			c.Name(), strings.TrimSpace(fmt.Sprintf(`fsmtx step done %d%s --because "..."%s`, c.ID, state.OutcomeFlag(e.Outcome), f.ListFlag())))
+			c.Name(), DoneCommand(s, c, strings.TrimSpace(f.ListFlag())))
 	}
 	return all
 }

@@ -304,8 +304,8 @@ func outcomeToSay(c *state.Current, outcome string) string {
 }
 
 // DoneCommand returns the command with which a person marks a step as done, in the outcome about
-// which they were asked. The command has NAME where they have to choose one.
-func DoneCommand(s *state.State, c *state.Current) string {
+// which they were asked. The command has NAME where they have to choose one, and the flag of the list, if there is one.
+func DoneCommand(s *state.State, c *state.Current, list string) string {
 	outcome := ""
 	if _, err := impliedOutcome(c, Past{}); err != nil {
 		outcome = "NAME"
@@ -313,7 +313,7 @@ func DoneCommand(s *state.State, c *state.Current) string {
 	if e, ok := s.LastEver(c.ID); ok && e.Verdict == state.Ask && e.Outcome != "" {
 		outcome = outcomeToSay(c, e.Outcome)
 	}
-	return strings.TrimSpace(state.ApproveCommand(c.ID, outcome, ""))
+	return strings.TrimSpace(state.ApproveCommand(c.ID, outcome, list))
 }
 
 // Reopen opens a step again, and every step that comes after it.

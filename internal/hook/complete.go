@@ -107,7 +107,7 @@ func (h *hook) updateOf(one completion) gates.Update {
 func (h *hook) offer(ctx context.Context, one completion, v gates.Verdict) (gates.Verdict, client.Answer) {
 	if hook := h.newAnswerer(ctx); hook != "" {
 		v = gates.Verdict{Decision: state.Deny, Step: v.Step, Why: "a new hook may answer for the person", Reason: state.NotByPerson(hook,
-			fmt.Sprintf("fsmtx step done %d --because \"...\"%s", one.step.ID, h.ListFlag()))}
+			fmt.Sprintf("fsmtx step done %d%s --because \"...\"%s", one.step.ID, state.OutcomeFlag(v.Outcome), h.ListFlag()))}
 		return v, client.Refuse(v.Reason)
 	}
 	line, err := h.granted(ctx, one.whole, one.call)

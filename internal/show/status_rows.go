@@ -170,7 +170,7 @@ func (st *status) detailsOf(n node, folded bool) (all []string) {
 		}
 	}
 	if st.steps.AwaitsPerson(c) && !c.Done() {
-		all = append(all, "waits for you: "+gates.DoneCommand(st.steps, c))
+		all = append(all, "waits for you: "+gates.DoneCommand(st.steps, c, ""))
 	}
 	if last := lastWord(st.steps, c); last != "" {
 		all = append(all, strings.TrimSpace(last))
