@@ -154,7 +154,7 @@ e2e: ## run the real client against a fake model (needs npm; says so if it is mi
 	go test -tags e2e -count=1 -v -timeout 20m ./internal/harness/e2e
 
 e2e-sample:
-	go test -tags e2e -count=1 -v -timeout 20m -run 'TestAQuestion|TestALineRefuses|TestAFailureBlocks|TestProjectSkill|TestTypedSkill|TestInvalidWorkflow|TestSkillInvokedAgain|TestSubagentShares|TestResumeRecovers|TestAFreshInstall|TestThePictureIsCurrent' ./internal/harness/e2e
+	go test -tags e2e -count=1 -v -timeout 20m -run 'TestAQuestion|TestALineRefuses|TestAFailureBlocks|TestTypedSkill|TestInvalidWorkflow|TestSkillInvokedAgain|TestSubagentShares|TestResumeRecovers|TestAFreshInstall|TestThePictureIsCurrent' ./internal/harness/e2e
 
 e2e-newest: ## compare the folders and the options of skills with the newest client (needs npm and the network)
 	FSMTX_E2E_VERSION=latest go test -tags e2e -count=1 -v -run 'TestLocatorAgrees|TestOptionsOfTheClient|TestTheTranscript' ./internal/harness/e2e

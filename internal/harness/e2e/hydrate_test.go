@@ -21,18 +21,6 @@ const (
 	userSkills    = "home/.claude/skills"
 )
 
-func TestProjectSkill(t *testing.T) {
-	s := realclient.New(t)
-	skill(s, projectSkills, "release", steps("Release"))
-	hydrating(t, s)
-
-	r := s.Prompt(invoke("release"), "go")
-
-	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
-	assert.Contains(t, r.Told("skill"), "#1 Release: collect", "the announcement")
-	assert.Contains(t, r.Told("skill"), "TaskList", "the announcement")
-}
-
 // The project's settings name the program without its path. If it is not on PATH, the
 // client goes on without the hooks and does not tell the model (fact 46). A hook that needs
 // no program tells it.

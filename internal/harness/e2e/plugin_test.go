@@ -15,7 +15,6 @@ import (
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 	"github.com/fsmtx/fsmtx/internal/install"
-	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/settings"
 )
 
@@ -99,28 +98,5 @@ func TestAPluginInAnyDirectory(t *testing.T) {
 		assert.False(t, r.Exchanges(Main)[0].Request.Says("does not run on this machine"), name)
 		assert.NoFileExists(t, s.Path("project/PWNED"))
 		assert.NoFileExists(t, filepath.Join(dir, "PWNED"))
-	}
-}
-
-// TestAHookWithoutItsProgram: the person and the model are told when the session starts, and
-// no hook fails.
-func TestAHookWithoutItsProgram(t *testing.T) {
-	s := realclient.New(t)
-	own := s.Path("home/fsmtx")
-	for _, name := range programs.Both() {
-		data, err := os.ReadFile(filepath.Join(filepath.Dir(fsmtx), name))
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(s.Path("home/"+name), data, 0o755))
-	}
-	require.Zero(t, s.Command("", own, "install", "--user").Code)
-	require.NoError(t, os.Remove(own))
-
-	r := s.Prompt(Script{Main: []Turn{Do(Bash("b", "echo fsmtx step")), Say("done")}}, "go")
-
-	assert.True(t, r.Exchanges(Main)[0].Request.Says("was removed from this machine"))
-	assert.Contains(t, r.Stdout, "is not where the hooks expect it")
-	require.NotEmpty(t, r.Hooks)
-	for _, h := range r.Hooks {
-		assert.Zero(t, h.ExitCode, h)
 	}
 }

@@ -57,40 +57,6 @@ func stateOf(t *testing.T, s *realclient.Sandbox) *state.State {
 	return found
 }
 
-// byBoth runs a script once as the session's own agent and once as a foreground subagent,
-// which shares the list. The script follows the call of the skill.
-func byBoth(t *testing.T, fsm string, script []Turn, check func(*testing.T, *realclient.Sandbox, *realclient.Run)) {
-	t.Run("agent", func(t *testing.T) {
-		s := held(t, fsm)
-		check(t, s, s.Prompt(Script{Main: append(append(begun(), script...), Say("done"))}, "go"))
-	})
-	t.Run("subagent", func(t *testing.T) {
-		s := held(t, fsm)
-		check(t, s, s.Prompt(Script{
-			Main:   []Turn{Do(Skill("skill", "release")), Do(Agent("agent", "general-purpose", "be a helper")), Say("done")},
-			Agents: map[string][]Turn{"be a helper": append(append([]Turn{load}, script...), Say("helped"))},
-		}, "go"))
-	})
-}
-
-func TestStepsAreTakenInOrder(t *testing.T) {
-	byBoth(t, steps("Release"), []Turn{
-		Do(TaskUpdate("start 2", "2", "in_progress")),
-		Do(TaskUpdate("complete 3", "3", "completed")),
-		Do(TaskUpdate("start 1", "1", "in_progress")),
-		Do(TaskUpdate("complete 1", "1", "completed")),
-		Do(TaskUpdate("start 2 again", "2", "in_progress")),
-		Do(TaskList("list")),
-	}, func(t *testing.T, s *realclient.Sandbox, r *realclient.Run) {
-		assert.Contains(t, denied(t, r, "start 2"),
-			`#2 "Release: write" cannot be started: #1 "Release: collect" must be done first. Ready now: #1`)
-		assert.Contains(t, denied(t, r, "complete 3"), `#3 "Release: publish" cannot be completed: #2`)
-		allowed(t, r, "start 1", "complete 1", "start 2 again")
-		assert.Equal(t, []string{"#1 [completed] Release: collect", "#2 [in_progress] Release: write",
-			"#3 [pending] Release: publish [blocked by #2]"}, taskLines(t, r, "list"))
-	})
-}
-
 // gated is a workflow of one step with a gate, and one after it.
 func gated(gate string) string {
 	return fmt.Sprintf(`[{"id": 1, "subject": "Write", %s}, {"id": 2, "subject": "Publish", "blockedBy": [1]}]`, gate)
