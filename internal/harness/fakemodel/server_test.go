@@ -1,14 +1,12 @@
 package fakemodel
 
 import (
-	"bufio"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -48,140 +46,94 @@ const (
 	hello = tools + `"messages": [{"role": "user", "content": "hello"}]`
 )
 
-type message struct {
-	ID         string
-	Type       string
-	Role       string
-	Model      string
-	StopReason string   `json:"stop_reason"`
-	Content    Contents `json:"content"`
+// TestTheAnswer whole and streamed, with the ids of calls as ID.
+func TestTheAnswer(t *testing.T) {
+	m := start(t, Script{Main: []Turn{Do(Text("first"), Bash("b1", "ls")), Do(Text("first"), TaskList("l1"))}})
+	answer := func(body string) string {
+		code, text := ask(t, m, body)
+		require.Equal(t, http.StatusOK, code)
+		r := m.Record()
+		assert.Equal(t, "b1", r.Name(r.prefix+"b1"))
+		return strings.ReplaceAll(text, r.prefix, "ID:")
+	}
+	assert.Equal(t, `{"content":[{"text":"first","type":"text"},`+
+		`{"id":"ID:b1","input":{"command":"ls","description":"run b1"},"name":"Bash","type":"tool_use"}],`+
+		`"id":"msg_fake_1","model":"m","role":"assistant","stop_reason":"tool_use","stop_sequence":null,"type":"message",`+
+		`"usage":{"input_tokens":10,"output_tokens":5}}`, answer(hello))
+	assert.Equal(t, `event: message_start
+data: {"message":{"content":[],"id":"msg_fake_2","model":"m","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"input_tokens":10,"output_tokens":5}},"type":"message_start"}
+
+event: content_block_start
+data: {"content_block":{"text":"","type":"text"},"index":0,"type":"content_block_start"}
+
+event: content_block_delta
+data: {"delta":{"text":"first","type":"text_delta"},"index":0,"type":"content_block_delta"}
+
+event: content_block_stop
+data: {"index":0,"type":"content_block_stop"}
+
+event: content_block_start
+data: {"content_block":{"id":"ID:l1","input":{},"name":"TaskList","type":"tool_use"},"index":1,"type":"content_block_start"}
+
+event: content_block_delta
+data: {"delta":{"partial_json":"{}","type":"input_json_delta"},"index":1,"type":"content_block_delta"}
+
+event: content_block_stop
+data: {"index":1,"type":"content_block_stop"}
+
+event: message_delta
+data: {"delta":{"stop_reason":"tool_use","stop_sequence":null},"type":"message_delta","usage":{"input_tokens":10,"output_tokens":5}}
+
+event: message_stop
+data: {"type":"message_stop"}
+
+`, answer(`"stream": true, `+hello))
 }
 
-func TestWholeAnswer(t *testing.T) {
-	m := start(t, Script{Main: []Turn{Do(Text("first"), Bash("b1", "ls"))}})
-
-	code, body := ask(t, m, hello)
-
-	require.Equal(t, http.StatusOK, code)
-	var got message
-	require.NoError(t, json.Unmarshal([]byte(body), &got, json.MatchCaseInsensitiveNames(true)))
-	assert.Equal(t, "message", got.Type)
-	assert.Equal(t, "assistant", got.Role)
-	assert.Equal(t, "m", got.Model)
-	assert.Equal(t, "tool_use", got.StopReason)
-	require.Len(t, got.Content, 2)
-	assert.Equal(t, "first", got.Content[0].Text)
-	assert.Equal(t, "b1", m.Record().Name(got.Content[1].ID))
-	assert.NotEqual(t, "b1", got.Content[1].ID, "unique in the session")
-	assert.Equal(t, "Bash", got.Content[1].Name)
-	assert.JSONEq(t, `{"command": "ls", "description": "run b1"}`, string(got.Content[1].Input))
-}
-
-type streamed struct {
-	event string
-	data  struct {
-		Type         string
-		Index        int
-		Message      message
-		ContentBlock Content `json:"content_block"`
-		Delta        struct {
-			Type        string
-			Text        string
-			PartialJSON string `json:"partial_json"`
-			StopReason  string `json:"stop_reason"`
+// TestTurnsAndFaults: what a script answers to requests, and what it finds wrong with them.
+func TestTurnsAndFaults(t *testing.T) {
+	prompt := func(text string) string { return tools + `"messages": [{"role": "user", "content": "` + text + `"}]` }
+	type asked struct{ body, agent, answer string } // agent is the header of a subagent
+	for name, c := range map[string]struct {
+		script Script
+		asked  []asked
+		faults []string
+	}{
+		"text alone ends the turn": {Script{Main: []Turn{Say("bye")}}, []asked{{hello, "", `"stop_reason":"end_turn"`}}, nil},
+		"a turn sees the request": {Script{Main: []Turn{func(r *Request) []Block { return []Block{Text("you said " + r.News())} }}},
+			[]asked{{hello, "", "you said hello"}}, nil},
+		"turns come in order and end, which is a fault once": {Script{Main: []Turn{Say("one"), Say("two")}},
+			[]asked{{hello, "", "one"}, {hello, "", "two"}, {hello, "", "invalid_request_error"}, {hello, "", "invalid_request_error"}},
+			[]string{"the script of the main conversation has only 2 turns, and the client requested another"}},
+		"unused turns": {Script{Main: []Turn{Say("one"), Say("two")}, Agents: map[string][]Turn{"idle": {Say("never")}}},
+			[]asked{{hello, "", "one"}}, []string{"the script of the main conversation has 2 turns, and the client requested 1",
+				`the script of subagent "idle" has 1 turns, and the client requested 0`}},
+		"each subagent begins at the beginning of its script, which is that of the longest key": {
+			Script{Main: []Turn{Say("main")}, Agents: map[string][]Turn{"look": {Say("looked"), Say("again")}, "look closer": {Say("close")}}},
+			[]asked{{prompt("please look"), "a1", "looked"}, {prompt("please look"), "a2", "looked"}, {prompt("please look"), "a1", "again"},
+				{prompt("please look closer"), "a3", "close"}, {prompt("sing"), "a4", `no script for the subagent whose prompt is \"sing\"`},
+				{hello, "", "main"}},
+			[]string{`no script for the subagent whose prompt is "sing"`, `the script of subagent "look" has 2 turns, and the client requested 1`}},
+		"a subagent without the header": {Script{Agents: map[string][]Turn{"look": {Say("looked")}}},
+			[]asked{{`"system": [{"type": "text", "text": "cc_is_subagent=true;"}], ` + prompt("look"), "", "looked"}}, nil},
+		"a request that cannot be read": {Script{}, []asked{{`"messages": 7`, "", "invalid_request_error"}}, []string{"unreadable request"}},
+	} {
+		m := start(t, c.script)
+		for _, a := range c.asked {
+			var headers []string
+			if a.agent != "" {
+				headers = []string{agentHeader, a.agent}
+			}
+			code, body := ask(t, m, a.body, headers...)
+			assert.Contains(t, body, a.answer, name)
+			assert.Equal(t, strings.Contains(body, "invalid_request_error"), code == http.StatusBadRequest, name)
+		}
+		faults := m.Record().Faults()
+		require.Len(t, faults, len(c.faults), "%s: %q", name, faults)
+		for i, fault := range faults {
+			assert.Contains(t, fault, c.faults[i], name)
 		}
 	}
-}
-
-func events(t *testing.T, body string) []streamed {
-	t.Helper()
-	var all []streamed
-	lines := bufio.NewScanner(strings.NewReader(body))
-	for lines.Scan() {
-		var e streamed
-		e.event = strings.TrimPrefix(lines.Text(), "event: ")
-		require.True(t, lines.Scan(), "an event without data")
-		data, ok := strings.CutPrefix(lines.Text(), "data: ")
-		require.True(t, ok, lines.Text())
-		require.NoError(t, json.Unmarshal([]byte(data), &e.data, json.MatchCaseInsensitiveNames(true)))
-		require.True(t, lines.Scan() && lines.Text() == "", "an event ends with an empty line")
-		all = append(all, e)
-	}
-	return all
-}
-
-func TestStreamedAnswer(t *testing.T) {
-	m := start(t, Script{Main: []Turn{Do(Text("first"), TaskList("l1"))}})
-
-	code, body := ask(t, m, `"stream": true, `+hello)
-
-	require.Equal(t, http.StatusOK, code)
-	got := events(t, body)
-	var names []string
-	for _, e := range got {
-		assert.Equal(t, e.event, e.data.Type)
-		names = append(names, e.event)
-	}
-	require.Equal(t, []string{
-		"message_start",
-		"content_block_start", "content_block_delta", "content_block_stop",
-		"content_block_start", "content_block_delta", "content_block_stop",
-		"message_delta", "message_stop",
-	}, names)
-	assert.Empty(t, got[0].data.Message.StopReason)
-	assert.Equal(t, "text", got[1].data.ContentBlock.Type)
-	assert.Equal(t, "first", got[2].data.Delta.Text)
-	assert.Equal(t, 1, got[4].data.Index)
-	assert.Equal(t, "l1", m.Record().Name(got[4].data.ContentBlock.ID))
-	assert.Equal(t, "TaskList", got[4].data.ContentBlock.Name)
-	assert.Equal(t, "{}", got[5].data.Delta.PartialJSON)
-	assert.Equal(t, "tool_use", got[7].data.Delta.StopReason)
-}
-
-func TestTextAloneEndsTheTurn(t *testing.T) {
-	m := start(t, Script{Main: []Turn{Say("bye")}})
-
-	_, body := ask(t, m, hello)
-
-	assert.Contains(t, body, `"stop_reason":"end_turn"`)
-}
-
-func TestTurnsComeInOrderAndEnd(t *testing.T) {
-	m := start(t, Script{Main: []Turn{Say("one"), Say("two")}})
-
-	_, one := ask(t, m, hello)
-	_, two := ask(t, m, hello)
-	code, three := ask(t, m, hello)
-	ask(t, m, hello)
-
-	assert.Contains(t, one, "one")
-	assert.Contains(t, two, "two")
-	assert.Equal(t, http.StatusBadRequest, code)
-	assert.Contains(t, three, "invalid_request_error")
-	assert.Equal(t, []string{"the script of the main conversation has only 2 turns, and the client requested another"},
-		m.Record().Faults(), "once")
-}
-
-func TestUnusedTurnsAreFaults(t *testing.T) {
-	m := start(t, Script{
-		Main:   []Turn{Say("one"), Say("two")},
-		Agents: map[string][]Turn{"idle": {Say("never")}},
-	})
-
-	ask(t, m, hello)
-
-	assert.Equal(t, []string{
-		"the script of the main conversation has 2 turns, and the client requested 1",
-		`the script of subagent "idle" has 1 turns, and the client requested 0`,
-	}, m.Record().Faults())
-}
-
-func TestTurnSeesTheRequest(t *testing.T) {
-	m := start(t, Script{Main: []Turn{func(r *Request) []Block { return []Block{Text("you said " + r.News())} }}})
-
-	_, body := ask(t, m, hello)
-
-	assert.Contains(t, body, "you said hello")
 }
 
 func TestSideRequestsUseNoTurn(t *testing.T) {
@@ -203,38 +155,6 @@ func TestSideRequestsUseNoTurn(t *testing.T) {
 	}
 	assert.Equal(t, []Kind{Side, Side, Compaction, Main}, kinds)
 	assert.Empty(t, m.Record().Faults())
-}
-
-func TestSubagentsHaveTheirOwnScripts(t *testing.T) {
-	m := start(t, Script{
-		Main:   []Turn{Say("main")},
-		Agents: map[string][]Turn{"look": {Say("looked"), Say("again")}, "look closer": {Say("close")}},
-	})
-	agent := func(prompt, id string) string {
-		_, body := ask(t, m, tools+`"messages": [{"role": "user", "content": "`+prompt+`"}]`, agentHeader, id)
-		return body
-	}
-
-	assert.Contains(t, agent("please look", "a1"), "looked")
-	assert.Contains(t, agent("please look", "a2"), "looked", "another agent starts from the start")
-	assert.Contains(t, agent("please look", "a1"), "again")
-	assert.Contains(t, agent("please look closer", "a3"), "close", "the longest key wins")
-	assert.Contains(t, agent("sing", "a4"), `no script for the subagent whose prompt is \"sing\"`)
-	_, main := ask(t, m, hello)
-	assert.Contains(t, main, "main")
-
-	faults := m.Record().Faults()
-	require.Len(t, faults, 2, "%q", faults)
-	assert.Contains(t, faults[1], `subagent "look" has 2 turns, and the client requested 1`)
-}
-
-func TestSubagentIsKnownWithoutTheHeader(t *testing.T) {
-	m := start(t, Script{Agents: map[string][]Turn{"look": {Say("looked")}}})
-
-	_, body := ask(t, m, tools+`"system": [{"type": "text", "text": "cc_is_subagent=true;"}], `+
-		`"messages": [{"role": "user", "content": "look"}]`)
-
-	assert.Contains(t, body, "looked")
 }
 
 func TestNothingLeavesTheMachine(t *testing.T) {
@@ -274,14 +194,4 @@ func TestOtherRequestsAreAnswered(t *testing.T) {
 	assert.True(t, jsontext.Value(other).IsValid())
 	assert.Equal(t, []string{"GET /v1/models"}, m.Record().others)
 	assert.Empty(t, m.Record().Faults())
-}
-
-func TestUnreadableRequestIsAFault(t *testing.T) {
-	m := start(t, Script{})
-
-	code, _ := ask(t, m, `"messages": 7`)
-
-	assert.Equal(t, http.StatusBadRequest, code)
-	require.Len(t, m.Record().Faults(), 1)
-	assert.Contains(t, m.Record().Faults()[0], "unreadable request")
 }
