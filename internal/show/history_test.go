@@ -1,7 +1,6 @@
 package show_test
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -40,62 +39,17 @@ func (l *list) hydrate(text string) {
 	require.NoError(l.t, err)
 }
 
-func (l *list) read() []show.Hydration {
-	all, err := show.ReadHistory(l.Dir)
-	require.NoError(l.t, err)
-	return all
-}
-
-// states returns the state of each hydration with By or Undoes.
-func (l *list) states() (states []string) {
-	for _, h := range l.read() {
-		states = append(states, string(h.State)+" "+strconv.FormatInt(cmp.Or(h.By, h.Undoes), 10))
-	}
-	return states
-}
-
-func TestStates(t *testing.T) {
-	l := &list{List: tasks.List{Dir: filepath.Join(t.TempDir(), "list")}, t: t}
-	assert.Empty(t, l.read())
-	l.hydrate(`[{"id": 1, "subject": "a", "status": "in_progress"}, {"id": 2, "subject": "b", "status": "completed"}]`)
-	assert.Equal(t, []string{"in the list 0"}, l.states())
-	h := l.read()[0]
-	assert.Equal(t, []show.ChangedTask{{ID: "1", Subject: "a", Status: "in_progress"},
-		{ID: "2", Subject: "b", Status: "completed"}}, h.Created)
-	assert.Empty(t, h.Deleted)
-	assert.Equal(t, 1, h.Done())
-	assert.Equal(t, []string{"ship", "/s/fsm.json", "s"}, []string{h.Skill, h.Spec, h.Session})
-
-	l.hydrate(`[{"id": 1, "subject": "c"}]`)
-	assert.Equal(t, []string{"replaced 2", "in the list 0"}, l.states())
-	h = l.read()[0]
-	assert.Equal(t, []show.ChangedTask{{ID: "1", Subject: "a", Status: "in_progress", Gone: true},
-		{ID: "2", Subject: "b", Status: "completed", Gone: true}},
-		h.Created, "as they were when they were deleted")
-	assert.Equal(t, h.Created, l.read()[1].Deleted)
-
-	_, err := l.Undo(t.Context(), l.read()[1].ID, false)
-	require.NoError(t, err)
-	assert.Equal(t, []string{"in the list 0", "undone 3", "undoing 2"}, l.states())
-	_, err = l.Undo(t.Context(), l.read()[2].ID, false)
-	require.NoError(t, err)
-	assert.Equal(t, []string{"replaced 2", "in the list 0", "undone 4", "undoing 3"}, l.states())
-
-	require.NoError(t, os.Remove(filepath.Join(l.Dir, "3.json")))
-	assert.Equal(t, "gone 0", l.states()[1])
-	l.hydrate(`[{"id": 1, "subject": "d"}]`)
-	l.hydrate(`[]`)
-	assert.Equal(t, []string{"replaced 6", "empty 0"}, l.states()[4:])
-}
-
 // TestTaskThatCannotBeReadIsInTheList: the client does not write task files atomically
 // (fact 16), so a task may be torn at the moment.
 func TestTaskThatCannotBeReadIsInTheList(t *testing.T) {
 	l := &list{List: tasks.List{Dir: filepath.Join(t.TempDir(), "list")}, t: t}
 	l.hydrate(`[{"id": 1, "subject": "a"}]`)
 	require.NoError(t, os.WriteFile(filepath.Join(l.Dir, "1.json"), []byte(`{"id": "1", "subj`), 0o644))
-	assert.Equal(t, []string{"in the list 0"}, l.states())
-	assert.Equal(t, []show.ChangedTask{{ID: "1"}}, l.read()[0].Created)
+	all, err := show.ReadHistory(l.Dir)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	assert.EqualValues(t, "in the list", all[0].State)
+	assert.Equal(t, []show.ChangedTask{{ID: "1"}}, all[0].Created)
 }
 
 // TestATrialOfAnUndoIsNotLogged: --dry-run decides nothing.
