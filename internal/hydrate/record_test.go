@@ -204,6 +204,20 @@ func TestHistoryKeepsTheRecordOfAWorkflowInTheList(t *testing.T) {
 	}
 }
 
+// TestARecordHasTheValuesFromTheBeginning: a later edit of fsm.json does not change them.
+func TestARecordHasTheValuesFromTheBeginning(t *testing.T) {
+	h := newHome(t)
+	h.write(".claude/skills/skill/fsm.json", `{"fsm": 2, "vars": {"goal": "release {args}"}, "steps": [{"id": 1, "subject": "For {goal}"}]}`)
+	r := call
+	r.Args = "1.4"
+	_, err := hydrate.Run(t.Context(), r, h.env, hydrate.Options{LockTimeout: 5 * time.Second})
+	require.NoError(t, err)
+	records := h.records()
+	require.Len(t, records, 1)
+	require.Equal(t, "1.4", records[0].Args)
+	require.Equal(t, map[string]string{"goal": "release 1.4"}, records[0].Vars)
+}
+
 // TestACallThatCannotBeRecorded: both errors are told.
 func TestACallThatCannotBeRecorded(t *testing.T) {
 	h := newHome(t)

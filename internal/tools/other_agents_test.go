@@ -160,7 +160,7 @@ func (r registered) withRoot(dir string) registered {
 
 // TestWhatIsRegisteredIsHarmlessToOtherAgents runs the command of every hook as agents do that
 // ignore "args", "if" and "matcher": in a shell, with an event on standard input. It creates
-// nothing, prints nothing and succeeds.
+// nothing, prints nothing and succeeds. Whatever it reads, it runs nothing of that.
 func TestWhatIsRegisteredIsHarmlessToOtherAgents(t *testing.T) {
 	worlds.Long(t)
 	r := register(t)
@@ -198,12 +198,8 @@ func TestWhatIsRegisteredIsHarmlessToOtherAgents(t *testing.T) {
 	all.Wait()
 	require.Greater(t, n, 300)
 	assert.Equal(t, before, r.files(t), "no file was created")
-}
 
-// TestWhatIsRegisteredRunsNothingThatItReads: also if the event is Claude Code's, or is not an
-// event. What a hook prints is another matter.
-func TestWhatIsRegisteredRunsNothingThatItReads(t *testing.T) {
-	r := register(t)
+	// Claude Code's own events, and what is not an event, are answered; nothing in them is run.
 	text, err := json.Marshal(shellText)
 	require.NoError(t, err)
 	for i, command := range r.commands {

@@ -15,15 +15,14 @@ import (
 // The newest heading of CHANGELOG.md is the version that untagged builds report, and the
 // section that becomes the release notes.
 func TestChangelog(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
-	require.NoError(t, err)
-	all := sections(string(data))
+	log := text(t, "CHANGELOG.md")
+	all := sections(log)
 	require.NotEmpty(t, all)
 	require.Equal(t, programs.Newest, all[0].version, "internal/programs: Newest is the newest heading of CHANGELOG.md")
-	require.Equal(t, strings.Count(string(data), "\n## "), len(all), "a heading has another form than ## [1.2.3] - 2026-11-22")
+	require.Equal(t, strings.Count(log, "\n## "), len(all), "a heading has another form than ## [1.2.3] - 2026-11-22")
 	for i, s := range all {
 		require.NotEmpty(t, strings.TrimSpace(s.text), s.version)
-		require.Contains(t, string(data), "\n["+s.version+"]: https://", "the version links to its release")
+		require.Contains(t, log, "\n["+s.version+"]: https://", "the version links to its release")
 		if i > 0 {
 			require.Regexp(t, released, s.date, s.version)
 		}
@@ -32,9 +31,7 @@ func TestChangelog(t *testing.T) {
 
 // docs/compatibility.md names the client that the tests run.
 func TestCompatibilityNamesTheClient(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join(root, "docs/compatibility.md"))
-	require.NoError(t, err)
-	require.Contains(t, string(page), "The tests run Claude Code "+client.Tested+", ")
+	require.Contains(t, text(t, "docs/compatibility.md"), "The tests run Claude Code "+client.Tested+", ")
 }
 
 const changelog = `# Changelog
@@ -63,9 +60,9 @@ func TestNotes(t *testing.T) {
 		err := release{source: dir, Build: programs.Build{Version: of}}.printNotes(&out)
 		return out.String(), err
 	}
-	text, err := notes(changelog, "1.1.0")
+	got, err := notes(changelog, "1.1.0")
 	require.NoError(t, err)
-	require.Equal(t, "### Fixed\n\n- One thing.\n", text)
+	require.Equal(t, "### Fixed\n\n- One thing.\n", got)
 	require.Equal(t, "The first version.\n", sections(changelog)[1].text)
 
 	_, err = notes(changelog, "1.0.0")

@@ -86,6 +86,14 @@ func built(t *testing.T) release {
 	return madeOnce.release
 }
 
+// text returns what a file of the repository has.
+func text(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(root, name))
+	require.NoError(t, err)
+	return string(data)
+}
+
 func (r release) file(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(r.out, name))

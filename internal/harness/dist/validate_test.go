@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -21,7 +20,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-const exampleRepository = root + "/docs/examples/skills-repository"
+const exampleDir = "docs/examples/skills-repository"
 
 // author is a repository that runs the action or the hook, with releases on a local server.
 type author struct {
@@ -42,7 +41,7 @@ func newAuthor(t *testing.T, archive, sums []byte) *author {
 		}
 	}
 	a := &author{t: t, files: t.TempDir(), cache: t.TempDir(), repo: filepath.Join(t.TempDir(), "repository"), path: t.TempDir()}
-	require.NoError(t, os.CopyFS(a.repo, os.DirFS(exampleRepository)))
+	require.NoError(t, os.CopyFS(a.repo, os.DirFS(filepath.Join(root, exampleDir))))
 	require.NoError(t, writeFiles(a.files, []file{{"v1.2.3/" + archiveName(), 0o644, archive}, {"v1.2.3/SHA256SUMS", 0o644, sums}}))
 	a.server = httptest.NewServer(http.FileServer(http.Dir(a.files)))
 	t.Cleanup(a.server.Close)
@@ -103,9 +102,7 @@ func (a *author) action(name string, inputs map[string]string) (string, int) {
 
 func (a *author) parse(name string, into any) {
 	a.t.Helper()
-	data, err := os.ReadFile(filepath.Join(root, name))
-	require.NoError(a.t, err)
-	require.NoError(a.t, yaml.Unmarshal(data, into))
+	require.NoError(a.t, yaml.Unmarshal([]byte(text(a.t, name)), into))
 }
 
 // hook runs what pre-commit runs, on files.
@@ -317,23 +314,19 @@ func TestPlatformOfTheCheck(t *testing.T) {
 // The documentation shows the files of the example repository, and both name a version
 // that exists.
 func TestExampleRepository(t *testing.T) {
-	read := func(path string) string {
-		data, err := os.ReadFile(path)
-		require.NoError(t, err)
-		return string(data)
-	}
-	page, changelog := read(root+"/docs/ci.md"), read(root+"/CHANGELOG.md")
-	require.Contains(t, page, read(exampleRepository+"/.pre-commit-config.yaml"))
-	workflow := read(exampleRepository + "/.github/workflows/validate.yml")
-	verify := read(exampleRepository + "/.github/workflows/verify.yml")
+	read := func(name string) string { return text(t, exampleDir+name) }
+	page, changelog := text(t, "docs/ci.md"), text(t, "CHANGELOG.md")
+	require.Contains(t, page, read("/.pre-commit-config.yaml"))
+	workflow := read("/.github/workflows/validate.yml")
+	verify := read("/.github/workflows/verify.yml")
 	require.Contains(t, page, verify)
-	require.Contains(t, page, read(exampleRepository+"/.fsmtx/policy.json"))
+	require.Contains(t, page, read("/.fsmtx/policy.json"))
 	named := regexp.MustCompile(`(?m)(?:validate@|verify@|rev: )v([0-9.]+)$`).FindAllStringSubmatch(page+workflow+verify, -1)
 	require.Len(t, named, 5)
 	for _, version := range named {
 		require.Contains(t, changelog, "\n## ["+version[1]+"] - ")
 	}
 	var any map[string]any
-	require.NoError(t, yaml.NewDecoder(bytes.NewReader([]byte(workflow))).Decode(&any))
-	require.NoError(t, yaml.NewDecoder(bytes.NewReader([]byte(verify))).Decode(&any))
+	require.NoError(t, yaml.Unmarshal([]byte(workflow), &any))
+	require.NoError(t, yaml.Unmarshal([]byte(verify), &any))
 }

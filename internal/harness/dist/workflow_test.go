@@ -25,9 +25,7 @@ type workflow struct {
 
 func releaseWorkflow(t *testing.T) (w workflow) {
 	t.Helper()
-	data, err := os.ReadFile(root + "/.github/workflows/release.yml")
-	require.NoError(t, err)
-	require.NoError(t, yaml.Unmarshal(data, &w))
+	require.NoError(t, yaml.Unmarshal([]byte(text(t, ".github/workflows/release.yml")), &w))
 	return w
 }
 
@@ -38,8 +36,7 @@ func TestReleaseWorkflow(t *testing.T) {
 	require.Equal(t, map[string]string{"contents": "read"}, w.Permissions)
 	job := w.Jobs["release"]
 	require.Equal(t, map[string]string{"contents": "write", "id-token": "write", "attestations": "write"}, job.Permissions)
-	makefile, err := os.ReadFile(root + "/Makefile")
-	require.NoError(t, err)
+	makefile := text(t, "Makefile")
 	var order []string
 	for _, step := range job.Steps {
 		if step.Uses != "" {
@@ -47,7 +44,7 @@ func TestReleaseWorkflow(t *testing.T) {
 		}
 		require.NotContains(t, step.Run, "${{", "%s: an expression in a script is text that others choose", step.Name)
 		for _, target := range regexp.MustCompile(`make (?:-s )?([\w-]+)`).FindAllStringSubmatch(step.Run, -1) {
-			require.Regexp(t, `(?m)^`+target[1]+`:`, string(makefile))
+			require.Regexp(t, `(?m)^`+target[1]+`:`, makefile)
 		}
 		order = append(order, step.Name)
 	}
