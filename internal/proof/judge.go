@@ -36,7 +36,7 @@ type verdict struct {
 
 // unreadable returns the verdict about a file that cannot be read.
 func unreadable(file string, err error) verdict {
-	return verdict{File: file, Problems: []string{err.Error()}, Notes: []string{}}
+	return verdict{File: file, Problems: []string{strings.TrimPrefix(err.Error(), file+": ")}, Notes: []string{}}
 }
 
 // of judges an envelope.
