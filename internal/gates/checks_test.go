@@ -24,7 +24,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
-	"github.com/fsmtx/fsmtx/txn"
 )
 
 // await waits until a file of the project exists.
@@ -32,6 +31,15 @@ func (l *list) await(name string) {
 	l.t.Helper()
 	require.Eventually(l.t, func() bool { _, err := os.Stat(filepath.Join(l.project, name)); return err == nil }, 20*time.Second,
 		time.Millisecond)
+}
+
+// later requests an update, and returns when its check has begun.
+func (l *list) later(id int64, status string) (verdict chan Verdict) {
+	l.t.Helper()
+	verdict = make(chan Verdict, 1)
+	go func() { verdict <- l.ask(id, status) }()
+	l.await("begun")
+	return verdict
 }
 
 // waitingCheck returns a check that creates the file started and waits for the file until.
@@ -72,9 +80,7 @@ func TestChecksOfTwoStepsRunAtTheSameTime(t *testing.T) {
 func TestPendingIsNotDone(t *testing.T) {
 	l := hydrated(t, Step{Check: waitingCheck("begun", "go")}, Step{BlockedBy: ids(1)}, Step{})
 	l.begin(1)
-	verdict := make(chan Verdict)
-	go func() { verdict <- l.ask(1, completed) }()
-	l.await("begun")
+	verdict := l.later(1, completed)
 
 	require.Contains(t, l.denies(1, completed), `is being completed by another call, whose check is running: wait until it ends`)
 	require.Contains(t, l.denies(1, pending), `wait until it ends`)
@@ -87,10 +93,8 @@ func TestPendingIsNotDone(t *testing.T) {
 
 	held, err := l.List.Open(t.Context())
 	require.NoError(t, err)
-	impatient := *l
-	frame := *l.Frame
-	frame.List.Wait = time.Millisecond
-	impatient.Frame = &frame
+	impatient := l.beside()
+	impatient.List.Wait = time.Millisecond
 	require.Contains(t, impatient.denies(1, completed), "wait until it ends")
 	require.Contains(t, impatient.denies(2, inProgress), "is running in another call")
 	require.Equal(t, Verdict{Decision: state.Allow, Step: 3, Why: "in order"}, impatient.ask(3, completed), "only the record is delayed")
@@ -109,9 +113,7 @@ func TestPendingIsNotDone(t *testing.T) {
 func TestTheOrderIsEvaluatedAgainAfterACheck(t *testing.T) {
 	l := hydrated(t, Step{}, Step{BlockedBy: ids(1), Check: waitingCheck("begun", "go")})
 	l.allows(1, completed)
-	verdict := make(chan Verdict)
-	go func() { verdict <- l.ask(2, completed) }()
-	l.await("begun")
+	verdict := l.later(2, completed)
 	l.reopen(1)
 	l.write("go", "")
 	v := <-verdict
@@ -123,9 +125,7 @@ func TestTheOrderIsEvaluatedAgainAfterACheck(t *testing.T) {
 func TestAnUnverifiedStepIsCheckedByOneCall(t *testing.T) {
 	l := hydrated(t, Step{Check: waitingCheck("begun", "go")}, Step{}, Step{}, Step{BlockedBy: ids(1)})
 	l.set(1, completed)
-	verdict := make(chan Verdict)
-	go func() { verdict <- l.ask(2, inProgress) }()
-	l.await("begun")
+	verdict := l.later(2, inProgress)
 	l.begin(3)
 	require.Contains(t, l.denies(4, inProgress), `The check of #1 "Step 1" is running in another call`)
 	l.set(1, inProgress) // reopened by another program
@@ -141,9 +141,7 @@ func TestAnUnverifiedStepIsCheckedByOneCall(t *testing.T) {
 func TestTroubleAfterACheck(t *testing.T) {
 	for code, decision := range map[string]state.Decision{"1": state.Deny, "0": state.Allow} {
 		l := hydrated(t, Step{})
-		s, err := txn.StateDir(l.List.Dir)
-		require.NoError(t, err)
-		l.hydrate(Step{ID: 5, Check: &Check{Run: "chmod 0777 " + s + "; exit " + code, Timeout: 10}})
+		l.hydrate(Step{ID: 5, Check: runs("chmod 0777 " + l.stateFile("") + "; exit " + code)})
 		v := l.ask(5, completed)
 		require.Equal(t, decision, v.Decision)
 		require.Equal(t, code == "0", strings.Contains(v.Trouble, "the decision about #5 is not on record: "), v.Trouble)
@@ -163,10 +161,7 @@ func TestRecordsOfDeadProcessesAreIgnored(t *testing.T) {
 		{Step: 4, PID: -1, Start: mine},
 	})
 	require.NoError(t, err)
-	dir, err := l.List.Open(t.Context())
-	require.NoError(t, err)
-	require.NoError(t, dir.WriteState(state.PendingFile, text))
-	require.NoError(t, dir.Close())
+	require.NoError(t, os.WriteFile(l.stateFile(state.PendingFile), text, 0o600))
 	for id, held := range map[int64]bool{1: false, 2: false, 3: true, 4: false} {
 		require.Equal(t, !held, l.do(id, completed).Allowed(), id)
 	}
@@ -228,8 +223,7 @@ func TestTheSameDenialThreeTimes(t *testing.T) {
 }
 
 func TestChecksThatExceedTheLimitOfTheCall(t *testing.T) {
-	l := hydrated(t, Step{Check: &Check{Run: "true", Timeout: 60}}, Step{Check: &Check{Run: "true", Timeout: 60}},
-		Step{Check: &Check{Run: "true", Timeout: 60}})
+	l := hydrated(t, slices.Repeat([]Step{{Check: &Check{Run: "true", Timeout: 60}}}, 3)...)
 	l.Limit = callMargin + 50*time.Second
 	l.set(1, completed)
 	l.set(2, completed)

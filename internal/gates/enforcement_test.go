@@ -168,36 +168,55 @@ func requireEnforced(t *testing.T, f *Frame, name string, before map[string]stri
 	require.GreaterOrEqual(t, linesFor(s), evidence, about)
 }
 
+// eachDenied tries each of the denied updates, at every stride-th point of it, on a copy of its list, until do finds that it has
+// fewer. It returns how often it did.
+func eachDenied(t *testing.T, stride int, do func(name string, n int, f *Frame) (more bool)) (tried int) {
+	templates := enforced(t)
+	for name := range denied {
+		for n, more := 0, true; more; n += stride {
+			f := copied(t, templates[name])
+			if more = do(name, n, f); more {
+				tried++
+			}
+			_ = os.RemoveAll(filepath.Dir(f.List.Dir))
+		}
+	}
+	return tried
+}
+
+// sampled is the stride of a sweep, which tries everything with -every.
+func sampled(stride int) int {
+	if *every {
+		return 1
+	}
+	return stride
+}
+
 // TestEnforcementOnEveryFault makes each call to the file system fail once with each error.
 func TestEnforcementOnEveryFault(t *testing.T) {
 	errnos := []syscall.Errno{syscall.EIO, syscall.EACCES, syscall.ENOSPC, syscall.EROFS, syscall.EMFILE, syscall.EINTR, syscall.ENOENT,
 		syscall.ELOOP, syscall.EEXIST, syscall.ESTALE}
-	stride := 1
 	if !*every {
-		errnos, stride = errnos[:1], 4
+		errnos = errnos[:1]
 	}
-	templates, tried, told := enforced(t), 0, 0
-	for name := range denied {
-		for _, errno := range errnos {
-			for n := 0; ; n += stride {
-				f := copied(t, templates[name])
-				before, s := listOf(t, f), stateOfList(t, f)
-				var failed *faultfs.Step
-				f.List.FS = faultfs.Fail(vfs.OS{}, n, errno, func(s faultfs.Step) { failed = &s })
-				v := f.try(t.Context(), name, false)
-				if failed == nil {
-					break
-				}
-				tried++
-				about := fmt.Sprintf("%s, %v at step %d, %s: %+v", name, errno, n, failed, v)
-				require.False(t, silent(v), about)
-				if v.Allowed() {
-					told++
-				}
-				requireEnforced(t, f, name, before, linesFor(s), about)
-				_ = os.RemoveAll(filepath.Dir(f.List.Dir))
+	tried, told := 0, 0
+	for _, errno := range errnos {
+		tried += eachDenied(t, sampled(4), func(name string, n int, f *Frame) bool {
+			before, s := listOf(t, f), stateOfList(t, f)
+			var failed *faultfs.Step
+			f.List.FS = faultfs.Fail(vfs.OS{}, n, errno, func(s faultfs.Step) { failed = &s })
+			v := f.try(t.Context(), name, false)
+			if failed == nil {
+				return false
 			}
-		}
+			about := fmt.Sprintf("%s, %v at step %d, %s: %+v", name, errno, n, failed, v)
+			require.False(t, silent(v), about)
+			if v.Allowed() {
+				told++
+			}
+			requireEnforced(t, f, name, before, linesFor(s), about)
+			return true
+		})
 	}
 	t.Logf("%d faults; the person was told instead of a denial after %d of them", tried, told)
 }
@@ -227,31 +246,20 @@ func filesIn(t *testing.T, dir string) map[string]int {
 // TestEnforcementOfDamagedFiles flips each byte of each file in S, and cuts each file at each
 // length.
 func TestEnforcementOfDamagedFiles(t *testing.T) {
-	templates := enforced(t)
-	stride, tried, told := 211, 0, 0
-	if *every {
-		stride = 1
-	}
+	templates, tried, told := enforced(t), 0, 0
 	for name := range denied {
 		for file, size := range filesIn(t, filepath.Join(templates[name], ".s1.fsmtx")) {
-			for at := 0; at < size; at += stride {
+			for at := 0; at < size; at += sampled(211) {
 				for _, cut := range []bool{false, true} {
 					f := copied(t, templates[name])
-					path := f.stateFile(file)
-					data, err := os.ReadFile(path)
+					data, err := os.ReadFile(f.stateFile(file))
 					require.NoError(t, err)
-					if cut {
-						data = data[:at]
-					} else {
-						data[at] ^= 1 << (at % 8)
-					}
-					require.NoError(t, os.WriteFile(path, data, 0o600))
+					require.NoError(t, os.WriteFile(f.stateFile(file), damaged(data, at, cut), 0o600))
 					before := listOf(t, f)
 					v := f.try(t.Context(), name, false)
 					require.False(t, silent(v), "%s: %s at byte %d, cut %t: %+v", name, file, at, cut, v)
 					require.Equal(t, before, listOf(t, f))
-					tried++
-					if v.Allowed() {
+					if tried++; v.Allowed() {
 						told++
 					}
 					_ = os.RemoveAll(filepath.Dir(f.List.Dir))
@@ -260,6 +268,15 @@ func TestEnforcementOfDamagedFiles(t *testing.T) {
 		}
 	}
 	t.Logf("%d damaged files; the person was told instead of a denial for %d of them", tried, told)
+}
+
+// damaged returns data with a bit flipped, or cut there.
+func damaged(data []byte, at int, cut bool) []byte {
+	if data = slices.Clone(data); cut {
+		return data[:at]
+	}
+	data[at] ^= 1 << (at % 8)
+	return data
 }
 
 // TestEnforcementWithoutStateDir: nothing is known, and the person is told, once a session.
@@ -392,70 +409,52 @@ func TestALateLineIsNotRemovedUnread(t *testing.T) {
 // TestEnforcementOfASwappedStateDir puts another directory, which belongs to a victim, at
 // the path of S before each call to the file system. The victim's files stay as they are.
 func TestEnforcementOfASwappedStateDir(t *testing.T) {
-	templates := enforced(t)
 	victim := []string{"steps.jsonl", "pending.json", "told.json", "steps.snapshot", "lock", "journal", "task.json"}
-	swaps := 0
-	for name := range denied {
-		for n := 0; ; n++ {
-			if !*every && n%7 != 0 {
-				if n > 200 {
-					break
+	swaps := eachDenied(t, sampled(7), func(name string, n int, f *Frame) bool {
+		s, step, swapped := state.StateDir(f.List.Dir), -1, false
+		f.List.FS = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error {
+			if step++; step == n {
+				swapped = true
+				require.NoError(t, os.Rename(s, s+".theirs"))
+				require.NoError(t, os.Mkdir(s, 0o700))
+				for _, file := range victim {
+					require.NoError(t, os.WriteFile(filepath.Join(s, file), []byte("precious"), 0o600))
 				}
-				continue
+				require.NoError(t, os.Chmod(s, 0o777)) // as if it were another user's
 			}
-			f := copied(t, templates[name])
-			s, swapped := state.StateDir(f.List.Dir), false
-			step := -1
-			f.List.FS = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error {
-				if step++; step == n {
-					swapped = true
-					require.NoError(t, os.Rename(s, s+".theirs"))
-					require.NoError(t, os.Mkdir(s, 0o700))
-					for _, file := range victim {
-						require.NoError(t, os.WriteFile(filepath.Join(s, file), []byte("precious"), 0o600))
-					}
-					require.NoError(t, os.Chmod(s, 0o777)) // as if it were another user's
-				}
-				return nil
-			}}
-			v := f.try(t.Context(), name, false)
-			if !swapped {
-				break
-			}
-			swaps++
-			require.False(t, silent(v), "%s, swapped before step %d: %+v", name, n, v)
-			for _, file := range victim {
-				data, err := os.ReadFile(filepath.Join(s, file))
-				require.NoError(t, err)
-				require.Equal(t, "precious", string(data), "%s, swapped before step %d: %s", name, n, file)
-			}
-			_ = os.RemoveAll(filepath.Dir(f.List.Dir))
+			return nil
+		}}
+		v := f.try(t.Context(), name, false)
+		if !swapped {
+			return false
 		}
-	}
+		require.False(t, silent(v), "%s, swapped before step %d: %+v", name, n, v)
+		for _, file := range victim {
+			data, err := os.ReadFile(filepath.Join(s, file))
+			require.NoError(t, err)
+			require.Equal(t, "precious", string(data), "%s, swapped before step %d: %s", name, n, file)
+		}
+		return true
+	})
 	t.Logf("%d swaps", swaps)
 }
 
 // TestEnforcementOfADamagedDirectory flips each byte of the record of the session's directory, and cuts it at each length: it
 // never names another one, in which a workflow could be begun without a question.
 func TestEnforcementOfADamagedDirectory(t *testing.T) {
-	f := copied(t, enforced(t)["blocked"])
-	project, elsewhere := filepath.Join(t.TempDir(), "project"), t.TempDir()
-	require.NoError(t, f.KeepDirectory(t.Context(), project))
-	require.Equal(t, project, f.Directory(t.Context()))
-	path := f.stateFile(state.StopFile)
-	whole, err := os.ReadFile(path)
+	l := hydrated(t, Step{})
+	elsewhere := t.TempDir()
+	require.NoError(t, l.KeepDirectory(t.Context(), l.project))
+	require.Equal(t, l.project, l.Directory(t.Context()))
+	whole, err := os.ReadFile(l.stateFile(state.StopFile))
 	require.NoError(t, err)
 	lost := 0
 	for at := range whole {
 		for _, cut := range []bool{false, true} {
-			data := slices.Clone(whole)
-			if data[at] ^= 1 << (at % 8); cut {
-				data = data[:at]
-			}
-			require.NoError(t, os.WriteFile(path, data, 0o600))
-			dir := f.Directory(t.Context())
+			require.NoError(t, os.WriteFile(l.stateFile(state.StopFile), damaged(whole, at, cut), 0o600))
+			dir := l.Directory(t.Context())
 			require.False(t, dir != "" && IsIn(dir, elsewhere), "byte %d, cut %t: %s", at, cut, dir)
-			if dir != project {
+			if dir != l.project {
 				lost++
 			}
 		}
@@ -465,27 +464,19 @@ func TestEnforcementOfADamagedDirectory(t *testing.T) {
 
 // TestEnforcementAfterEveryDeath kills the hook ahead of each change and repeats the update.
 func TestEnforcementAfterEveryDeath(t *testing.T) {
-	templates, stride, deaths := enforced(t), 9, 0
-	if *every {
-		stride = 1
-	}
 	self, err := os.Executable()
 	require.NoError(t, err)
-	for name := range denied {
-		for n := 0; ; n += stride {
-			f := copied(t, templates[name])
-			before, s := listOf(t, f), stateOfList(t, f)
-			c := exec.Command(self)
-			c.Env = append(os.Environ(), "FSMTX_TEST_DIE_AT="+strconv.Itoa(n), "FSMTX_TEST_LIST="+f.List.Dir, "FSMTX_TEST_CALL="+name)
-			out, err := c.CombinedOutput()
-			if err == nil {
-				break // the update has fewer steps
-			}
-			require.Equal(t, syscall.SIGKILL, c.ProcessState.Sys().(syscall.WaitStatus).Signal(), "%v: %s", err, out)
-			deaths++
-			requireEnforced(t, f, name, before, linesFor(s), fmt.Sprintf("%s, killed at step %d", name, n))
-			_ = os.RemoveAll(filepath.Dir(f.List.Dir))
+	deaths := eachDenied(t, sampled(9), func(name string, n int, f *Frame) bool {
+		before, s := listOf(t, f), stateOfList(t, f)
+		c := exec.Command(self)
+		c.Env = append(os.Environ(), "FSMTX_TEST_DIE_AT="+strconv.Itoa(n), "FSMTX_TEST_LIST="+f.List.Dir, "FSMTX_TEST_CALL="+name)
+		out, err := c.CombinedOutput()
+		if err == nil {
+			return false // the update has fewer steps
 		}
-	}
+		require.Equal(t, syscall.SIGKILL, c.ProcessState.Sys().(syscall.WaitStatus).Signal(), "%v: %s", err, out)
+		requireEnforced(t, f, name, before, linesFor(s), fmt.Sprintf("%s, killed at step %d", name, n))
+		return true
+	})
 	t.Logf("%d deaths", deaths)
 }

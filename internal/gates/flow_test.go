@@ -17,9 +17,9 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// reviewed is implement, test, review, settle, open the pull request.
-func reviewed(t tb) *list {
-	return hydrated(t,
+// reviewed is implement, test, review, settle, open the pull request. Its project has these files, each a name and its text.
+func reviewed(t tb, files ...string) *list {
+	l := hydrated(t,
 		Step{Subject: "Implement"},
 		Step{Subject: "Test", BlockedBy: ids(1), Check: runs("test -e pass || { echo broken; exit 1; }"),
 			Outcomes: []Outcome{{Name: "failed", Back: 1, Max: 2}}},
@@ -30,14 +30,14 @@ func reviewed(t tb) *list {
 			Outcomes: []Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
 		Step{Subject: "Open the pull request", BlockedBy: ids(3, 4)},
 	)
+	l.writes(files)
+	return l
 }
 
 func TestABranch(t *testing.T) {
-	l := reviewed(t)
-	l.write("pass", "1")
-	l.write("REVIEW.md", "fine")
+	l := reviewed(t, "pass", "1", "REVIEW.md", "fine")
 	l.ended(1, 2)
-	v := l.Update(t.Context(), Update{Task: "3", Status: completed})
+	v := l.ask(3, completed)
 	assert.Equal(t, `#3 "Review" cannot be completed: say how it ends. Complete it with metadata {"outcome": "approved"}, or with changes.
 A person can go past this in a terminal outside the client: fsmtx step skip 3 --because "..." --session s1 (or: fsmtx step done ...)`,
 		v.Reason)
@@ -72,9 +72,7 @@ A person can go past this in a terminal outside the client: fsmtx step skip 3 --
 }
 
 func TestALoop(t *testing.T) {
-	l := reviewed(t)
-	l.write("pass", "1")
-	l.write("REVIEW.md", "BLOCKER")
+	l := reviewed(t, "pass", "1", "REVIEW.md", "BLOCKER")
 	l.ended(1, 2)
 	l.begin(3)
 	assert.Contains(t, l.end(3, "approved").Reason, `its check failed (exit status 1): ! grep -q BLOCKER REVIEW.md`)
@@ -164,9 +162,7 @@ func choice(step int64, outcome string) Choice {
 
 // disputed is the workflow when the person has to settle it.
 func disputed(t tb) *list {
-	l := reviewed(t)
-	l.write("pass", "1")
-	l.write("REVIEW.md", "BLOCKER")
+	l := reviewed(t, "pass", "1", "REVIEW.md", "BLOCKER")
 	for range 2 {
 		l.ended(1, 2)
 		l.end(3, "changes")
@@ -224,9 +220,7 @@ func TestACommandChooses(t *testing.T) {
 
 // The state is what is on record; the list is put right at the next event.
 func TestAfterACrash(t *testing.T) {
-	l := reviewed(t)
-	l.write("pass", "1")
-	l.write("REVIEW.md", "x")
+	l := reviewed(t, "pass", "1", "REVIEW.md", "x")
 	l.ended(1, 2)
 	require.NotNil(t, l.Update(t.Context(), Update{Task: "3", Status: completed, Outcome: "changes"}).Turn)
 	// The hook was killed before it changed the list and answered: the client completes the step.
@@ -267,9 +261,7 @@ func TestAStepThatACrashLeavesInProgress(t *testing.T) {
 
 // A step that a script completed is judged by the outcome in its file.
 func TestCompletedInAnotherWay(t *testing.T) {
-	l := reviewed(t)
-	l.write("pass", "1")
-	l.write("REVIEW.md", "BLOCKER")
+	l := reviewed(t, "pass", "1", "REVIEW.md", "BLOCKER")
 	l.set(1, completed)
 	l.ended(2) // the only outcome is meant
 	assert.Equal(t, "done", l.state().Step(1).Outcome)
@@ -290,9 +282,7 @@ func TestCompletedInAnotherWay(t *testing.T) {
 
 // TestWhatIsTakenForASpentOutcomeIsTold: the agent has said one word and the step ends as another.
 func TestWhatIsTakenForASpentOutcomeIsTold(t *testing.T) {
-	l := reviewed(t)
-	l.write("pass", "1")
-	l.write("REVIEW.md", "BLOCKER")
+	l := reviewed(t, "pass", "1", "REVIEW.md", "BLOCKER")
 	for _, told := range []string{"", `changes has led back as often as it may (once): #3 "Review" ends as disputed.`} {
 		l.ended(1, 2)
 		s := l.state()
@@ -410,8 +400,6 @@ func versioned(t tb) *list {
 
 func TestValues(t *testing.T) {
 	l := versioned(t)
-	l.put(3, `{"id":"3","subject":"Publish {version}","description":"To {channel}, {version}.","activeForm":"Publishing `+
-		`{version}","status":"pending","blocks":[],"blockedBy":["2"],"metadata":{"fsm":"release"}}`)
 	l.end(1, "major")
 	assert.Equal(t, `#2 "Write the version" cannot be completed: it has to give version, which matches ^[0-9.]+$; it has to give channel, `+
 		`which is beta or stable. Complete it with metadata {"version": "…", "channel": "…"}`,
@@ -714,9 +702,7 @@ func TestOverTexts(t *testing.T) {
 
 // inReview is a list whose review is next.
 func inReview(t tb) *list {
-	l := reviewed(t)
-	l.write("pass", "1")
-	l.write("REVIEW.md", "fine")
+	l := reviewed(t, "pass", "1", "REVIEW.md", "fine")
 	l.ended(1, 2)
 	return l
 }

@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -144,14 +145,12 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-func TestKeep(t *testing.T) {
+// keepCases are updates of the step #2 of a state, with words of their denial, and none if they are allowed.
+func keepCases() (*state.State, map[string]keepCase) {
 	s := stateOf(stepLine{id: 1, status: inProgress}, stepLine{id: 2, status: pending, after: ids(1)})
 	text := func(s string) *string { return &s }
 	s.Steps[0].Description, s.Steps[1].Description = "Do it.", "Do it."
-	for name, e := range map[string]struct {
-		u    Update
-		want string
-	}{
+	return s, map[string]keepCase{
 		"a status": {Update{Status: completed}, ""},
 		"a deletion": {Update{Status: workflow.Deleted},
 			`#2 "B" is a step of the workflow "release" and stays in the list. Its status can become in_progress, completed or pending again`},
@@ -177,15 +176,25 @@ func TestKeep(t *testing.T) {
 		"another step waits":        {Update{AddBlocks: []string{"1"}}, `and so is #1 "A": what a step waits for must not change`},
 		"it waits for a task of no skill": {Update{Task: "99", AddBlocks: []string{"2"}},
 			"so it cannot be made to wait for another task. Leave it out of addBlocks of #99"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if e.u.Task == "" {
-				e.u.Task = "2"
-			}
-			v := keep(s, s.Step(2), e.u)
-			assert.Equal(t, e.want == "", v.Allowed())
-			assert.Contains(t, v.Reason, e.want)
-		})
+	}
+}
+
+type keepCase struct {
+	u    Update
+	want string
+}
+
+func (k keepCase) verdict(s *state.State) Verdict {
+	k.u.Task = cmp.Or(k.u.Task, "2")
+	return keep(s, s.Step(2), k.u)
+}
+
+func TestKeep(t *testing.T) {
+	s, cases := keepCases()
+	for name, k := range cases {
+		v := k.verdict(s)
+		assert.Equal(t, k.want == "", v.Allowed(), name)
+		assert.Contains(t, v.Reason, k.want, name)
 	}
 	require.True(t, keep(s, s.Step(1), Update{Task: "1", AddBlocks: []string{"2"}}).Allowed(), "the other step waits for it already")
 }
@@ -314,16 +323,12 @@ Also ready: #4 "D"
 	require.Contains(t, resumed(stateOf(stepLine{id: 1, status: pending, after: ids(1)})), "only a person can go past that")
 }
 
-// TestWhatAGateSays of a step that does not pass it: in the evidence, and to whom it concerns.
-func TestWhatAGateSays(t *testing.T) {
-	c := stateOf(stepLine{id: 4, status: inProgress, approval: "Publish?\nReally?"}).Steps[0]
+// gateCases are what gates say of the step #4 "D" of a state, in the evidence and to whom it concerns; nothing if it passes.
+func gateCases(c *state.Current) []gateCase {
 	missing := func(names ...string) fact { return fact{dir: "/project", Sight: facts.Sight{Missing: names}} }
 	link := missing("a.txt")
 	link.Outside, link.Sight.Err = []string{"link"}, errors.New("no permission")
-	for _, tt := range []struct {
-		verdict     Verdict
-		why, reason string
-	}{
+	return []gateCase{
 		{files(c, workflow.AtCompletion, missing()), "", ""},
 		{files(c, workflow.AtStart, missing()), "", ""},
 		{files(c, workflow.AtCompletion, missing("a.txt", "dist/*")), "missing: a.txt and dist/*",
@@ -348,8 +353,18 @@ func TestWhatAGateSays(t *testing.T) {
 		{approval(c), "approval: Publish? Really?", "Publish?\nReally?\n(Yes completes the step #4 \"D\" of release.)"},
 		{unapproved(c), "completed without approval", `#4 "D" was completed without the approval that it needs. ` +
 			`Set it to in_progress and complete it again, so that the person is asked`},
-	} {
-		require.Equal(t, []any{tt.why, tt.reason, tt.why == ""}, []any{tt.verdict.Why, tt.verdict.Reason, tt.verdict.Allowed()})
+	}
+}
+
+type gateCase struct {
+	verdict     Verdict
+	why, reason string
+}
+
+func TestWhatAGateSays(t *testing.T) {
+	c := stateOf(stepLine{id: 4, status: inProgress, approval: "Publish?\nReally?"}).Steps[0]
+	for _, g := range gateCases(c) {
+		require.Equal(t, []any{g.why, g.reason, g.why == ""}, []any{g.verdict.Why, g.verdict.Reason, g.verdict.Allowed()})
 	}
 	require.NotNil(t, check(c, state.Result{Run: "make"}).Check, "the result is kept as evidence")
 	require.Equal(t, state.Ask, approval(c).Decision)

@@ -36,14 +36,14 @@ type modelText struct {
 // carried out, by what it is about, each with the words that say what to do next.
 func modelTexts() map[string]modelText {
 	s := stateOf(stepLine{id: 1, status: pending}, stepLine{id: 2, status: inProgress, after: ids(1), approval: "Publish it?"},
-		stepLine{id: 3, status: inProgress, check: true}, stepLine{id: 4, status: completed, check: true, approval: "Really?"})
+		stepLine{id: 3, status: inProgress, check: true}, stepLine{id: 4, status: completed, check: true, approval: "Publish?\nReally?"})
 	one, two, three, four := s.Step(1), s.Step(2), s.Step(3), s.Step(4)
 	f := &Frame{Store: state.Store{List: tasks.List{Dir: "/c/tasks/s1"}, Session: "s1"}}
-	of := func(target *state.Current, u Update, v Verdict) Verdict {
+	in := func(s *state.State, target *state.Current, u Update, v Verdict) Verdict {
 		c := &call{Frame: f, update: u, target: &state.RecordedStep{Step: &target.Step, Workflow: target.Workflow}}
 		return f.withPastHint(c, c.finalDecision(s, target, v, nil).verdict, untold)
 	}
-	text := func(s string) *string { return &s }
+	of := func(target *state.Current, u Update, v Verdict) Verdict { return in(s, target, u, v) }
 	complete := Update{Task: "2", Status: completed}
 	running := *s
 	running.Pending = []state.Pending{{Step: 1}}
@@ -63,55 +63,42 @@ func modelTexts() map[string]modelText {
 		"order":                {of(two, complete, order(s, two, complete)), `Ready now: #1 "A"`},
 		"order, check running": {of(two, complete, order(&running, two, complete)), "wait until it ends, then try again"},
 		"order, about to be":   {of(two, complete, order(&about, two, complete)), "try again in the next message"},
-		"check, interrupted": {of(three, complete, check(three, state.Result{Run: "make", Exit: -1, Interrupted: true})),
-			"Complete the step again to run it anew"},
 		"plan mode": {of(three, Update{Task: "3", Status: completed}, planning(three, &run{step: three, kind: workflow.CheckPasses,
 			Check: &Check{Run: "make"}}, completed)), "Leave plan mode, then complete the step again"},
 		"order, circle": {of(two, complete, order(circle, circle.Step(2), complete)), "only a person can go past that"},
-		"ready": {of(one, Update{Task: "1", Status: inProgress}, files(one, workflow.AtStart,
-			fact{dir: "/p", Sight: facts.Sight{Missing: []string{"a"}}})), "it needs a, which is missing or empty in /p"},
 		"moved": {of(two, complete, (&call{Frame: f}).nowhere(two, fact{dir: "/p", away: "is gone"})),
 			`who can say where it is now: fsmtx step move DIR --because "..." --session=s1`},
 		"unchanged": {of(two, complete, files(two, workflow.AtCompletion, fact{dir: "/p", Sight: facts.Sight{Unchanged: []string{"a"}}})),
 			"complete the step again: it is recorded as unchanged, and the person is told"},
-		"produces": {of(two, complete, files(two, workflow.AtCompletion, fact{dir: "/p", Sight: facts.Sight{Missing: []string{"a", "b"}}})),
-			"it needs a and b, which are missing or empty in /p"},
-		"search": {of(two, complete, files(two, workflow.AtCompletion,
-			fact{dir: "/p", Sight: facts.Sight{Limit: "the search for * met more than 5 names"}})),
-			"Remove what is not needed there, or tell the person"},
-		"check": {of(three, Update{Task: "3", Status: completed}, failed), "Fix that, then complete the step again"},
-		"check, silent": {of(three, complete, check(three, state.Result{Run: "make", Exit: 1})),
-			"Fix what it checks, then complete the step again"},
 		"check, third time": {third, "for the 4th time: stop trying, and ask the person what to do"},
 		"checks, too long": {of(three, complete, slow(three, three, time.Minute, time.Second)),
 			`Tell the person: "fsmtx install" repairs the hook`},
 		"check is running": {of(one, complete, runningOf(&running, one)), "wait until it ends"},
 		"completed meanwhile": {of(one, Update{Task: "1", Status: inProgress}, (&call{Frame: f, update: Update{Status: inProgress, Use: "u"}}).
 			running(&about, one)), "so it need not be started"},
-		"another step": {of(two, complete, blamed(four, unapproved(four))), "Set it to in_progress and complete it again"},
-		"approval": {of(two, complete, approval(two)),
-			"tell the person, who can approve it in a terminal outside the client: fsmtx step done 2"},
+		"another step":        {of(two, complete, blamed(four, unapproved(four))), "Set it to in_progress and complete it again"},
 		"nobody can be asked": {of(two, complete, unattended(two)), "A person can go past this"},
-		"without approval":    {of(four, complete, unapproved(four)), "Set it to in_progress and complete it again"},
 		"said no": {of(two, complete, answered(stateFrom(ago((&state.State{Steps: circleFree(s).Steps}), 0, 2, completed,
 			state.Ask), inProgress), two2(s), complete, false, state.ByElicitation)), "Ask them what is missing"},
 		"out of date": {of(two, complete, answered(s, two, complete, true, state.ByElicitation)), "Complete it again"},
 		"deletion": {of(one, complete, keep(s, one, Update{Task: "1", Status: workflow.Deleted})),
 			`they can skip it with fsmtx step skip 1 --because "..." --session s1 (or: fsmtx step done ...), and end its whole workflow with ` +
 				`fsmtx step end 1 --because "..." --session s1`},
-		"metadata.fsm": {of(one, complete, keep(s, one, Update{Task: "1", Metadata: []byte(`{"fsm":null}`)})), "Repeat the update without it"},
-		"metadata._internal": {of(one, complete, keep(s, one, Update{Task: "1", Metadata: []byte(`{"_internal":true}`)})),
-			"Repeat the update without it"},
-		"subject":      {of(one, complete, keep(s, one, Update{Task: "1", Subject: text("x")})), "Leave that out"},
-		"description":  {of(one, complete, keep(s, one, Update{Task: "1", Description: text("x")})), "Leave that out"},
-		"addBlockedBy": {of(one, complete, keep(s, one, Update{Task: "1", AddBlockedBy: []string{"9"}})), "Leave addBlockedBy out"},
-		"addBlocks":    {of(one, complete, keep(s, one, Update{Task: "1", AddBlocks: []string{"3"}})), "Leave addBlocks out"},
-		"addBlocks, other task": {of(one, complete, keep(s, one, Update{Task: "9", AddBlocks: []string{"1"}})),
-			"Leave it out of addBlocks of #9"},
 		"edit": {edit("/c/tasks/s1/1.json", "/c/tasks/s1"),
 			"Use your task tools, the tools of the workflow, or fsmtx start and fsmtx complete"},
 		"registered twice":       {twinVerdict(s, one, state.Evidence{Verdict: state.Deny, Why: "order: #1 not done"}), "fsmtx doctor reports"},
 		"registered twice, asks": {twinVerdict(s, two, state.Evidence{Verdict: state.Ask, Question: "Is it good?"}), "Yes completes the step"},
+	}
+	for i, g := range gateCases(four) {
+		if !g.verdict.Allowed() {
+			all[fmt.Sprint("gate ", i)] = modelText{of(four, complete, g.verdict), g.reason}
+		}
+	}
+	kept, cases := keepCases()
+	for name, k := range cases {
+		if k.want != "" {
+			all["keep "+name] = modelText{in(kept, kept.Step(2), complete, k.verdict(kept)), k.want}
+		}
 	}
 	for _, more := range []map[string]modelText{flowTexts(f), treeTexts(f), callTexts(f), itemTexts(f)} {
 		maps.Copy(all, more)
@@ -332,7 +319,7 @@ func TestTextsForTheModel(t *testing.T) {
 					assert.Regexp(t, "person", before, "who runs it")
 				}
 			}
-			if name == "deletion" || strings.HasPrefix(name, "metadata") || strings.HasPrefix(name, "addBlocks") {
+			if name == "deletion" || strings.HasPrefix(name, "keep ") {
 				assert.NotContains(t, text, "A person can go past this", "the commands do not do that")
 			}
 		})
@@ -551,11 +538,12 @@ func said(t *testing.T, s *state.State) string {
 		}
 		lines = append(lines, strings.Join(words, "; "))
 	}
-	return "\n" + strings.Join(lines, "\n")
+	return strings.Join(lines, "\n") + "\n\n"
 }
 
 // TestWhatIsSaidOfSteps: parts, copies, a loop, a condition, a time limit, and a person's choice.
 func TestWhatIsSaidOfSteps(t *testing.T) {
+	all := ""
 	l := ofSpec(t, `{"fsm": 2, "steps": [
  {"id": 1, "subject": "List", "outcomes": {"some": {}, "none": {}}},
  {"id": 2, "subject": "Migrate", "blockedBy": [1], "when": {"1": "some"}, "each": {"lines": "lines"}, "do": [
@@ -565,30 +553,14 @@ func TestWhatIsSaidOfSteps(t *testing.T) {
  {"id": 4, "subject": "Mourn", "when": {"1": "none"}},
  {"id": 5, "subject": "Tell", "blockedBy": [3, 4], "approval": "Told?"}
 ]}`)
-	assert.Equal(t, `
-1 ready; some by agent; none by agent
-2 blocked; after [1]
-3 blocked; undecided; after [2]; again by person to 2, 0 of 2; fine by person
-4 blocked; after [1]
-5 blocked; after [3 4]`, said(t, l.state()))
+	all += said(t, l.state())
 	l.end(1, "some")
 	l.write("lines", "a\nb")
 	l.begin(2)
 	l.begin(8)
 	s := l.state()
 	s.Time = s.Time.Add(2*time.Hour + 3*time.Minute)
-	assert.Equal(t, `
-1 done; as some; some by agent; none by agent
-2 in progress; ▸ 2 items, 0 done; after [1 7 10]
-3 blocked; undecided; after [2]; again by person to 2, 0 of 2; fine by person
-4 not needed; as skipped; because #1 ended as some; after [1]
-5 blocked; after [3 4]
-6 blocked; item a; (for "a" of #2); in 2; after [1 8]
-7 blocked; item a; (for "a" of #2); in 2; after [6]; failed by machine to 6, 0 of 1, then parked; parked by machine
-8 in progress; item a; (part of #6, for "a"); 1 h 3 min over, 1 h 3 min over its time limit of 1h; in 6; after [1]
-9 blocked; item b; (for "b" of #2); in 2; after [1 11]
-10 blocked; item b; (for "b" of #2); in 2; after [9]; failed by machine to 9, 0 of 1, then parked; parked by machine
-11 ready; item b; (part of #9, for "b"); in 9; after [1]`, said(t, s))
+	all += said(t, s)
 	assert.Equal(t, "", s.Returned(1)+s.Returned(8)+s.Returned(99))
 
 	l.end(8, "")
@@ -596,18 +568,7 @@ func TestWhatIsSaidOfSteps(t *testing.T) {
 	l.end(6, "")
 	require.NotNil(t, l.end(7, "").Turn)
 	l.ended(8, 6, 7)
-	assert.Equal(t, `
-1 done; as some; some by agent; none by agent
-2 in progress; ▸ 2 items, 1 done; after [1 7 10]
-3 blocked; undecided; after [2]; again by person to 2, 0 of 2; fine by person
-4 not needed; as skipped; because #1 ended as some; after [1]
-5 blocked; after [3 4]
-6 done; as done; (round 2 of 2); item a; (for "a" of #2); in 2; after [1 8]
-7 done; as parked; (round 2 of 2); item a; (for "a" of #2); in 2; after [6]; failed by machine to 6, 1 of 1, then parked; parked by machine
-8 done; as done; (round 2); item a; (part of #6, for "a"); in 6; after [1]
-9 blocked; item b; (for "b" of #2); in 2; after [1 11]
-10 blocked; item b; (for "b" of #2); in 2; after [9]; failed by machine to 9, 0 of 1, then parked; parked by machine
-11 ready; item b; (part of #9, for "b"); in 9; after [1]`, said(t, l.state()))
+	all += said(t, l.state())
 	assert.Equal(t, `The item "a" is done. #2 "Migrate" still waits for the item "b", of which #9 "Change b" and #10 "Test b" are `+
 		`open. Ready now: #11 "Edit: b"`, l.state().Returned(7))
 	l.ended(11, 9)
@@ -617,16 +578,6 @@ func TestWhatIsSaidOfSteps(t *testing.T) {
 	l.past(Past{Step: 3, Done: true, Outcome: "fine"})
 	require.Equal(t, state.Ask, l.end(5, "").Decision)
 	l.remove(11)
-	assert.Equal(t, `
-1 done; as some; some by agent; none by agent
-2 done; as done; ▸ 2 items, 2 done; after [1 7 10]
-3 done; as fine; undecided; after [2]; again by person to 2, 0 of 2; fine by person
-4 not needed; as skipped; because #1 ended as some; after [1]
-5 ready; asked; after [3 4]
-6 done; as done; (round 2 of 2); item a; (for "a" of #2); in 2; after [1 8]
-7 done; as parked; (round 2 of 2); item a; (for "a" of #2); in 2; after [6]; failed by machine to 6, 1 of 1, then parked; parked by machine
-8 done; as done; (round 2); item a; (part of #6, for "a"); in 6; after [1]
-9 done; as done; item b; (for "b" of #2); in 2; after [1 11]
-10 skipped; as skipped; item b; (for "b" of #2); in 2; after [9]; failed by machine to 9, 0 of 1, then parked; parked by machine
-11 done; as done; item b; (part of #9, for "b"); in 9; after [1]`, said(t, l.state()))
+	all += said(t, l.state())
+	golden(t, "said.txt", all)
 }

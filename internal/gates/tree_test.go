@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -50,15 +49,11 @@ func TestAStepWaitsForWhatIsUnderIt(t *testing.T) {
 	assert.Contains(t, l.denies(3, inProgress), `#2 "Write the notes" must be done first. Ready now: #11`)
 	l.allows(2, pending)
 	l.begin(2, 11)
-	l.allows(11, completed)
-	text, _ := l.Seen(t.Context(), "11", "")
-	assert.Empty(t, text)
-	l.allows(12, completed)
-	text, _ = l.Seen(t.Context(), "12", "")
-	assert.Equal(t, `The workflow of notes is done. Go on with #2 "Write the notes": How to do 2.`, text)
+	assert.Empty(t, l.told(11, ""))
+	assert.Equal(t, `The workflow of notes is done. Go on with #2 "Write the notes": How to do 2.`, l.told(12, ""))
 	assert.Equal(t, ids(2), ready(l.state()))
 	l.allows(2, completed)
-	text, _ = l.Seen(t.Context(), "12", "")
+	text, _ := l.Seen(t.Context(), "12", "")
 	assert.Empty(t, text, "the outer step is done")
 	assert.Equal(t, ids(3), ready(l.state()))
 }
@@ -78,15 +73,13 @@ func TestStopAndResumeSpeakOfTheOuterStepWhenTheInnerIsDone(t *testing.T) {
 	l := nested(t)
 	agent, _ := l.stops(Stopping{Mode: Remind})
 	assert.Contains(t, agent, `#11 "Collect" is ready.`)
-	text := l.resumes()
-	assert.Contains(t, text, "Ready: #11 \"Collect\": How to do 11.\n#2 \"Write the notes\" goes on when what is under it is done: the "+
+	assert.Contains(t, l.resumes(), "Ready: #11 \"Collect\": How to do 11.\n#2 \"Write the notes\" goes on when what is under it is done: the "+
 		"workflow of notes, of which #11 \"Collect\" and #12 \"Draft\" are open.\n")
 	l.allows(11, completed)
 	l.allows(12, completed)
 	agent, _ = l.stops(Stopping{Mode: Remind})
 	assert.Contains(t, agent, `release, notes: 3 of 5 steps done. #2 "Write the notes" is in progress. Go on`)
-	text = l.resumes()
-	assert.Contains(t, text, "In progress: #2 \"Write the notes\": How to do 2.\n")
+	assert.Contains(t, l.resumes(), "In progress: #2 \"Write the notes\": How to do 2.\n")
 }
 
 func TestAPersonWhoEndsAStepEndsWhatIsUnderIt(t *testing.T) {
@@ -133,9 +126,7 @@ func TestReopenBeforeACalledSkill(t *testing.T) {
 	assert.Equal(t, "Step 11: completed", l.shown(11), "it belonged to round 1")
 	l.end(1, "ok")
 	assert.Equal(t, ids(21), ready(l.state()))
-	for _, id := range ids(21, 22) {
-		l.end(id, "")
-	}
+	l.ended(21, 22)
 	l.end(2, "ok")
 	assert.Empty(t, ready(l.state()))
 	assert.False(t, l.state().HasOpen())
@@ -203,8 +194,7 @@ func TestReopenBeforeWhatWasOver(t *testing.T) {
 // A person opens a step again while the agent works on a skill within a later one. That one was not
 // done, so it is not opened again: what is under it waits, and goes on afterwards.
 func TestAReopenInTheMiddleOfANestedWorkflow(t *testing.T) {
-	l := reviewed(t)
-	l.write("pass", "1")
+	l := reviewed(t, "pass", "1")
 	l.ended(1, 2)
 	l.begin(3)
 	l.nest(workflow.Workflow{Command: "notes", Parent: 3, Round: 1, Steps: []Step{{ID: 11, Subject: "Collect"},
@@ -226,9 +216,8 @@ func TestAReopenInTheMiddleOfANestedWorkflow(t *testing.T) {
 // While tasks are put right the client is locked out of them.
 func TestTasksArePutRightUnderTheirLocks(t *testing.T) {
 	l := hydrated(t, Step{}, Step{})
-	for id := range int64(2) {
-		l.put(id+1, strings.Replace(string(taskText(Step{ID: id + 1, Status: pending})), `"subject":""`, `"subject":"mine"`, 1))
-	}
+	l.rewrite(Step{ID: 1, Subject: "mine", Status: pending}, "")
+	l.rewrite(Step{ID: 2, Subject: "mine", Status: pending}, "")
 	var rewritten []string
 	l.List.FS = &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
 		if dir, name := filepath.Split(s.To); filepath.Clean(dir) == l.List.Dir && tasks.Form.IsTask(name) {

@@ -3,11 +3,13 @@ package gates
 import (
 	"cmp"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -24,6 +26,20 @@ import (
 	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 )
+
+var update = flag.Bool("update", false, "write what is compared with files of testdata there")
+
+// golden compares a text with that of a file in testdata, or writes it there with -update.
+func golden(t *testing.T, file, text string) {
+	t.Helper()
+	path := filepath.Join("testdata", file)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), text)
+}
 
 // What the steps of the tests are made of.
 type (
@@ -126,9 +142,7 @@ func (l *list) commit(change txn.Change) {
 func ofSpec(t tb, file string, files ...string) *list {
 	t.Helper()
 	l := newList(t)
-	for pair := range slices.Chunk(files, 2) {
-		l.write(pair[0], pair[1])
-	}
+	l.writes(files)
 	spec, err := fsmspec.Parse([]byte(file))
 	require.NoError(t, err)
 	list := l.List
@@ -203,6 +217,14 @@ func (l *list) write(name, text string) {
 	path := filepath.Join(l.project, name)
 	require.NoError(l.t, os.MkdirAll(filepath.Dir(path), 0o755))
 	require.NoError(l.t, os.WriteFile(path, []byte(text), 0o644))
+}
+
+// writes writes files, each a name and its text.
+func (l *list) writes(files []string) {
+	l.t.Helper()
+	for pair := range slices.Chunk(files, 2) {
+		l.write(pair[0], pair[1])
+	}
 }
 
 // ask requests an update, as the hook does.
