@@ -73,8 +73,8 @@ func TestStopAndResumeSpeakOfTheOuterStepWhenTheInnerIsDone(t *testing.T) {
 	l := nested(t)
 	agent, _ := l.stops(Stopping{Mode: Remind})
 	assert.Contains(t, agent, `#11 "Collect" is ready.`)
-	assert.Contains(t, l.resumes(), "Ready: #11 \"Collect\": How to do 11.\n#2 \"Write the notes\" goes on when what is under it is done: the "+
-		"workflow of notes, of which #11 \"Collect\" and #12 \"Draft\" are open.\n")
+	assert.Contains(t, l.resumes(), "Ready: #11 \"Collect\": How to do 11.\n#2 \"Write the notes\" goes on when what is under it is done: "+
+		"the workflow of notes, of which #11 \"Collect\" and #12 \"Draft\" are open.\n")
 	l.allows(11, completed)
 	l.allows(12, completed)
 	agent, _ = l.stops(Stopping{Mode: Remind})
