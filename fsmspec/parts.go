@@ -139,7 +139,7 @@ func (l level) tasks() []Task {
 	tasks := make([]Task, len(l.steps))
 	for i, s := range l.steps {
 		t := s.task
-		t.Blocks, t.BlockedBy = slices.Clone(t.Blocks), slices.Clone(t.BlockedBy)
+		t.Blocks, t.BlockedBy, t.Circular = slices.Clone(t.Blocks), slices.Clone(t.BlockedBy), slices.Clone(t.Circular)
 		t.Gates, t.Flow, t.Each = t.Gates.clone(), t.Flow.clone(), t.Each.clone()
 		t.Parts = s.parts.tasks()
 		tasks[i] = t
