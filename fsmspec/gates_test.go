@@ -212,11 +212,3 @@ func TestNoTaskHasAGate(t *testing.T) {
 	}
 	assert.Equal(t, plan(`[{"id": 1, "subject": "A"}]`), plan(`[{"id": 1, "subject": "A"`+gates+`}]`))
 }
-
-func TestGatesAreCopies(t *testing.T) {
-	spec := parsed(t, `[{"id": 1, "subject": "A", "produces": ["a"], "ready": ["b"], "check": "c"}]`)
-	gates := spec.Tasks()[0].Gates
-	gates.Produces[0], gates.Ready[0], gates.Check.Run = "x", "x", "x"
-	assert.Equal(t, fsmspec.Gates{Produces: []string{"a"}, Ready: []string{"b"},
-		Check: &fsmspec.Check{Run: "c", Timeout: fsmspec.DefaultCheckTimeout}}, spec.Tasks()[0].Gates)
-}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -178,6 +179,44 @@ func checkProblems(t *rapid.T, data []byte, err *fsmspec.InvalidError, isJSON bo
 	// A byte order mark has a message of its own.
 	if !bytes.HasPrefix(data, []byte("\uFEFF")) {
 		assert.Equal(t, isJSON, !malformed, "%v", err)
+	}
+}
+
+// TestTasksAreCopies: whatever is changed in what a workflow returns.
+func TestTasksAreCopies(t *testing.T) {
+	for _, file := range []string{review, migration, release, onlyCase(`["Edit"]`), `[{"id": 1, "subject": "A", "produces": ["a"], ` +
+		`"ready": ["b"], "check": {"run": "c", "env": ["D"], "watch": ["e"]}, "blocks": [1], "blockedBy": [1], "x": 1}]`} {
+		spec, want := parsed(t, file), parsed(t, file)
+		scramble(reflect.ValueOf(spec.Tasks()))
+		scramble(reflect.ValueOf(spec.Warnings()))
+		assert.Equal(t, want.Tasks(), spec.Tasks())
+		assert.Equal(t, want.Warnings(), spec.Warnings())
+	}
+}
+
+// scramble changes all that a value leads to.
+func scramble(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			scramble(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			scramble(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			scramble(v.Field(i))
+		}
+	case reflect.String:
+		if v.CanSet() { // it is exported
+			v.SetString("changed")
+		}
+	case reflect.Int64:
+		if v.CanSet() {
+			v.SetInt(99)
+		}
 	}
 }
 

@@ -39,10 +39,8 @@ func TestWarnings(t *testing.T) {
 			`1:42 /0/blocks/1 task 1 ("A"): blocks lists 2 more than once`},
 		{"one reference in two tasks", `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blockedBy": [1]}, {"id": 3, ` +
 			`"subject": "C", "blockedBy": [1]}]`, ``},
-		{"both sides", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blockedBy": [1]}]`,
-			``},
-		{"both sides, blockedBy first", `[{"id": 2, "subject": "B", "blockedBy": [1]}, {"id": 1, "subject": "A", "blocks": [2]}]`,
-			``},
+		{"both sides", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blockedBy": [1]}]`, ``},
+		{"both sides, blockedBy first", `[{"id": 2, "subject": "B", "blockedBy": [1]}, {"id": 1, "subject": "A", "blocks": [2]}]`, ``},
 		{"in progress while blocked", `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "status": "in_progress", "blockedBy": [1]}]`,
 			`1:65 /1/status task 2 ("B"): in_progress while blocked by task 1 ("A"), which is pending`},
 		{"in progress while blocked from the other side",
