@@ -20,8 +20,7 @@ import (
 // JSON object, at exit 0: some agents refuse every call whose hook fails. Beside the list and its state nothing changes, and no step
 // is completed by an event that does not name the program.
 func FuzzAgents(f *testing.F) {
-	data, err := os.ReadFile("../testdata/agents/events.jsonl")
-	require.NoError(f, err)
+	data := must(os.ReadFile("../testdata/agents/events.jsonl"))
 	for line := range bytes.Lines(data) {
 		var recorded struct {
 			Agent string         `json:"agent"`

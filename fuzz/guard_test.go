@@ -37,8 +37,7 @@ func newPlanningWorld(f *testing.F) planningWorld {
 // fresh removes the files of earlier inputs, and writes the state of a workflow, if there is one.
 func (w planningWorld) fresh(t *testing.T, state ...string) {
 	for _, dir := range []string{w.feature, w.state, filepath.Join(w.plugin, "config")} {
-		entries, err := os.ReadDir(dir)
-		require.NoError(t, err)
+		entries := must(os.ReadDir(dir))
 		for _, e := range entries {
 			require.NoError(t, os.Remove(filepath.Join(dir, e.Name())))
 		}
@@ -215,8 +214,7 @@ func FuzzGuardState(f *testing.F) {
 			a := w.works(t, id, calls[id])
 			require.False(t, id == "H12" && strings.Count(a.Output, "</planning-state>") > 1, "a value ended the block: %s", a.Output)
 		}
-		log, err := os.ReadFile(w.session().Log())
-		require.NoError(t, err)
+		log := must(os.ReadFile(w.session().Log()))
 		for line := range strings.Lines(string(log)) {
 			require.False(t, !strings.HasPrefix(line, "[") || !strings.Contains(line, "Z] H"), "a value began a line of the log: %q", line)
 		}
@@ -289,9 +287,7 @@ func FuzzGuardAudit(f *testing.F) {
 		path := filepath.Join(w.feature, ".planning-audit.log")
 		put(t, data, path)
 		first := w.ask(t, "H05", w.calls()["H05"])
-		after, err := os.ReadFile(path)
-		require.NoError(t, err)
-		added, kept := bytes.CutPrefix(after, data)
+		added, kept := bytes.CutPrefix(must(os.ReadFile(path)), data)
 		require.True(t, kept && (first.Output == "") == (len(added) == 0), "added %q", added)
 		require.NotContains(t, strings.Trim(string(added), "\n"), "\n")
 		require.Empty(t, w.ask(t, "H05", w.calls()["H05"]).Output, "the same phase twice")

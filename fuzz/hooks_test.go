@@ -23,8 +23,7 @@ import (
 func requests(f *testing.F) []jsontext.Value {
 	var all []jsontext.Value
 	for _, name := range []string{"cases.json", "more.json", "dialects.json"} {
-		data, err := os.ReadFile(filepath.Join("../testdata/hooks", name))
-		require.NoError(f, err)
+		data := must(os.ReadFile(filepath.Join("../testdata/hooks", name)))
 		var file struct {
 			Cases []struct {
 				Request jsontext.Value `json:"request"`
@@ -185,8 +184,7 @@ func FuzzHooksInput(f *testing.F) {
 		if !jsontext.Value(input).IsValid() {
 			input = []byte("{}")
 		}
-		name, err := json.Marshal(event, jsontext.AllowInvalidUTF8(true))
-		require.NoError(t, err)
+		name := must(json.Marshal(event, jsontext.AllowInvalidUTF8(true)))
 		const settings = `"settings":{"enableHooks":true,"hooks":{` +
 			`"BeforeTool":[{"matcher":".","sequential":true,"hooks":[{"type":"command","command":"cat"},{"type":"command",` +
 			`"command":"cat; exit 2"}]}],` +

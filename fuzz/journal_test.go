@@ -118,9 +118,7 @@ func checkJournal(t *testing.T, journal []byte) {
 // checkSetAside checks that SetAside moves an untrusted journal away without changing the
 // list, and that there is nothing to recover then.
 func (h *home) checkSetAside(before map[string]string) {
-	moved, err := txn.SetAside(context.Background(), h.path(list))
-	require.NoError(h.t, err)
-	require.Len(h.t, moved, 2)
+	require.Len(h.t, must(txn.SetAside(context.Background(), h.path(list))), 2)
 	for name, was := range before {
 		if strings.HasPrefix(name, list+"/") || strings.HasPrefix(name, "outside/") {
 			require.Equal(h.t, was, h.tree(filepath.Dir(name))[name])
@@ -132,8 +130,7 @@ func (h *home) checkSetAside(before map[string]string) {
 }
 
 func (h *home) names() map[string]bool {
-	entries, err := os.ReadDir(h.path(list))
-	require.NoError(h.t, err)
+	entries := must(os.ReadDir(h.path(list)))
 	names := map[string]bool{}
 	for _, e := range entries {
 		names[e.Name()] = true

@@ -17,13 +17,10 @@ import (
 // FuzzPlan reads any text as one that describes steps. Those that are found are a valid workflow, each from a line of the
 // text, and what fsmtx new writes of them is valid. A plan to work by has a step for each of its lines.
 func FuzzPlan(f *testing.F) {
-	files, err := filepath.Glob("../internal/outline/testdata/corpus/*.txtar")
-	require.NoError(f, err)
+	files := must(filepath.Glob("../internal/outline/testdata/corpus/*.txtar"))
 	require.NotEmpty(f, files)
 	for i, name := range files {
-		archive, err := txtar.ParseFile(name)
-		require.NoError(f, err)
-		f.Add(archive.Files[0].Data, byte(i))
+		f.Add(must(txtar.ParseFile(name)).Files[0].Data, byte(i))
 	}
 	for _, seed := range []string{
 		"", "- [ ] a\n  - [x] b\n    text\n- [ ] c\r\n", "1. \xff\n2. \u2028b\x00", "# Step 1: A\n## Step 2: B\n```\n- [ ] c\n",
@@ -44,9 +41,7 @@ func FuzzPlan(f *testing.F) {
 		h.write("skill/SKILL.md", text)
 		plan, err := write.ReadPlan(h.path("skill/SKILL.md"), forms[int(form)%len(forms)])
 		if err == nil {
-			spec, err := fsmspec.Parse(plan.Data)
-			require.NoError(t, err)
-			require.Len(t, plan.Lines, spec.Len())
+			require.Len(t, plan.Lines, must(fsmspec.Parse(plan.Data)).Len())
 			open := func(text string) string { return regexp.MustCompile(`\[[xX]\]`).ReplaceAllString(text, "[ ]") }
 			for _, line := range plan.Lines {
 				require.Contains(t, open(string(text)), open(line)) // a later box in a line is a part of its text

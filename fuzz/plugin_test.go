@@ -45,10 +45,7 @@ func FuzzRegistry(f *testing.F) {
 			checkInstallation(t, in)
 			written[in.Key] = append(written[in.Key], registryEntry(in))
 		}
-		text, err := json.Marshal(map[string]any{"version": 2, "plugins": written})
-		require.NoError(t, err)
-		again, err := client.ParseRegistry("registry", text)
-		require.NoError(t, err)
+		again := must(client.ParseRegistry("registry", must(json.Marshal(map[string]any{"version": 2, "plugins": written}))))
 		require.Empty(t, again.Problems())
 		require.Equal(t, lines(r), lines(again))
 		require.Len(t, r.Applying("/p"), len(r.Applying())+len(slices.DeleteFunc(r.Installations(), func(in client.Installation) bool {
@@ -195,9 +192,7 @@ func FuzzFrontmatter(f *testing.F) {
 			require.Equal(t, err == nil, markedErr == nil)
 		}
 		if name != "" {
-			longer, err := frontmatter.SkillName(append(bytes.Clone(data), "\n---\nname: other\n---\n"...))
-			require.NoError(t, err)
-			require.Equal(t, name, longer)
+			require.Equal(t, name, must(frontmatter.SkillName(append(bytes.Clone(data), "\n---\nname: other\n---\n"...))))
 		}
 		h := newHome(t)
 		h.write(".claude/plugins/installed_plugins.json",

@@ -33,12 +33,7 @@ func FuzzRecord(f *testing.F) {
 				require.LessOrEqual(t, s.Check.Limit(), fsmspec.MaxCheckTimeout)
 			}
 		}
-		line, err := w.Encode()
-		require.NoError(t, err)
-		again, err := workflow.ParseWorkflow(line)
-		require.NoError(t, err)
-		second, err := again.Encode()
-		require.NoError(t, err)
-		require.Equal(t, line, second)
+		line := must(w.Encode())
+		require.Equal(t, line, must(must(workflow.ParseWorkflow(line)).Encode()))
 	})
 }

@@ -16,8 +16,7 @@ import (
 // containers that are empty. A file that cannot be edited safely is refused.
 func FuzzSettings(f *testing.F) {
 	hooks := settings.Hooks("/opt/bin/fsmtx", nil, settings.Duty{})
-	whole, err := settings.Add(nil, settings.WithTaskTools(hooks, true))
-	require.NoError(f, err)
+	whole := must(settings.Add(nil, settings.WithTaskTools(hooks, true)))
 	seed(f,
 		`{}`, "{\n}\n", `{"hooks":{}}`, `{"hooks":{"PostToolUse":[]}}`, `{"hooks":{"PostToolUse":[{"matcher":"Skill","hooks":[]}]}}`,
 		"{\r\n\t\"a\": [1 ]\r\n}", `{"a":1,}`, `{"a":1,"a":2}`, "{\n  // mine\n}",
@@ -44,22 +43,15 @@ func FuzzSettings(f *testing.F) {
 		if settings.Strict(data) == nil {
 			require.True(t, jsontext.Value(bytes.TrimPrefix(with, mark)).IsValid(jsontext.AllowInvalidUTF8(true)))
 		}
-		installed, err := settings.Inspect(bytes.Clone(with), ours)
-		require.NoError(t, err)
-		require.Equal(t, settings.Installed, installed.State)
-		again, err := settings.Add(bytes.Clone(with), ours)
-		require.NoError(t, err)
-		require.Equal(t, string(with), string(again), "adding twice is adding once")
+		require.Equal(t, settings.Installed, must(settings.Inspect(bytes.Clone(with), ours)).State)
+		require.Equal(t, string(with), string(must(settings.Add(bytes.Clone(with), ours))), "adding twice is adding once")
 
-		without, err := settings.Remove(bytes.Clone(with), ours)
-		require.NoError(t, err)
+		without := must(settings.Remove(bytes.Clone(with), ours))
 		if report.State == settings.Absent {
 			requireAlike(t, data, without)
 			return
 		}
-		rest, err := settings.Remove(bytes.Clone(data), ours)
-		require.NoError(t, err)
-		requireAlike(t, rest, without)
+		requireAlike(t, must(settings.Remove(bytes.Clone(data), ours)), without)
 	})
 }
 
@@ -90,11 +82,8 @@ func FuzzServer(f *testing.F) {
 		if err != nil {
 			return
 		}
-		installed, err := settings.InspectServer(bytes.Clone(with), s)
-		require.NoError(t, err)
-		require.Equal(t, settings.Installed, installed.State)
-		without, err := settings.RemoveServer(bytes.Clone(with), s)
-		require.NoError(t, err)
+		require.Equal(t, settings.Installed, must(settings.InspectServer(bytes.Clone(with), s)).State)
+		without := must(settings.RemoveServer(bytes.Clone(with), s))
 		if report.State == settings.Absent {
 			requireAlike(t, data, without)
 		}

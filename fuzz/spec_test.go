@@ -41,12 +41,10 @@ func FuzzSpec(f *testing.F) {
 		`{"fsm": 2, "vars": {"to": "x"}, "steps": [{"id": 1, "subject": "a {to}", "set": {"v": "[0-9]"}}, {"id": 2, "subject": "b {v}", `+
 			`"blockedBy": [1], "decides": "person", "outcomes": ["a", "b"], "within": "1h"}, {"id": 3, "subject": "c", "when": {"2": "a"}}]}`,
 	)
-	machines, err := filepath.Glob("../testdata/machine/*.json")
-	require.NoError(f, err)
+	machines := must(filepath.Glob("../testdata/machine/*.json"))
 	require.NotEmpty(f, machines)
 	for _, name := range machines {
-		data, err := os.ReadFile(name)
-		require.NoError(f, err)
+		data := must(os.ReadFile(name))
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -179,8 +177,7 @@ func checkSpec(t worlds.TB, data []byte) {
 		return
 	}
 	const base = 8
-	plan, err := spec.Plan("skill", fsmspec.Snapshot{MaxID: base}, fsmspec.Policy{})
-	require.NoError(t, err)
+	plan := must(spec.Plan("skill", fsmspec.Snapshot{MaxID: base}, fsmspec.Policy{}))
 	require.NoError(t, hydrated)
 	h.checkCreated(plan.Creations())
 	checkPlanAgain(t, plan.Creations(), base)
@@ -188,14 +185,11 @@ func checkSpec(t worlds.TB, data []byte) {
 
 // checkCreated checks that the list has the planned files and the user's own, and no others.
 func (h *home) checkCreated(created []fsmspec.Creation) {
-	names, err := filepath.Glob(h.path(list) + "/*.json")
-	require.NoError(h.t, err)
-	require.Len(h.t, names, len(created)+1)
+	require.Len(h.t, must(filepath.Glob(h.path(list)+"/*.json")), len(created)+1)
 	require.FileExists(h.t, h.path(list+"/7.json"))
 	for _, c := range created {
 		want := tasks.Form.File(c)
-		data, err := os.ReadFile(h.path(list + "/" + want.Name))
-		require.NoError(h.t, err)
+		data := must(os.ReadFile(h.path(list + "/" + want.Name)))
 		require.Equal(h.t, string(want.Data), string(data))
 		checkShown(h.t, want.Name, data)
 	}
@@ -250,14 +244,10 @@ func checkPlanAgain(t require.TestingT, created []fsmspec.Creation, base int64) 
 			}
 			task[field], _ = json.Marshal(ids)
 		}
-		text, err := json.Marshal(task)
-		require.NoError(t, err)
-		all = append(all, string(text))
+		all = append(all, string(must(json.Marshal(task))))
 	}
-	spec, err := fsmspec.Parse([]byte("[" + strings.Join(all, ",") + "]"))
-	require.NoError(t, err)
-	plan, err := spec.Plan("skill", fsmspec.Snapshot{MaxID: base}, fsmspec.Policy{})
-	require.NoError(t, err)
+	spec := must(fsmspec.Parse([]byte("[" + strings.Join(all, ",") + "]")))
+	plan := must(spec.Plan("skill", fsmspec.Snapshot{MaxID: base}, fsmspec.Policy{}))
 	for i, c := range plan.Creations() {
 		require.Equal(t, string(tasks.Form.File(created[i]).Data), string(tasks.Form.File(c).Data))
 	}
@@ -268,7 +258,5 @@ func checkPlanAgain(t require.TestingT, created []fsmspec.Creation, base int64) 
 func local(t require.TestingT, actual jsontext.Value, base int64) jsontext.Value {
 	var text string
 	require.NoError(t, json.Unmarshal(actual, &text))
-	n, err := strconv.ParseInt(text, 10, 64)
-	require.NoError(t, err)
-	return jsontext.Value(fmt.Sprint(n - base))
+	return jsontext.Value(fmt.Sprint(must(strconv.ParseInt(text, 10, 64)) - base))
 }

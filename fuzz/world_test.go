@@ -100,6 +100,14 @@ func skipIfTooLong(t *testing.T, data []byte) {
 	}
 }
 
+// must returns the value of a call that has to succeed.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
 // seed adds inputs.
 func seed(f *testing.F, inputs ...string) {
 	for _, input := range inputs {

@@ -3,11 +3,13 @@ package locator_test
 import (
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -214,5 +216,18 @@ func TestSearchForNestedSkillsIsBounded(t *testing.T) {
 		listed = 0
 		w.finds("", "x", dir)
 		assert.Less(t, listed, 5)
+	}
+}
+
+// The search in parent directories ends below the home, by whichever path that is named.
+func TestTheSearchEndsBelowALinkedHome(t *testing.T) {
+	root := worlds.Tree(t, "link -> home", "home/project/sub/", "home/project/.claude/skills/near/SKILL.md",
+		"home/project/.claude/skills/near/fsm.json",
+		"home/.claude/skills/far/SKILL.md", "home/.claude/skills/far/fsm.json")
+	for _, home := range []string{"home", "link"} {
+		l := locator.Locator{FS: locator.OS{}, ConfigDir: filepath.Join(root, "config"), Home: filepath.Join(root, home)}
+		for name, found := range map[string]bool{"near": true, "far": false} {
+			assert.Equal(t, found, must(l.Locate(name, filepath.Join(root, "home/project/sub"))).Found(), "%s with HOME at %s", name, home)
+		}
 	}
 }

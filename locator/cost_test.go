@@ -79,8 +79,7 @@ func (w *world) count(command string, listed bool) (result locator.Result, opene
 	c := &calls{FS: w.FS, opened: map[string]int{}}
 	l := w.Locator
 	l.FS, l.Invoked, l.Listed = c, true, func(string) bool { return listed }
-	result, err := l.Locate(command, project)
-	assert.NoError(w.t, err)
+	result = must(l.Locate(command, project))
 	for _, times := range c.opened {
 		opened += times
 	}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/locator"
@@ -17,11 +16,8 @@ import (
 func TestOpenWaitsForALease(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "settings.json"), "{}")
 	released := files.Lease(t, path)
-	f, err := locator.OS{}.Open(path)
-	require.NoError(t, err)
+	f := must(locator.OS{}.Open(path))
 	defer f.Close()
-	content, err := io.ReadAll(f)
-	require.NoError(t, err)
-	assert.Equal(t, "{}", string(content))
+	assert.Equal(t, "{}", string(must(io.ReadAll(f))))
 	released()
 }

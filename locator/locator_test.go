@@ -334,8 +334,7 @@ func TestProblemsOfTheRegistryAreSteps(t *testing.T) {
 func TestResultAsJSON(t *testing.T) {
 	w := newWorld(t)
 	w.has(mine+"s/SKILL.md=", mine+"s/")
-	data, err := json.Marshal(w.locate("s", project))
-	require.NoError(t, err)
+	data := must(json.Marshal(w.locate("s", project)))
 	assert.Equal(t, `{"command":"s","path":"/home/me/.claude/skills/s/fsm.json","plugin":"","steps":[`+
 		`{"rule":"user skill","path":"/home/me/.claude/skills/s/SKILL.md","outcome":"found","detail":"the client runs this skill"},`+
 		`{"rule":"user skill","path":"/home/me/.claude/skills/s/fsm.json","outcome":"used","detail":""}]}`, string(data))

@@ -18,8 +18,7 @@ import (
 
 // onDisk returns a locator on the real file system and a directory for the test.
 func onDisk(t *testing.T) (dir string, l *locator.Locator) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	require.NoError(t, err)
+	dir = must(filepath.EvalSymlinks(t.TempDir()))
 	return dir, &locator.Locator{FS: locator.OS{}, ConfigDir: filepath.Join(dir, "config")}
 }
 
@@ -63,11 +62,9 @@ func TestUnusableSpecIsFoundAndRefused(t *testing.T) {
 			test.make(t, path)
 			write(t, filepath.Join(l.ConfigDir, "skills", "s", "fsm.json"), spec)
 
-			result, err := l.Locate("s", dir)
-			require.NoError(t, err)
-			assert.Equal(t, path, result.Path)
+			assert.Equal(t, path, must(l.Locate("s", dir)).Path)
 
-			_, err = locator.ReadSpec(l.FS, path, 100)
+			_, err := locator.ReadSpec(l.FS, path, 100)
 			require.ErrorIs(t, err, test.err)
 			assert.Contains(t, err.Error(), test.text)
 			assert.True(t, strings.HasPrefix(err.Error(), path+": "), err.Error())
@@ -111,9 +108,7 @@ func TestFIFOsInPlaceOfOtherFilesDoNotBlock(t *testing.T) {
 	}
 	l.PluginDirs = []string{plugin, filepath.Join(dir, "dev")}
 	for _, command := range []string{"p:s", "dev:s", "alias"} {
-		result, err := l.Locate(command, dir)
-		require.NoError(t, err)
-		assert.False(t, result.Found())
+		assert.False(t, must(l.Locate(command, dir)).Found())
 	}
 }
 
@@ -140,9 +135,7 @@ func TestReadSpec(t *testing.T) {
 	require.NoError(t, os.Symlink("fsm.json", link))
 	for _, max := range []int64{5, 6, math.MaxInt64} {
 		for _, p := range []string{path, link} {
-			data, err := locator.ReadSpec(l.FS, p, max)
-			require.NoError(t, err)
-			assert.Equal(t, "12345", string(data))
+			assert.Equal(t, "12345", string(must(locator.ReadSpec(l.FS, p, max))))
 		}
 	}
 	_, err := locator.ReadSpec(l.FS, path, 4)
@@ -173,9 +166,7 @@ func TestGrowingFileIsBounded(t *testing.T) {
 	path := w.put("/fsm.json", "12345")
 	_, err := locator.ReadSpec(growing{w.FS}, path, 4)
 	require.ErrorIs(t, err, locator.ErrTooLarge)
-	data, err := locator.ReadSpec(growing{w.FS}, path, 5)
-	require.NoError(t, err)
-	assert.Equal(t, "12345", string(data))
+	assert.Equal(t, "12345", string(must(locator.ReadSpec(growing{w.FS}, path, 5))))
 }
 
 // forbidden denies access to a path and everything below it, as a directory without
@@ -223,13 +214,10 @@ func TestImpossibleFileNamesAreAbsent(t *testing.T) {
 	dir, l := onDisk(t)
 	write(t, filepath.Join(dir, ".claude", "skills", "file"), "")
 	for _, name := range []string{strings.Repeat("x", 300), "file"} {
-		result, err := l.Locate(name, dir)
-		require.NoError(t, err)
+		result := must(l.Locate(name, dir))
 		assert.False(t, result.Found(), explain(result))
 	}
-	result, err := l.Locate("s", "/with\x00nul")
-	require.NoError(t, err)
-	assert.False(t, result.Found())
+	assert.False(t, must(l.Locate("s", "/with\x00nul")).Found())
 }
 
 // recording records the paths that are opened.

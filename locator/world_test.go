@@ -61,9 +61,7 @@ func (w *world) has(files ...string) {
 
 func (w *world) locate(command, cwd string) locator.Result {
 	w.t.Helper()
-	result, err := w.Locate(command, cwd)
-	require.NoError(w.t, err)
-	return result
+	return must(w.Locate(command, cwd))
 }
 
 func (w *world) finds(path, command, cwd string) locator.Result {
@@ -114,6 +112,14 @@ func (e entry) members() string {
 		text += fmt.Sprintf(`, "lastUpdated": %q`, e.updated)
 	}
 	return text
+}
+
+// must returns the value of a call that has to succeed.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }
 
 // specIn returns the path of the fsm.json in a folder, and "" for none.

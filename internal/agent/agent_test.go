@@ -20,8 +20,7 @@ import (
 
 // TestWhoseEventItIs reads events that were recorded from the agents.
 func TestWhoseEventItIs(t *testing.T) {
-	f, err := os.Open("../../testdata/agents/events.jsonl")
-	require.NoError(t, err)
+	f := must(os.Open("../../testdata/agents/events.jsonl"))
 	defer f.Close()
 	seen := map[string]map[agent.Moment]bool{}
 	lines := bufio.NewScanner(f)
@@ -31,8 +30,7 @@ func TestWhoseEventItIs(t *testing.T) {
 			Event jsontext.Value
 		}
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &recorded, json.MatchCaseInsensitiveNames(true)))
-		e, err := client.Parse(recorded.Event)
-		require.NoError(t, err)
+		e := must(client.Parse(recorded.Event))
 		name, _, _ := strings.Cut(recorded.Agent, " ")
 		a := agent.Of(e)
 		if agent.Other(name) == nil || e.Name == "" {
@@ -71,8 +69,7 @@ func TestClaudesEventsAreItsOwn(t *testing.T) {
 		`{"hook_event_name": "Stop", "session_id": "s"}`,
 		`{"hook_event_name": "Unknown", "turn_id": "t"}`,
 	} {
-		e, err := client.Parse([]byte(text))
-		require.NoError(t, err)
+		e := must(client.Parse([]byte(text)))
 		if a := agent.Of(e); e.Name == "Unknown" {
 			assert.Nil(t, a, text)
 		} else {
@@ -116,6 +113,14 @@ func world(t *testing.T) (project, home string) {
 		require.NoError(t, os.WriteFile(filepath.Join(root, path), []byte(text), 0o644))
 	}
 	return project, home
+}
+
+// must returns the value of a call that has to succeed.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }
 
 // homeOnly is an environment with HOME alone.
@@ -168,9 +173,8 @@ func TestSkillsAreFoundInTheAgentsPlaces(t *testing.T) {
 func TestWhatTakesUpASkill(t *testing.T) {
 	project, home := world(t)
 	shell := func(command, output string) string {
-		text, err := json.Marshal(map[string]any{"hook_event_name": "PostToolUse", "turn_id": "t", "cwd": project, "tool_name": "Bash",
-			"tool_input": map[string]string{"command": command}, "tool_response": output})
-		require.NoError(t, err)
+		text := must(json.Marshal(map[string]any{"hook_event_name": "PostToolUse", "turn_id": "t", "cwd": project, "tool_name": "Bash",
+			"tool_input": map[string]string{"command": command}, "tool_response": output}))
 		return string(text)
 	}
 	prompt := func(event, text string) string {
@@ -214,8 +218,7 @@ func TestWhatTakesUpASkill(t *testing.T) {
 			`", "prompt": "Ship it.\n\n/ship now\n\nYour arguments are in a file.\n", "submitted_prompt": "/ship now"}`, "ship"},
 		"Qwen, the prompt of a later request": {"qwen", prompt("UserPromptSubmit", `""`), ""},
 	} {
-		e, err := client.Parse([]byte(c.event))
-		require.NoError(t, err, name)
+		e := must(client.Parse([]byte(c.event)))
 		a := agent.Named(c.agent)
 		call, ok := a.Read(e)
 		require.True(t, ok, name)
@@ -240,14 +243,12 @@ func TestWhatAToolChanges(t *testing.T) {
 		`{"tool_name": "Write", "tool_input": {"path": "a"}}`:                   nil,
 		`{"tool_name": "Bash", "cwd": "/p", "tool_input": {"path": "a"}}`:       nil,
 		`{"tool_name": "apply_patch", "cwd": "/p", "tool_input": {"command": "*** Begin Patch\n*** Update File: a\n*** Move to: ` +
-			`b\n*** Delete File: /c\n"}}`: {"/p/a",
-			"/p/b", "/c"},
+			`b\n*** Delete File: /c\n"}}`: {"/p/a", "/p/b", "/c"},
 		bash("apply_patch <<'E'", "*** Begin Patch", "*** Add File: a", "+x", "*** End Patch", "E"): {"/p/a"},
 		bash("cd b && apply_patch <<'E'", "*** Begin Patch", "*** Add File: a", "E"):                {"/p/b/a"},
 		bash("cat > f <<'E'", "*** Begin Patch", "*** Add File: a", "E"):                            nil,
 	} {
-		e, err := client.Parse([]byte(strings.Replace(text, "{", `{"hook_event_name": "PreToolUse", "turn_id": "t", `, 1)))
-		require.NoError(t, err)
+		e := must(client.Parse([]byte(strings.Replace(text, "{", `{"hook_event_name": "PreToolUse", "turn_id": "t", `, 1))))
 		c, ok := agent.Codex().Read(e)
 		require.True(t, ok)
 		assert.True(t, slices.Equal(want, c.Paths), "%s: %q", text, c.Paths)

@@ -44,8 +44,7 @@ func assertFound(t *testing.T, root string, lookup func(string) (string, bool), 
 	t.Helper()
 	for _, c := range all {
 		s := agent.Named(c.agent).Search(lookup)
-		r, err := s.Locate(c.name, filepath.Join(root, "project"))
-		require.NoError(t, err)
+		r := must(s.Locate(c.name, filepath.Join(root, "project")))
 		folder := agent.Folder(c.agent, c.name, filepath.Join(root, "project"), lookup)
 		if c.want == "" {
 			assert.Empty(t, folder, "%v", c)
@@ -115,9 +114,7 @@ func TestSkillsOfPlugins(t *testing.T) {
 			{"command": "cat ` + root + `/` + cache + `p/1.9.0/skills/ship/SKILL.md"}, "tool_response": "name: ship"}`,
 		"typed": `{"hook_event_name": "UserPromptSubmit", "turn_id": "t", "cwd": "` + root + `/project", "prompt": "use $p:ship."}`,
 	} {
-		e, err := client.Parse([]byte(text))
-		require.NoError(t, err)
-		call, _ := agent.Codex().Read(e)
+		call, _ := agent.Codex().Read(must(client.Parse([]byte(text))))
 		if s := agent.Codex().Search(home).TakenUp(call); assert.NotNil(t, s, name) {
 			version := map[string]string{"read": "1.9.0", "typed": "1.10.0"}[name]
 			assert.Contains(t, s.Dir, "/p/"+version+"/", name)
@@ -160,9 +157,7 @@ func TestTheSearchIsThatOfALocator(t *testing.T) {
 	assert.Equal(t, []string{"plain", "ship", "ship"}, names)
 	assert.Equal(t, []string{"ship"}, s.Near("shop", cwd))
 	assert.Empty(t, s.Near("plain", cwd))
-	r, err := s.Locate("plain", cwd)
-	require.NoError(t, err)
-	assert.False(t, r.Found())
-	_, err = s.Locate("../ship", cwd)
+	assert.False(t, must(s.Locate("plain", cwd)).Found())
+	_, err := s.Locate("../ship", cwd)
 	assert.ErrorContains(t, err, "../ship")
 }

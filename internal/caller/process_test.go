@@ -42,9 +42,7 @@ func says(t *testing.T, env []string, program string, args ...string) []string {
 	t.Helper()
 	c := exec.Command(program, args...)
 	c.Env = append([]string{"PATH=" + os.Getenv("PATH"), "SELF=" + self(t)}, env...)
-	out, err := c.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return parsed(t, string(out))
+	return parsed(t, string(must(c.CombinedOutput())))
 }
 
 func parsed(t *testing.T, line string) []string {
@@ -54,19 +52,23 @@ func parsed(t *testing.T, line string) []string {
 	return words
 }
 
+// must returns the value of a call that has to succeed.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
 func self(t *testing.T) string {
 	t.Helper()
-	path, err := os.Executable()
-	require.NoError(t, err)
-	return path
+	return must(os.Executable())
 }
 
 // An agent is found above, however its variables are hidden.
 func TestAnAgentAbove(t *testing.T) {
-	sh, err := exec.LookPath("sh")
-	require.NoError(t, err)
-	text, err := os.ReadFile(sh)
-	require.NoError(t, err)
+	sh := must(exec.LookPath("sh"))
+	text := must(os.ReadFile(sh))
 	for _, name := range []string{"claude", "codex"} {
 		program := filepath.Join(t.TempDir(), name)
 		require.NoError(t, os.WriteFile(program, text, 0o755))
@@ -76,9 +78,7 @@ func TestAnAgentAbove(t *testing.T) {
 		} {
 			c := exec.Command(program, "-c", line)
 			c.Env = []string{"PATH=" + os.Getenv("PATH"), "SELF=" + self(t)}
-			out, err := c.CombinedOutput()
-			require.NoError(t, err, "%s", out)
-			said := parsed(t, string(out))
+			said := parsed(t, string(must(c.CombinedOutput())))
 			assert.Equal(t, []string{"agent", name}, said[:2], said)
 			assert.Contains(t, said[4], fmt.Sprintf("(process %d)", c.Process.Pid), "it is the nearest one")
 		}
@@ -111,18 +111,14 @@ func TestAnOrphan(t *testing.T) {
 	write.Close()
 	parentRuns.Close()
 	ended.Close()
-	line, err := bufio.NewReader(read).ReadString('\n')
-	require.NoError(t, err)
-	said := parsed(t, line)
+	said := parsed(t, must(bufio.NewReader(read).ReadString('\n')))
 	assert.Equal(t, "unknown", said[0], said)
 }
 
 // runAgent starts a program that goes by the name of an agent.
 func runAgent(t *testing.T) {
-	sleep, err := exec.LookPath("sleep")
-	require.NoError(t, err)
-	text, err := os.ReadFile(sleep)
-	require.NoError(t, err)
+	sleep := must(exec.LookPath("sleep"))
+	text := must(os.ReadFile(sleep))
 	program := filepath.Join(t.TempDir(), "claude")
 	require.NoError(t, os.WriteFile(program, text, 0o755))
 	c := exec.Command(program, "600")
@@ -138,8 +134,7 @@ func TestAnOlderAgent(t *testing.T) {
 	assert.True(t, runsAgent(os.Getuid(), time.Now()))
 	assert.False(t, runsAgent(os.Getuid(), time.Unix(1, 0)), "it is younger")
 	assert.False(t, runsAgent(os.Getuid()+1, time.Now()), "it is not that user's")
-	self, err := read(os.Getpid())
-	require.NoError(t, err)
+	self := must(read(os.Getpid()))
 	assert.True(t, self.began.Before(before))
 	assert.True(t, self.began.After(before.Add(-time.Hour)), "%v", self.began)
 }
@@ -155,8 +150,7 @@ func TestATerminal(t *testing.T) {
 	c.Stdin, c.Stdout, c.Stderr = terminal, terminal, terminal
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	require.NoError(t, c.Start())
-	line, err := bufio.NewReader(master).ReadString('\n')
-	require.NoError(t, err)
+	line := must(bufio.NewReader(master).ReadString('\n'))
 	require.NoError(t, c.Wait())
 	said := parsed(t, line)
 	if own := Of(func(string) (string, bool) { return "", false }); own.Kind == Agent || own.Kind == Unknown {

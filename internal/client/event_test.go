@@ -1,13 +1,17 @@
 package client_test
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -15,10 +19,9 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	e, err := client.Parse([]byte(`{"session_id": "s", "session_id": "t", "cwd": null, "hook_event_name": "Stop", "stop_hook_active": true, ` +
+	e := must(client.Parse([]byte(`{"session_id": "s", "session_id": "t", "cwd": null, "hook_event_name": "Stop", "stop_hook_active": true, ` +
 		`"tool_name": 1, "prompt": [],
-		"tool_input": {"a": 1}, "unknown": 7}`))
-	require.NoError(t, err)
+		"tool_input": {"a": 1}, "unknown": 7}`)))
 	assert.Equal(t, "t", e.SessionID, "the last one counts")
 	assert.Equal(t, "Stop", e.Name)
 	assert.True(t, e.StopHookActive)
@@ -63,9 +66,7 @@ func TestReadIsLimited(t *testing.T) {
 	_, err := client.Read(zeros{})
 	require.ErrorIs(t, err, client.ErrTooLarge)
 	require.EqualError(t, err, fmt.Sprintf("event is larger than %d MiB", client.MaxBytes>>20))
-	data, err := client.ReadAll(io.LimitReader(zeros{}, client.MaxBytes))
-	require.NoError(t, err)
-	assert.Len(t, data, client.MaxBytes)
+	assert.Len(t, must(client.ReadAll(io.LimitReader(zeros{}, client.MaxBytes))), client.MaxBytes)
 }
 
 func TestReadReturnsTheReadersError(t *testing.T) {
@@ -75,3 +76,46 @@ func TestReadReturnsTheReadersError(t *testing.T) {
 }
 
 func TestLengthIsInUTF16CodeUnits(t *testing.T) { assert.Equal(t, 5, client.Length("aé→😀")) }
+
+// TestOtherAgentsEventsAreForeign reads recorded events; the test of this name in
+// internal/harness/agents asks the agents.
+func TestOtherAgentsEventsAreForeign(t *testing.T) {
+	f := must(os.Open("../../testdata/agents/events.jsonl"))
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	n := 0
+	for lines.Scan() {
+		var recorded struct {
+			Agent string
+			Event jsontext.Value
+		}
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &recorded, json.MatchCaseInsensitiveNames(true)))
+		assert.True(t, must(client.Parse(recorded.Event)).Foreign(), "%s", lines.Bytes())
+		n++
+	}
+	require.NoError(t, lines.Err())
+	require.Greater(t, n, 20)
+}
+
+func TestOnlyMarkedEventsAreForeign(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{}`: false,
+		`{"session_id": "s", "tool_name": "Skill"}`:                                                        false,
+		`{"session_id": "s", "hook_event_name": "SessionStart", "source": "startup", "model": "opus"}`:     false,
+		`{"session_id": "s", "hook_event_name": "Future"}`:                                                 false,
+		`{"hook_event_name": "PreToolUse", "prompt_id": "p", "timestamp": "2027-01-01T00:00:00Z"}`:         false,
+		`{"hook_event_name": "Stop", "transcript_path": "/home/a/.claude/projects/rollout-x/s.jsonl"}`:     false,
+		`{"hook_event_name": "Stop", "timestamp": null}`:                                                   false,
+		`{"hook_event_name": "Stop", "timestamp": "2027-01-01T00:00:00Z"}`:                                 true,
+		`{"hook_event_name": "Stop", "prompt_id": "s########0", "timestamp": "2027-01-01T00:00:00Z"}`:      true,
+		`{"hook_event_name": "Stop", "turn_id": "t"}`:                                                      true,
+		`{"hook_event_name": "SessionStart", "transcript_path": "/c/sessions/2026/11/22/rollout-x.jsonl"}`: true,
+		`{"hook_event_name": "preToolUse", "conversation_id": "c"}`:                                        true,
+		`{"hook_event_name": "BeforeTool", "session_id": "s"}`:                                             true,
+		`{"hook_event_name": "AfterAgent", "session_id": "s"}`:                                             true,
+		`{"sessionId": "s"}`:        true,
+		`{"hookName": "TaskStart"}`: true,
+	} {
+		assert.Equal(t, want, must(client.Parse([]byte(text))).Foreign(), text)
+	}
+}

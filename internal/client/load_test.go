@@ -85,8 +85,7 @@ func load(t require.TestingT, manifest, entry string) (*client.Plugin, error) {
 	put(registryPath, installedP)
 	put(knownPath, `{"m": {"source": {"source": "directory", "path": "`+tree+`"}}}`)
 	put(manifestPath, `{"plugins": [{"name": "p", `+entry+`}]}`)
-	r, err := client.ReadRegistry(w, config)
-	require.NoError(t, err)
+	r := must(client.ReadRegistry(w, config))
 	return r.Load(r.Installations()[0])
 }
 
@@ -120,8 +119,7 @@ func TestFindAgreesWithAll(t *testing.T) {
 		if rapid.Bool().Draw(r, "manifest") {
 			manifest = `{"name": "p"` + members("") + `}`
 		}
-		p, err := load(r, manifest, `"source": `+rapid.SampledFrom([]string{`"./"`, `"./p"`}).Draw(r, "source")+members("entry's "))
-		require.NoError(r, err)
+		p := must(load(r, manifest, `"source": `+rapid.SampledFrom([]string{`"./"`, `"./p"`}).Draw(r, "source")+members("entry's ")))
 		seen := map[string]bool{}
 		for _, skill := range p.All() {
 			if seen[skill.Name] {
@@ -153,9 +151,7 @@ func TestNamesOfASkill(t *testing.T) {
 	} {
 		w := newWorld(t)
 		w.put("/p/skills/folder/SKILL.md", "---\nname: "+own+"\n---\n")
-		p, err := client.LoadDir(w, "/p")
-		require.NoError(t, err)
-		scoped, bare, _ := p.All()[0].OwnNames()
+		scoped, bare, _ := must(client.LoadDir(w, "/p")).All()[0].OwnNames()
 		assert.Equal(t, want, [2]string{scoped, bare}, own)
 	}
 }

@@ -84,7 +84,6 @@ func TestRootReadsTheMarketplacesOnce(t *testing.T) {
 }
 
 func TestRootOfAParsedRegistryIsTheCopy(t *testing.T) {
-	r, err := client.ParseRegistry(registryPath, []byte(installedP))
-	require.NoError(t, err)
+	r := must(client.ParseRegistry(registryPath, []byte(installedP)))
 	assert.Equal(t, client.Root{Dir: "/cache/p"}, r.Root(r.Installations()[0]))
 }

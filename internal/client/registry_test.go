@@ -88,8 +88,7 @@ func TestUnusableEntriesAreSkippedAndReported(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.want, func(t *testing.T) {
-			r, err := client.ParseRegistry("file", []byte(`[`+test.entry+`, {"name": "q@m", "scope": "user", "installPath": "/q"}]`))
-			require.NoError(t, err)
+			r := must(client.ParseRegistry("file", []byte(`[`+test.entry+`, {"name": "q@m", "scope": "user", "installPath": "/q"}]`)))
 			assert.Equal(t, []string{"file:1:2: an entry: skipped: " + test.want}, texts(t, r.Problems()))
 			assert.Equal(t, []string{"/q"}, installPaths(r.Installations()))
 		})
@@ -97,9 +96,8 @@ func TestUnusableEntriesAreSkippedAndReported(t *testing.T) {
 }
 
 func TestUnusableKeysAreSkippedAndReported(t *testing.T) {
-	r, err := client.ParseRegistry("file",
-		[]byte(`{"version": 2, "plugins": {"p@a": {}, "p@b": [null, {"scope": "user", "installPath": "/b"}], "p@c": null, "p": []}}`))
-	require.NoError(t, err)
+	r := must(client.ParseRegistry("file",
+		[]byte(`{"version": 2, "plugins": {"p@a": {}, "p@b": [null, {"scope": "user", "installPath": "/b"}], "p@c": null, "p": []}}`)))
 	assert.Equal(t, []string{
 		`file:1:35: p@a: got an object, want an array`,
 		`file:1:47: p@b: skipped: "scope" is "", want one of managed, local, project, user`,
@@ -228,8 +226,7 @@ func installPaths(list []client.Installation) []string {
 }
 
 func TestApplies(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	require.NoError(t, err)
+	dir := must(filepath.EvalSymlinks(t.TempDir()))
 	at := func(name string) string { return dir + "/" + name }
 	require.NoError(t, os.MkdirAll(at("real/app/src"), 0o755))
 	require.NoError(t, os.MkdirAll(at("other/below"), 0o755))
@@ -238,8 +235,7 @@ func TestApplies(t *testing.T) {
 	}
 	require.NoError(t, os.MkdirAll(filepath.Dir(client.RegistryPath(dir)), 0o755))
 	require.NoError(t, os.WriteFile(client.RegistryPath(dir), []byte("[]"), 0o600))
-	r, err := client.ReadRegistry(locator.OS{}, dir)
-	require.NoError(t, err)
+	r := must(client.ReadRegistry(locator.OS{}, dir))
 
 	for _, test := range []struct {
 		name, project, dir string
@@ -276,8 +272,7 @@ func TestApplies(t *testing.T) {
 	in := client.Installation{Scope: client.ScopeProject, ProjectPath: "relative"}
 	assert.False(t, r.Applies(in, "relative"), "a relative directory is in no project")
 
-	parsed, err := client.ParseRegistry("file", []byte("[]"))
-	require.NoError(t, err)
+	parsed := must(client.ParseRegistry("file", []byte("[]")))
 	linked := client.Installation{Scope: client.ScopeLocal, ProjectPath: at("link/app/../app")}
 	assert.True(t, parsed.Applies(linked, at("link/app")))
 	assert.False(t, parsed.Applies(linked, at("real/app")), "only ReadRegistry resolves links")
@@ -292,10 +287,9 @@ func TestDataDir(t *testing.T) {
 // TestManagedInstallations: what an organisation's settings enable is installed in a scope of
 // its own (fact 115, client 2.1.329).
 func TestManagedInstallations(t *testing.T) {
-	r, err := client.ParseRegistry("file", []byte(`{"version": 2, "plugins": {"p@m": [
+	r := must(client.ParseRegistry("file", []byte(`{"version": 2, "plugins": {"p@m": [
 		{"scope": "user", "installPath": "/user"},
-		{"scope": "managed", "installPath": "/managed"}]}}`))
-	require.NoError(t, err)
+		{"scope": "managed", "installPath": "/managed"}]}}`)))
 
 	assert.Empty(t, r.Problems())
 	assert.Equal(t, "/managed", r.Enabled(nil, "/anywhere")[0].InstallPath)

@@ -36,9 +36,8 @@ func TestSkillRuns(t *testing.T) {
 		lines []string
 		want  []SkillRun
 	}{
-		"called": {[]string{skillPrompt, skillCall, skillResult, skillBase}, []SkillRun{deploy}},
-		"the last one first": {[]string{skillPrompt, skillCall, skillResult, skillBase, otherBase, skillResult},
-			[]SkillRun{ship, deploy}},
+		"called":             {[]string{skillPrompt, skillCall, skillResult, skillBase}, []SkillRun{deploy}},
+		"the last one first": {[]string{skillPrompt, skillCall, skillResult, skillBase, otherBase, skillResult}, []SkillRun{ship, deploy}},
 		"typed":              {[]string{typedSkill, typedBase}, []SkillRun{plain}},
 		"typed, then called": {[]string{typedSkill, typedBase, skillCall, skillBase}, []SkillRun{deploy, plain}},
 		"an earlier turn":    {[]string{earlierSkill, skillPrompt}, nil},
@@ -47,8 +46,7 @@ func TestSkillRuns(t *testing.T) {
 		"without a call":     {[]string{skillPrompt, skillBase}, nil},
 		"of another turn, seen late": {[]string{skillPrompt, skillCall, `{"long":"` + strings.Repeat("x", headBytes) + `",` +
 			strings.Replace(strings.Replace(skillBase, `"promptId":"p1"`, `"promptId":"p0"`, 1), "{", "", 1)}, nil},
-		"of a subagent": {[]string{skillPrompt, skillCall, strings.Replace(skillBase, `"isSidechain":false`,
-			`"isSidechain":true`, 1)}, nil},
+		"of a subagent":      {[]string{skillPrompt, skillCall, strings.Replace(skillBase, `"isSidechain":false`, `"isSidechain":true`, 1)}, nil},
 		"quoted by the user": {[]string{skillPrompt, skillCall, strings.Replace(skillBase, `"isMeta":true`, `"isMeta":false`, 1)}, nil},
 		"quoted by a tool": {[]string{skillPrompt, skillCall,
 			`{"promptId":"p1","isMeta":true,"type":"user","message":{"content":[{"type":"tool_result","content":"Base ` +

@@ -199,3 +199,60 @@ func TestAskedUser(t *testing.T) {
 		assert.Equal(t, c.want, AskedUser(transcript(t, c.lines...)), name)
 	}
 }
+
+func TestACallIsOver(t *testing.T) {
+	const (
+		prompt = `{"type":"user","message":{"role":"user","content":"go on with toolu_1"}}`
+		call   = `{"type":"assistant","message":{"id":"m1","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{}}]}}`
+		beside = `{"type":"assistant","message":{"id":"m1","content":[{"type":"tool_use","id":"toolu_2","name":"Bash","input":{}}]}}`
+		hook   = `{"type":"attachment","attachment":{"toolUseID":"toolu_1"}}`
+		other  = `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"toolu_2","content":"toolu_1"}]}}`
+		result = `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"refused"}]}}`
+		next   = `{"type":"assistant","message":{"id":"m2","content":[{"type":"text","text":"toolu_1"}]}}`
+	)
+	for name, c := range map[string]struct {
+		lines       []string
+		over, known bool
+	}{
+		"nothing is written yet":            {lines: []string{prompt}},
+		"it was just made":                  {lines: []string{prompt, call}, known: true},
+		"another of its message is over":    {lines: []string{prompt, call, beside, hook, other}, known: true},
+		"another of its message comes last": {lines: []string{prompt, beside, call, hook}, known: true},
+		"it has a result":                   {lines: []string{prompt, call, beside, result, other}, over: true, known: true},
+		"the model has gone on":             {lines: []string{prompt, call, next}, over: true, known: true},
+		"only its result is left":           {lines: []string{result}, over: true, known: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "transcript.jsonl")
+			require.NoError(t, os.WriteFile(path, []byte(strings.Join(c.lines, "\n")+"\n"), 0o600))
+			over, known := Over(path, "toolu_1")
+			assert.Equal(t, c.over, over)
+			assert.Equal(t, c.known, known)
+		})
+	}
+	over, known := Over(filepath.Join(t.TempDir(), "none"), "toolu_1")
+	assert.False(t, over || known)
+}
+
+func TestNeighbour(t *testing.T) {
+	dir := t.TempDir()
+	own := filepath.Join(dir, "own.jsonl")
+	assert.Empty(t, Neighbour(own, "a"))
+	assert.Empty(t, Neighbour("", "a"))
+	for i, name := range []string{"a.jsonl", "b.jsonl", "c.jsonl", "own.jsonl", "notes.txt"} {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		at := time.Now().Add(time.Duration(i%3-5) * time.Minute) // c is the newest
+		require.NoError(t, os.Chtimes(path, at, at))
+	}
+	assert.Equal(t, "c", Neighbour(own, ""))
+	assert.Equal(t, "c", Neighbour(own, "gone"))
+	assert.Equal(t, "a", Neighbour(own, "a"))
+}
+
+// TestMain removes what tells that the client which runs the tests writes no transcript.
+func TestMain(m *testing.M) {
+	os.Unsetenv("CLAUDE_CODE_SKIP_PROMPT_HISTORY")
+	os.Unsetenv("CLAUDE_PID")
+	os.Exit(m.Run())
+}

@@ -46,9 +46,15 @@ func writeFile(w *world, path, content string) error {
 func (w *world) registry(content string) *client.Registry {
 	w.t.Helper()
 	w.put(registryPath, content)
-	r, err := client.ReadRegistry(w, config)
-	require.NoError(w.t, err)
-	return r
+	return must(client.ReadRegistry(w, config))
+}
+
+// must returns the value of a call that has to succeed.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }
 
 // texts returns the texts of errors, which are all of type *FileError.

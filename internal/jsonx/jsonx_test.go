@@ -177,3 +177,81 @@ func TestMembersAreNotCopied(t *testing.T) {
 	require.Equal(t, `"z"`, string(members["a"]))
 	require.Equal(t, 3, cap(members["a"]), "appending to a member would overwrite the object")
 }
+
+func TestObjectKeepsOrderAndDigits(t *testing.T) {
+	text := `{"z":12345678901234567890.10,"a":{"n":1E400},"m":-0}`
+	o, ok := ParseObject(jsontext.Value(" " + text + "\n"))
+	require.True(t, ok)
+	require.Equal(t, text, string(o.Raw()))
+	require.Equal(t, `{"z":12345678901234567890.10,"a":1,"m":-0,"b":2}`,
+		string(o.Merged(Object{[]member{{"a", jsontext.Value("1")}, {"b", jsontext.Value("2")}}}).Raw()))
+	require.Equal(t, text, string(o.Raw()), "an object is never changed")
+}
+
+func TestObjectReadsAsJavaScriptDoes(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a":1,"b":2,"a":3}`: `{"a":3,"b":2}`,
+		`{"a":"\u00e9\/\n"}`:  `{"a":"é/\n"}`,
+		`{"a":"\ud83c"}`:      "{\"a\":\"\ufffd\"}",
+		`{"":{}}`:             `{"":{}}`,
+	} {
+		o, ok := ParseObject(jsontext.Value(text))
+		require.True(t, ok, text)
+		require.Equal(t, want, string(o.Raw()))
+	}
+	for _, text := range []string{``, `null`, `[]`, `{`, `{}{}`, `{"a":1,}`, `'{}'`, "\ufeff{}"} {
+		_, ok := ParseObject(jsontext.Value(text))
+		require.False(t, ok, text)
+	}
+}
+
+func TestObjectTypes(t *testing.T) {
+	o, _ := ParseObject(jsontext.Value(`{"s":"x","t":true,"f":false,"n":null,"a":[1,"b"],"o":{"p":1},"i":1}`))
+	require.Equal(t, "x", o.Text("s"))
+	require.Empty(t, o.Text("i"))
+	require.True(t, o.IsTrue("t") && o.IsFalse("f") && !o.IsTrue("s") && !o.IsFalse("none"))
+	require.True(t, o.Has("i") && !o.Has("n") && !o.Has("none"))
+	require.Len(t, o.Array("a"), 2)
+	require.Equal(t, []string{"b"}, o.Strings("a"))
+	require.Equal(t, `{"p":1}`, string(o.Object("o").Raw()))
+	require.Equal(t, `{}`, string(o.Object("s").Raw()))
+}
+
+// The expectations are the results of TextDecoder.
+func TestDecode(t *testing.T) {
+	for in, want := range map[string]string{
+		"caf\xc3\xa9":      "café",
+		"a\xffb":           "a\ufffdb",
+		"\xf0\x9f\x8e":     "\ufffd",
+		"\xf0\x9f\x8eA":    "\ufffdA",
+		"\xe2\x82":         "\ufffd",
+		"\xc0\x80":         "\ufffd\ufffd",
+		"\xed\xa0\x80":     "\ufffd\ufffd\ufffd",
+		"\xf0\x80\x80\x80": "\ufffd\ufffd\ufffd\ufffd",
+		"\xe2\x82\xe2\x82": "\ufffd\ufffd",
+		"\x80\x81":         "\ufffd\ufffd",
+		"\xf4\x90\x80\x80": "\ufffd\ufffd\ufffd\ufffd",
+		"":                 "",
+		"\ufffd":           "\ufffd",
+		"\xc3\xa9\xc3":     "é\ufffd",
+	} {
+		require.Equal(t, want, Decode([]byte(in)), "%q", in)
+	}
+}
+
+func TestTrim(t *testing.T) {
+	require.Equal(t, "a", Trim("\ufeff \t\r\n\u00a0a\u2028\ufeff"))
+	require.Equal(t, "\u0085a", Trim(" \u0085a"))
+}
+
+func TestCompareCodeUnits(t *testing.T) {
+	require.Negative(t, Compare("Z", "a"))
+	require.Negative(t, Compare("😀", "\uffff"), "a surrogate sorts before the end of the basic plane")
+	require.Zero(t, Compare("é", "é"))
+}
+
+func TestExcerpt(t *testing.T) {
+	require.Equal(t, "missing", Excerpt(nil))
+	require.Equal(t, `{"a":[1,2]}`, Excerpt([]byte("{\"a\":\n [1, 2]}")))
+	require.Equal(t, `"`+strings.Repeat("é", 39)+"…", Excerpt(Quote(strings.Repeat("é", 50))))
+}
