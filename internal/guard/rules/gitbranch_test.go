@@ -42,71 +42,47 @@ func tempDir(t *testing.T) string {
 
 func TestFindReadsGitsFiles(t *testing.T) {
 	getenv, ran := machine(t)
-	for head, branch := range map[string]string{
-		"ref: refs/heads/main\n":          "main",
-		"ref: refs/heads/feature/a-b/c\n": "feature/a-b/c",
-		"ref:refs/heads/x":                "x",
-		commit + "\n":                     detached,
-		strings.Repeat("a", 64) + "\n":    detached,
+	const rebased = "refs/heads/feature/x\n"
+	for name, c := range map[string]struct {
+		files    map[string]string // by path; what begins with "-> " is a link
+		from     string            // where the search begins
+		branch   string            // "" if there is no repository
+		worktree string
+	}{
+		"a branch":      {map[string]string{".git/HEAD": "ref: refs/heads/main\n"}, "", "main", ""},
+		"from below":    {map[string]string{".git/HEAD": "ref: refs/heads/feature/a-b/c\n", "src/deep/x": ""}, "src/deep", "feature/a-b/c", ""},
+		"from .git":     {map[string]string{".git/HEAD": "ref:refs/heads/x"}, ".git", "x", ""},
+		"a commit":      {map[string]string{".git/HEAD": commit + "\n"}, "", detached, ""},
+		"a long commit": {map[string]string{".git/HEAD": strings.Repeat("a", 64) + "\n"}, "", detached, ""},
+		"a link":        {map[string]string{".git/HEAD": "-> refs/heads/old-style"}, "", "old-style", ""},
+		"a worktree": {map[string]string{"main/.git/worktrees/w/HEAD": "ref: refs/heads/feature/x\n",
+			"linked/.git": "gitdir: ROOT/main/.git/worktrees/w\n"}, "linked", "feature/x", "linked"},
+		"a submodule": {map[string]string{"modules/m/HEAD": commit + "\n", "m/.git": "gitdir: ../modules/m\n"}, "m", detached, "m"},
+		"a link into a repository": {map[string]string{"repo/.git/HEAD": "ref: refs/heads/main\n", "repo/src/x": "", "link": "-> repo/src"},
+			"link", "main", "repo"},
+		"a rebase":            {map[string]string{".git/HEAD": commit + "\n", ".git/rebase-merge/head-name": rebased}, "", "feature/x", ""},
+		"an applied rebase":   {map[string]string{".git/HEAD": commit + "\n", ".git/rebase-apply/head-name": rebased}, "", "feature/x", ""},
+		"a rebased commit":    {map[string]string{".git/HEAD": commit, ".git/rebase-merge/head-name": "detached HEAD\n"}, "", detached, ""},
+		"without a HEAD":      {map[string]string{".git/x": ""}, "", "", ""},
+		"what does not exist": {map[string]string{".git/x": ""}, "none", "", ""},
+		"the root":            {nil, "../../../../../..", "", ""},
 	} {
-		top := tempDir(t)
-		write(t, head, top, ".git", "HEAD")
-		write(t, "", top, "src", "deep", "file")
-		for _, dir := range []string{top, filepath.Join(top, "src", "deep"), filepath.Join(top, ".git")} {
-			place, ok := findBranch(dir, getenv)
-			assert.True(t, ok)
-			assert.Equal(t, branchPlace{branch, top}, place, dir)
+		root := tempDir(t)
+		for path, text := range c.files {
+			if target, isLink := strings.CutPrefix(text, "-> "); isLink {
+				require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(root, path)), 0o755))
+				require.NoError(t, os.Symlink(target, filepath.Join(root, path)))
+			} else {
+				write(t, strings.ReplaceAll(text, "ROOT", root), root, path)
+			}
+		}
+		place, ok := findBranch(filepath.Join(root, c.from), getenv)
+		assert.Equal(t, c.branch != "", ok, name)
+		if ok {
+			assert.Equal(t, branchPlace{c.branch, filepath.Join(root, c.worktree)}, place, name)
 		}
 	}
 	assert.NoFileExists(t, ran)
-}
-
-func TestHeadMayBeASymlink(t *testing.T) {
-	getenv, _ := machine(t)
-	top := tempDir(t)
-	require.NoError(t, os.Mkdir(filepath.Join(top, ".git"), 0o755))
-	require.NoError(t, os.Symlink("refs/heads/old-style", filepath.Join(top, ".git", "HEAD")))
-	place, ok := findBranch(top, getenv)
-	assert.True(t, ok)
-	assert.Equal(t, "old-style", place.Branch)
-}
-
-func TestFindFollowsAGitFile(t *testing.T) {
-	getenv, ran := machine(t)
-	main, linked, sub := tempDir(t), tempDir(t), tempDir(t)
-	write(t, "ref: refs/heads/main\n", main, ".git", "HEAD")
-	write(t, "ref: refs/heads/feature/x\n", main, ".git", "worktrees", "w", "HEAD")
-	write(t, "gitdir: "+filepath.Join(main, ".git", "worktrees", "w")+"\n", linked, ".git")
-	write(t, commit+"\n", sub, "modules", "m", "HEAD")
-	write(t, "gitdir: ../modules/m\n", sub, "m", ".git")
-	place, ok := findBranch(linked, getenv)
-	assert.True(t, ok)
-	assert.Equal(t, branchPlace{"feature/x", linked}, place)
-	place, ok = findBranch(filepath.Join(sub, "m"), getenv)
-	assert.True(t, ok)
-	assert.Equal(t, detached, place.Branch)
-	assert.NoFileExists(t, ran)
-}
-
-func TestFindFollowsASymlinkIntoARepository(t *testing.T) {
-	getenv, _ := machine(t)
-	top, out := tempDir(t), tempDir(t)
-	write(t, "ref: refs/heads/main\n", top, ".git", "HEAD")
-	write(t, "", top, "src", "file")
-	require.NoError(t, os.Symlink(filepath.Join(top, "src"), filepath.Join(out, "link")))
-	place, ok := findBranch(filepath.Join(out, "link"), getenv)
-	assert.True(t, ok)
-	assert.Equal(t, branchPlace{"main", top}, place)
-}
-
-func TestOutsideARepository(t *testing.T) {
-	getenv, _ := machine(t)
-	dir := tempDir(t)
-	require.NoError(t, os.Mkdir(filepath.Join(dir, ".git"), 0o755)) // without HEAD it is not a repository
-	for _, dir := range []string{dir, filepath.Join(dir, "none"), "/"} {
-		_, ok := findBranch(dir, getenv)
-		assert.False(t, ok, dir)
-	}
 }
 
 func TestWithoutGitThereAreNoRepositories(t *testing.T) {
@@ -155,22 +131,6 @@ func TestFIFOIsNotRead(t *testing.T) {
 		assert.False(t, ok, name)
 		assert.NoFileExists(t, ran, "git would block on it")
 	}
-}
-
-func TestBranchDuringARebase(t *testing.T) {
-	getenv, ran := machine(t)
-	for _, state := range []string{"rebase-merge", "rebase-apply"} {
-		top := tempDir(t)
-		write(t, commit+"\n", top, ".git", "HEAD")
-		write(t, "refs/heads/feature/x\n", top, ".git", state, "head-name")
-		place, ok := findBranch(top, getenv)
-		assert.True(t, ok)
-		assert.Equal(t, branchPlace{"feature/x", top}, place)
-		write(t, "detached HEAD\n", top, ".git", state, "head-name")
-		place, _ = findBranch(top, getenv)
-		assert.Equal(t, detached, place.Branch, "a rebase of a detached HEAD")
-	}
-	assert.NoFileExists(t, ran)
 }
 
 // TestOnlyItsExitCodeSaysThatHeadIsDetached: a git that was too slow and was killed has not said so.
