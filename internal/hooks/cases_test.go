@@ -129,9 +129,7 @@ func checkMembers(t *testing.T, c sessions.HookCase, got, want map[string]any) {
 
 func evaluate(t *testing.T, stdin []byte) map[string]any {
 	var out, errs bytes.Buffer
-	code := tools.Main([]string{"hooks", "eval"}, terminal.Streams{
-		In: bytes.NewReader(stdin), Out: &out, Err: &errs, Getenv: os.LookupEnv,
-	})
+	code := tools.Main([]string{"hooks", "eval"}, terminal.Streams{In: bytes.NewReader(stdin), Out: &out, Err: &errs, Getenv: os.LookupEnv})
 	require.Zero(t, code, errs.String())
 	var got map[string]any
 	require.NoError(t, json.Unmarshal(out.Bytes(), &got), out.String())

@@ -16,12 +16,16 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// Characters that need quoting in curl's configuration, and characters that Go would escape
-// and curl would not, reach the server unchanged.
-func TestHTTPHookSendsItsHeadersUnchanged(t *testing.T) {
+func needCurl(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("an http hook needs curl")
 	}
+}
+
+// Characters that need quoting in curl's configuration, and characters that Go would escape
+// and curl would not, reach the server unchanged.
+func TestHTTPHookSendsItsHeadersUnchanged(t *testing.T) {
+	needCurl(t)
 	for name, value := range map[string]string{
 		"quotes":             `say "a\b" {x}`,
 		"no-break space":     "a\u00a0b",
@@ -53,9 +57,7 @@ func TestHTTPHookWithAnAnswerThatIsTooLong(t *testing.T) {
 // A header has only the variables that both the hook and the settings allow, and what a person has configured for curl
 // does not count.
 func TestHTTPHookSendsOnlyWhatIsAllowed(t *testing.T) {
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("an http hook needs curl")
-	}
+	needCurl(t)
 	home := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(home, ".curlrc"), []byte(`header = "X-Own: password"`), 0o600))
 	var got http.Header
@@ -84,9 +86,7 @@ func TestHTTPHookSendsOnlyWhatIsAllowed(t *testing.T) {
 
 // The agent's HTTP client knows only http and https; curl would read a file.
 func TestHTTPHookReadsNoFile(t *testing.T) {
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("an http hook needs curl")
-	}
+	needCurl(t)
 	answer := filepath.Join(t.TempDir(), "answer")
 	require.NoError(t, os.WriteFile(answer, []byte(`{"decision": "block", "reason": "no"}`), 0o600))
 	e := engineOf(t, dialect.Claude(), fmt.Sprintf(`{"Stop":[{"hooks":[{"type":"http","url":%q}]}]}`, "file://"+answer))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -111,9 +110,7 @@ func TestAHookOfASkill(t *testing.T) {
 
 // A request goes only to what the settings allow, and the body of an answer counts only with a status of success.
 func TestHTTPHookAsksOnlyWhomItMayAsk(t *testing.T) {
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("an http hook needs curl")
-	}
+	needCurl(t)
 	asked, status := 0, http.StatusOK
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked++

@@ -62,31 +62,6 @@ func isError(v *ast.ValueSpec) bool {
 	})
 }
 
-// TestOnlyADialectKnowsItsName shows that differences between agents are data of their
-// dialects: no code compares with an agent's name.
-func TestOnlyADialectKnowsItsName(t *testing.T) {
-	isName := func(e ast.Expr) bool {
-		literal, ok := e.(*ast.BasicLit)
-		return ok && slices.Contains([]string{`"llxprt"`, `"gemini"`, `"claude"`, `"codex"`, `"LLxprt Code"`, `"Gemini CLI"`,
-			`"Claude Code"`, `"Codex"`}, literal.Value)
-	}
-	for path, f := range sources(t) {
-		ast.Inspect(f, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.BinaryExpr:
-				assert.False(t, isName(n.X) || isName(n.Y), path)
-			case *ast.CaseClause:
-				assert.False(t, slices.ContainsFunc(n.List, isName), path)
-			case *ast.SelectorExpr:
-				if x, ok := n.X.(*ast.SelectorExpr); ok && n.Sel.Name == "Name" {
-					assert.False(t, strings.EqualFold(x.Sel.Name, "dialect"), "%s asks for the dialect's name", path)
-				}
-			}
-			return true
-		})
-	}
-}
-
 // TestImports shows the direction of imports: only the engine translates requests to models,
 // so that callers see GenerateContent JSON (HOOK-141), and the runtime does not depend on
 // hydrations and guards.
