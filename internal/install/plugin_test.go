@@ -1,10 +1,17 @@
 package install
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/settings"
 )
 
@@ -20,4 +27,127 @@ func TestInvalidNamesAreRefused(t *testing.T) {
 		_, err := p.files()
 		assert.ErrorIs(t, err, errName, "%q", name)
 	}
+}
+
+// change replaces a text in a file of the plugin.
+func change(t *testing.T, dir, path, old, new string) {
+	t.Helper()
+	text := content(t, dir, path)
+	require.Contains(t, text, old)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, path), []byte(strings.Replace(text, old, new, 1)), 0o644))
+}
+
+func content(t *testing.T, dir, path string) string {
+	t.Helper()
+	return string(must(os.ReadFile(filepath.Join(dir, path))))
+}
+
+// TestAnUpgradeKeepsTheAuthorsChanges to a plugin whose author in plugin.json is still fsmtx.
+func TestAnUpgradeKeepsTheAuthorsChanges(t *testing.T) {
+	dir := t.TempDir()
+	p := small()
+	p.Parts = append(p.Parts, Planning("fsmtx", ""))
+	_, err := p.Write(dir, false)
+	require.NoError(t, err)
+	change(t, dir, ".claude-plugin/plugin.json", `"version": "1.2.3"`, `"version":"7.0.0"`)
+	change(t, dir, ".claude-plugin/plugin.json", p.description(), "How we release")
+	change(t, dir, ".claude-plugin/plugin.json", `"license"`, `"keywords": ["release"], "license"`)
+	change(t, dir, ".claude-plugin/marketplace.json", "One plugin", "Ours")
+	change(t, dir, "skills/release-checklist/SKILL.md", "#", "# Ours:")
+	change(t, dir, "config/planning-config.yaml", "\n", "\n# ours\n")
+	change(t, dir, "hooks/hooks.json", `"SessionStart": [`,
+		`"Notification": [{"hooks": [{"type": "command", "command": "notify-send", "args": ["x"]}]}],`+"\n    \"SessionStart\": [")
+	theirs := []string{".claude-plugin/plugin.json", ".claude-plugin/marketplace.json", "skills/release-checklist/SKILL.md",
+		"config/planning-config.yaml"}
+	before := map[string]string{}
+	for _, path := range theirs {
+		before[path] = content(t, dir, path)
+	}
+
+	p.Version = "1.3.0"
+	p.Programs[0].Fsmtx = []byte("#!/bin/sh\n# 1.3.0\n")
+	written, err := p.Write(dir, true)
+
+	require.NoError(t, err)
+	assert.ElementsMatch(t, []string{"README.md", "bin/fsmtx", "bin/VERSION"}, written)
+	for _, path := range theirs {
+		assert.Equal(t, before[path], content(t, dir, path), path)
+	}
+	assert.Contains(t, content(t, dir, "hooks/hooks.json"), "notify-send")
+}
+
+// TestTheVersionFollowsThePrograms, also of a plugin whose version is that of before the first release.
+func TestTheVersionFollowsThePrograms(t *testing.T) {
+	for _, old := range []bool{false, true} {
+		dir := t.TempDir()
+		must(small().Write(dir, false))
+		if old {
+			require.NoError(t, os.Remove(filepath.Join(dir, "bin/VERSION")))
+			change(t, dir, ".claude-plugin/plugin.json", "1.2.3", "0.0.0")
+		}
+		p := small()
+		p.Version = "1.3.0"
+		must(p.Write(dir, true))
+		assert.Contains(t, content(t, dir, ".claude-plugin/plugin.json"), `"version": "1.3.0"`)
+		assert.Equal(t, "1.3.0\n", content(t, dir, "bin/VERSION"))
+	}
+}
+
+func TestOtherServersAreKept(t *testing.T) {
+	dir := t.TempDir()
+	_, err := small().Write(dir, false)
+	require.NoError(t, err)
+	const other = `{"mcpServers": {"other": {"command": "other"}}}`
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ".mcp.json"), []byte(other), 0o644))
+	p := small()
+	p.MCP, p.Programs[0].Tools = true, []byte("#!/bin/sh\n")
+	_, err = p.Write(dir, true)
+	require.NoError(t, err)
+	assert.Contains(t, content(t, dir, ".mcp.json"), `"other": {"command": "other"}`)
+	assert.True(t, must(ReadPlugin(dir)).ServesMCP())
+}
+
+// TestTheSessionStartHookReportsAProgramThatDoesNotRun runs that hook of a plugin for all platforms where the program is
+// missing or not executable.
+func TestTheSessionStartHookReportsAProgramThatDoesNotRun(t *testing.T) {
+	p := small()
+	p.Parts, p.Programs = []Part{Workflows(settings.Hooks(Command, nil, settings.Duty{}))}, nil
+	for _, platform := range Platforms() {
+		p.Programs = append(p.Programs, Program{Platform: platform, Fsmtx: []byte("#!/bin/sh\necho hooked\n")})
+	}
+	var lines []string
+	for _, h := range p.hooks() {
+		if h.Event == client.SessionStart {
+			lines = append(lines, h.Line())
+		}
+	}
+	require.Len(t, lines, 1, "the event starts one process")
+	dir, tools := t.TempDir(), t.TempDir()
+	must(p.Write(dir, false))
+	hook := func(system string) string {
+		require.NoError(t, os.WriteFile(filepath.Join(tools, "uname"), []byte("#!/bin/sh\necho "+system+"\n"), 0o755))
+		c := exec.Command("/bin/sh", "-c", lines[0])
+		c.Env = []string{"PATH=" + tools + ":/usr/bin:/bin", "CLAUDE_PLUGIN_ROOT=" + dir}
+		return string(must(c.Output()))
+	}
+	reports := func(out string) {
+		t.Helper()
+		var reply client.Reply
+		require.NoError(t, json.Unmarshal([]byte(out), &reply, json.RejectUnknownMembers(true)))
+		assert.Contains(t, reply.SystemMessage, "does not run on this machine")
+		assert.Equal(t, client.SessionStart, reply.Specific.HookEventName)
+		assert.Contains(t, reply.Specific.AdditionalContext, "Tell the user once that the plugin's program does not run here.")
+	}
+
+	assert.Equal(t, "hooked\n", hook("Darwin arm64"))
+	reports(hook("FreeBSD amd64"))
+
+	program := filepath.Join(dir, "bin/darwin-arm64/fsmtx")
+	require.NoError(t, os.Chmod(program, 0o644))
+	reports(hook("Darwin arm64"))
+	require.NoError(t, os.WriteFile(program, []byte("\xcf\xfa\xed\xfe\x07"), 0o755))
+	require.NoError(t, os.Chmod(program, 0o755))
+	reports(hook("Darwin arm64"))
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "bin/fsmtx")))
+	reports(hook("Linux x86_64"))
 }

@@ -66,9 +66,8 @@ func TestUninstallRestoresFilesAndDirectories(t *testing.T) {
 		"a file":             {"a/.claude/s.json 640"},
 		"a read-only file":   {"a/.claude/s.json 444"},
 		"a link":             {"dotfiles/s.json 600", "a/.claude/s.json -> ROOT/dotfiles/s.json"},
-		"a link to a link": {"dotfiles/s.json 664", "dotfiles/link.json -> s.json",
-			"a/.claude/s.json -> ../../dotfiles/link.json"},
-		"a link to nothing":                           {"dotfiles/deep", "a/.claude/s.json -> ../../dotfiles/deep/s.json"},
+		"a link to a link":   {"dotfiles/s.json 664", "dotfiles/link.json -> s.json", "a/.claude/s.json -> ../../dotfiles/link.json"},
+		"a link to nothing":  {"dotfiles/deep", "a/.claude/s.json -> ../../dotfiles/deep/s.json"},
 		"a link to nothing, below a linked directory": {"b/c/.claude", "b/c/.claude/s.json -> ../s.json", "a/.claude -> ROOT/b/c/.claude"},
 	} {
 		t.Run(name, func(t *testing.T) {

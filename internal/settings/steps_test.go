@@ -82,8 +82,7 @@ func TestStepTimeoutIsLongerThanEveryCheck(t *testing.T) {
 func TestInspectNamesTheHookThatDiffers(t *testing.T) {
 	with := onOneLine(t, add(t, []byte(`{"a":1}`), ours))
 	for _, c := range []struct{ old, new, why string }{
-		{`"^(TaskCreate|TaskGet|TaskList|Write|Edit|`, `"^(TaskList|Write|`,
-			`PreToolUse: has matcher "^(TaskList|Write|`},
+		{`"^(TaskCreate|TaskGet|TaskList|Write|Edit|`, `"^(TaskList|Write|`, `PreToolUse: has matcher "^(TaskList|Write|`},
 		{`"^(TaskUpdate|`, `"^(TaskList|`, `PreToolUse: has matcher "^(TaskList|`},
 		{`, "onFailure": "block"`, ``, `PreToolUse: lets steps through if the program fails: it has no "onFailure": "block"`},
 		{`1860, "if": "Bash(*fsmtx *)"`, `1860`, `PreToolUse: has no if, want "Bash(*fsmtx *)"`},
