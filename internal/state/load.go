@@ -165,7 +165,7 @@ type RecordedStep struct {
 	*workflow.Step // as it is on record; whoever changes it makes a copy
 	Workflow       *workflow.Workflow
 	Unread         bool // its record cannot be read: it is known from the list only
-	replaced       bool // a later change has deleted the tasks of its workflow
+	replaced       bool // a later change has deleted the tasks of its workflow, or an undo would have
 }
 
 // Find returns the step whose task has this number, or nil.
@@ -249,7 +249,7 @@ func recordOf(history []txn.Entry) *OnRecord {
 	r.Steps = make(RecordedSteps, 0, len(inList))
 	for id := range inList {
 		if step, ok := r.known[id]; ok {
-			step.replaced = replaced[step.Workflow]
+			step.replaced = replaced[step.Workflow] || r.records[step.Workflow].Undone
 			r.Steps = append(r.Steps, step)
 		}
 	}
