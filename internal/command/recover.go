@@ -100,11 +100,8 @@ func recoverLists(ctx context.Context, s terminal.Streams, f recoverFlags) ([]ta
 		}
 		return tasklist.RecoverAll(ctx, dirs, tasklist.Wait, f.RecoverOptions)
 	}
-	found, err := FindList(ctx, s, f.session)
+	found, err := findExisting(ctx, s, f.session)
 	if err != nil {
-		return nil, err
-	}
-	if err := MustExist(found.Dir); err != nil {
 		return nil, err
 	}
 	return []tasklist.Report{tasklist.Recover(ctx, found.Dir, tasklist.Wait, f.RecoverOptions)}, nil

@@ -30,10 +30,19 @@ func FindList(ctx context.Context, s terminal.Streams, named string) (tasklist.F
 	return found, err
 }
 
+// findExisting is FindList for a list that must exist.
+func findExisting(ctx context.Context, s terminal.Streams, named string) (tasklist.Found, error) {
+	found, err := FindList(ctx, s, named)
+	if err != nil {
+		return found, err
+	}
+	return found, MustExist(found.Dir)
+}
+
 // ChooseList returns the list that FindList finds, which must exist. chosen describes it,
 // for the first line of the output.
 func ChooseList(ctx context.Context, s terminal.Streams, named string) (list tasks.List, chosen string, err error) {
-	found, err := FindList(ctx, s, named)
+	found, err := findExisting(ctx, s, named)
 	if err != nil {
 		return list, "", err
 	}
@@ -42,9 +51,9 @@ func ChooseList(ctx context.Context, s terminal.Streams, named string) (list tas
 	case found.Newest:
 		return list, NewestList + ": " + found.Dir, nil
 	case found.Project != "":
-		return list, "the list of " + found.Project + ": task list " + found.Dir, MustExist(found.Dir)
+		return list, "the list of " + found.Project + ": task list " + found.Dir, nil
 	}
-	return list, "task list " + found.Dir, MustExist(found.Dir)
+	return list, "task list " + found.Dir, nil
 }
 
 // NewestList is what a command says of the list that it took itself.

@@ -64,7 +64,7 @@ func (f *allowFlags) read(args []string) error {
 }
 
 func (f *allowFlags) run(ctx context.Context, s terminal.Streams) error {
-	found, err := FindList(ctx, s, f.session)
+	found, err := findExisting(ctx, s, f.session)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func newStepMove(s terminal.Streams) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := signals.Interruptible(c.Context())
 			defer stop()
-			found, err := FindList(ctx, s, session)
+			found, err := findExisting(ctx, s, session)
 			if err != nil {
 				return err
 			}

@@ -151,7 +151,7 @@ func (f *pastFlags) read(args []string) error {
 }
 
 func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
-	found, err := FindList(ctx, s, f.session)
+	found, err := findExisting(ctx, s, f.session)
 	if err != nil {
 		return err
 	}
