@@ -31,11 +31,12 @@ func decided(s extent) (all []decisions.Record, troubles []error, err error) {
 		return nil, nil, err
 	}
 	troubles = append(troubles, broken...)
-	lists, broken := before(hydrations, map[string]bool{s.List: true}) // their evidence is here
+	read := map[string]bool{s.List: true}
+	lists, broken := before(hydrations, read) // their evidence is here
 	troubles = append(troubles, broken...)
 	for _, l := range append(lists, loggedList{List: s.List, Hydrations: hydrations}) {
 		for _, h := range l.Hydrations {
-			if left := h.To != "" && len(h.Created) == 0; !left || l.List == s.List { // the next list says it, too
+			if left := h.To != "" && len(h.Created) == 0; !left || l.List == s.List && !read[h.To] { // the next list says it, too
 				all = append(all, h.decision(l.List))
 			}
 		}
@@ -107,9 +108,9 @@ func (h Hydration) decision(list string) decisions.Record {
 		r.Decision, r.Why = "undone", "hydration "+strconv.FormatInt(h.Undoes, 10)+" was undone"
 		r.Restored, r.Created, r.Who, r.How = r.Created, nil, "", ""
 	case h.To != "" && len(h.Created) == 0:
-		r.Decision, r.Why = "continued", "it goes on in the task list "+h.To
+		r.Decision, r.Why, r.Who, r.How = "continued", "it goes on in the task list "+h.To, "", ""
 	case h.From != nil:
-		r.Decision, r.Why = "continued", "it was in the task list "+h.From.List
+		r.Decision, r.Why, r.Who, r.How = "continued", "it was in the task list "+h.From.List, "", "" // who ran it is not on record
 	case h.Step != 0:
 		r.Why, r.Who, r.How = "the tasks for the lines of #"+strconv.FormatInt(h.Step, 10), string(state.Fsmtx), ""
 	case h.typed:

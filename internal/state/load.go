@@ -148,6 +148,7 @@ type OnRecord struct {
 	changed []changed
 
 	Departed Departed
+	left     map[string]string                         // the ids of the continuations that took out the steps of workflows that have come back
 	records  map[*workflow.Workflow]*workflow.Workflow // in which each workflow is on record
 }
 
@@ -243,6 +244,7 @@ func recordOf(history []txn.Entry) *OnRecord {
 			r.changed = append(r.changed, changed{text, e.Number, e.ID})
 		}
 	}
+	r.comeBack()
 	if len(r.changed) > 0 {
 		r.changed = slices.DeleteFunc(r.changed, func(c changed) bool { return undone[c.id] != "" })
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -41,9 +42,21 @@ type Moving struct {
 	To      string  `json:"to"` // the directory of the other list
 	Command string  `json:"command"`
 	Spec    string  `json:"spec"`
-	Session string  `json:"session"`       // of this list
-	Steps   []int64 `json:"steps"`         // numbers in this list
-	Done    bool    `json:"done,omitzero"` // it is there, and its tasks are not here any more: only the session has to be told
+	Session string  `json:"session"`         // of this list
+	Steps   []int64 `json:"steps"`           // numbers in this list
+	Done    bool    `json:"done,omitzero"`   // it is there, and its tasks are not here any more: only the session has to be told
+	Untold  []int64 `json:"untold,omitzero"` // numbers of workflows that went elsewhere before, of which it has not been told either
+}
+
+// untold returns the numbers of the workflows of which the session has not been told where they went.
+func (m *Moving) untold() []int64 {
+	switch {
+	case m == nil:
+		return nil
+	case m.Done:
+		return slices.Concat(m.Untold, m.Steps)
+	}
+	return m.Untold
 }
 
 // Words says where the workflow goes on.
@@ -130,11 +143,13 @@ func (st *Store) resolve(ctx context.Context, dir *txn.Dir, m *Moving) (elsewher
 	switch {
 	case err != nil: // the note stays, and the next one tries again
 		return elsewhere, err
-	case !elsewhere:
+	case !elsewhere && len(m.Untold) == 0:
 		return false, dir.RemoveState(MovingFile)
+	case !elsewhere:
+		m.Steps = nil
 	}
 	m.Done = true
-	return true, WriteMemo(dir, MovingFile, m)
+	return elsewhere, WriteMemo(dir, MovingFile, m)
 }
 
 // Resolve finds out where the workflow of the list is, if its note says that it may be elsewhere, and returns what the session has to be
@@ -152,12 +167,11 @@ func (st *Store) Resolve(ctx context.Context) (told string, err error) {
 		if err != nil || m == nil {
 			return err
 		}
-		elsewhere := m.Done
-		if !elsewhere {
-			elsewhere, err = st.resolve(ctx, dir, m)
+		if !m.Done {
+			_, err = st.resolve(ctx, dir, m)
 		}
-		if elsewhere && err == nil {
-			told, err = m.Words(), dir.RemoveState(MovingFile)
+		if m.Done && err == nil {
+			told, err = readRecord(dir).wordsOf(m.untold()), dir.RemoveState(MovingFile)
 		}
 		return err
 	})
@@ -197,21 +211,55 @@ func (r *OnRecord) follow(label string, inList map[string]bool) {
 		return
 	}
 	if r.Departed == nil {
-		r.Departed = Departed{}
+		r.Departed, r.left = Departed{}, map[string]string{}
 	}
 	for _, id := range l.Steps {
 		task := message.Itoa(id)
 		delete(r.Departed, task)
+		delete(r.left, task)
 		switch {
 		case l.Adds():
 			inList[task] = true
 		case l.To != "":
-			r.Departed[task] = wentOn(l.Command, l.To)
+			r.Departed[task], r.left[task] = wentOn(l.Command, l.To), l.With
 			fallthrough
 		default:
 			delete(inList, task)
 		}
 	}
+}
+
+// comeBack finds the steps whose workflow has come back, with other numbers, and may have gone on elsewhere again.
+func (r *OnRecord) comeBack() {
+	back := map[string]*workflow.Workflow{}
+	for _, x := range r.known {
+		w := r.records[x.Workflow]
+		for _, f := range w.Before {
+			if was := back[f.ID]; !w.Undone && (was == nil || was.Steps[0].ID < w.Steps[0].ID) {
+				back[f.ID] = w
+			}
+		}
+	}
+	for task, with := range r.left {
+		if w := back[with]; w == nil {
+			delete(r.left, task)
+		} else {
+			r.Departed[task] = cmp.Or(r.Departed[message.Itoa(w.Steps[0].ID)],
+				fmt.Sprintf("the workflow of %s is in it again, from #%d on", message.Words(w.Command), w.Steps[0].ID))
+		}
+	}
+}
+
+// wordsOf says where the workflows of steps that were in the list go on.
+func (r *OnRecord) wordsOf(steps []int64) string {
+	var all []string
+	for _, id := range steps {
+		task := message.Itoa(id)
+		if words := r.Departed[task]; words != "" && r.left[task] == "" && !slices.Contains(all, words) {
+			all = append(all, words)
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 // Departed says where workflows go on that were in the list, by the numbers of their steps there.
@@ -295,7 +343,8 @@ func (st *Store) Continue(ctx context.Context, x Continuing) (*workflow.Workflow
 		return nil, err
 	}
 	root := moved.records[0]
-	m := &Moving{ID: NewCallID(), To: st.List.Dir, Command: root.Command, Spec: root.Spec, Session: root.Session, Steps: moved.numbers()}
+	m := &Moving{ID: NewCallID(), To: st.List.Dir, Command: root.Command, Spec: root.Spec, Session: root.Session, Steps: moved.numbers(),
+		Untold: s.Moving.untold()}
 	if err := WriteMemo(dir, MovingFile, m); err != nil {
 		return nil, err
 	}
@@ -561,7 +610,7 @@ func (st *Store) GiveBack(ctx context.Context, change string, w *workflow.Workfl
 	return from.Locked(ctx, func(dir *txn.Dir) error {
 		before, err := stateNow(ctx, dir, false)
 		if err == nil { // another continuation may not have been completed
-			_, err = from.resolved(ctx, dir, before, false)
+			before, err = from.resolved(ctx, dir, before, false)
 		}
 		if err != nil {
 			return err
@@ -570,7 +619,7 @@ func (st *Store) GiveBack(ctx context.Context, change string, w *workflow.Workfl
 		if err != nil {
 			return err
 		}
-		m := Moving{ID: was.ID, To: st.List.Dir}
+		m := Moving{ID: was.ID, To: st.List.Dir, Untold: before.Moving.untold()}
 		out, err := tasks.Standing(history, m.ID, true)
 		if err != nil {
 			return err
