@@ -71,7 +71,7 @@ type shownContinued struct {
 // goOn continues the workflow of the list that is named from, or else of the project.
 func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args []string) error {
 	ctx := c.Context()
-	l, err := f.find(ctx, s, true)
+	l, err := f.find(ctx, s, f.list == "") // a list of that name, else a session's
 	if err != nil {
 		return err
 	}
@@ -85,17 +85,7 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 		return err
 	}
 	q := continuation.Query{Lookup: s.Getenv, Here: cmp.Or(dir, here), List: l.List.Dir, Named: f.list != "", Own: own.Dir, Chosen: chosen,
-		Client: cmp.Or(s.Env("AI_AGENT"), s.Who().Program)}
-	if from != "" {
-		found, err := FindList(ctx, s, from)
-		if err == nil {
-			err = MustExist(found.Dir)
-		}
-		if err != nil {
-			return err
-		}
-		from = found.Dir
-	}
+		Client: cmp.Or(s.Env("AI_AGENT"), s.Who().Program), Who: s.Who}
 	u, err := continuation.Choose(ctx, q, from, strings.Join(args, ""))
 	if err != nil {
 		return &Exit{ExitNo, err, message.Hint(err)}

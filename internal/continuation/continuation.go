@@ -17,11 +17,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -30,8 +32,7 @@ import (
 // Unfinished is a workflow with open steps in another list.
 type Unfinished struct {
 	List      string // the directory of the list
-	Session   string
-	Root      int64 // number of its first step
+	Root      int64  // number of its first step
 	Workflow  *workflow.Workflow
 	Done, All int
 	Time      time.Time // when the list was last worked on
@@ -42,12 +43,13 @@ type Unfinished struct {
 // Query is where a workflow is to go on.
 type Query struct {
 	Lookup func(string) (string, bool)
-	Here   string // the project's directory, or one below it
-	List   string // the directory of the list in which it is to go on
-	Named  bool   // that list was named
-	Own    string // the directory of the list that the caller has if it names none
-	Chosen bool   // an agent has chosen Here
-	Client string // the agent that goes on; see workflow.Workflow.Client
+	Here   string               // the project's directory, or one below it
+	List   string               // the directory of the list in which it is to go on
+	Named  bool                 // that list was named
+	Own    string               // the directory of the list that the caller has if it names none
+	Chosen bool                 // an agent has chosen Here
+	Client string               // the agent that goes on; see workflow.Workflow.Client
+	Who    func() caller.Caller // nil: the caller is unknown
 }
 
 // recently is how long after its last event a session counts as being at work, if its process is not known.
@@ -117,7 +119,7 @@ func in(ctx context.Context, q Query, dir string) (all []Unfinished, err error) 
 		if s.Parent(w) != nil || len(s.OpenIn(w)) == 0 {
 			continue
 		}
-		u := Unfinished{List: dir, Session: w.Session, Root: w.Steps[0].ID, Workflow: w, Time: touched(dir)}
+		u := Unfinished{List: dir, Root: w.Steps[0].ID, Workflow: w, Time: touched(dir)}
 		u.Done, u.All = s.Progress(w)
 		u.AtWork, u.Same = q.isAtWork(u)
 		all = append(all, u)
@@ -184,7 +186,7 @@ func words(u Unfinished) string {
 // String returns, for example, "release: 3 of 7 done, last worked on 2026-01-02 15:04, session 0b54".
 func (u Unfinished) String() string {
 	text := message.Sprintf("%s: %d of %d done, last worked on %s, session %s", words(u), u.Done, u.All,
-		u.Time.Local().Format("2006-01-02 15:04"), u.Session)
+		u.Time.Local().Format("2006-01-02 15:04"), filepath.Base(u.List)) // by which it can be named
 	if u.AtWork {
 		text += ", which is at work on it"
 	}
@@ -197,8 +199,12 @@ func (u Unfinished) String() string {
 // Errors: that there is none, or several.
 func Choose(ctx context.Context, q Query, named, skill string) (u Unfinished, err error) {
 	var all []Unfinished
-	if named != "" {
-		all, err = in(ctx, q, named)
+	if named != "" { // another list than the one that the client was told to use
+		var found tasklist.Found
+		found, err = tasklist.Find(ctx, tasklist.Query{Lookup: tasklist.OwnOnly(q.Lookup), Named: named, Dir: q.Here, Who: q.Who})
+		if named = found.Dir; err == nil {
+			all, err = in(ctx, q, named)
+		}
 	} else {
 		all, err = Find(ctx, q)
 	}
@@ -213,10 +219,12 @@ func Choose(ctx context.Context, q Query, named, skill string) (u Unfinished, er
 	switch {
 	case named == q.List:
 		return u, errors.New(message.Words(named) + " is this list: its workflow goes on here")
-	case len(all) == 0 && named != "":
-		return u, message.Lines("nothing to continue: " + message.Words(named) + " has no unfinished workflow" + ofSkill(skill))
 	case len(all) == 0:
-		return u, message.WithHint(message.Lines("nothing to continue: no other list has an unfinished workflow of this project"+ofSkill(skill)),
+		where := "no other list has an unfinished workflow of this project"
+		if named != "" {
+			where = message.Words(named) + " has no unfinished workflow"
+		}
+		return u, message.WithHint(message.Lines("nothing to continue: "+where+ofSkill(skill)),
 			"fsmtx status --all shows those of other directories, also of a work tree that is gone; --session and --list name them")
 	case len(all) > 1, named == "" && all[0].AtWork:
 		return u, message.Lines("name one, with SKILL, --session ID or --list NAME:\n" + strings.Join(lines, "\n"))
@@ -241,7 +249,7 @@ func Take(ctx context.Context, q Query, to *state.Store, u Unfinished) (text str
 	if err != nil {
 		return "", err
 	}
-	text = message.Sprintf("%s goes on here (%d of %d done); it was in %s.", words(u), u.Done, u.All, u.List)
+	text = message.Sprintf("%s goes on here (%d of %d done), in %s; it was in %s.", words(u), u.Done, u.All, to.List.Dir, u.List)
 	if w.Dir != u.Workflow.Dir {
 		text += message.Sprintf(" Its gates look in %s from now on.", w.Dir)
 	}
@@ -282,15 +290,16 @@ type process struct {
 	Start string `json:"start"`
 }
 
-// Remember records which process works on a list that exists; nothing is written unless it is another one than before.
-func Remember(ctx context.Context, st *state.Store, lookup func(string) (string, bool)) {
-	text, _ := lookup("CLAUDE_PID")
+// Remember records which process works on a list that exists; nothing is written unless it is another one than before, and a client's
+// hook tells.
+func Remember(ctx context.Context, st *state.Store, s terminal.Streams) {
+	text, _ := s.Getenv("CLAUDE_PID")
 	pid, err := strconv.Atoi(text)
 	if now, stateErr := txn.StateDir(st.List.Dir); err != nil || stateErr != nil || !exists(now) {
 		return
 	}
 	c := process{pid, state.StartOf(pid)}
-	if was, err := state.Recall[process](st, clientFile); err != nil || was == c || c.Start == "" {
+	if was, err := state.Recall[process](st, clientFile); err != nil || was == c || c.Start == "" || !s.Who().FromClient() {
 		return
 	}
 	_ = state.Remember(ctx, st, clientFile, func(process) process { return c }) // then its last event tells

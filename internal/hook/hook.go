@@ -15,6 +15,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -87,6 +88,9 @@ func Run(ctx context.Context, s terminal.Streams, f *Flags) (code int) {
 	}
 	h.open()
 	answer := h.answer(ctx)
+	if h.agent.Session && h.noList == nil {
+		continuation.Remember(ctx, &h.Store, s)
+	}
 	if h.log.On() {
 		s.SurviveBrokenPipe() // the call is logged even if the client has gone
 	}

@@ -120,18 +120,15 @@ func (h *hook) continues(ctx context.Context, call Invocation, dir string) (what
 	if named == "" || call.hidden {
 		return ""
 	}
-	from, err := h.listNamed(ctx, named)
-	if err != nil {
-		return ""
-	}
-	q := continuation.Query{Lookup: h.streams.Getenv, Here: cmp.Or(h.project(), dir), List: h.List.Dir, Own: h.List.Dir}
+	q := continuation.Query{Lookup: h.streams.Getenv, Here: cmp.Or(h.project(), dir), List: h.List.Dir, Own: h.List.Dir, Who: h.streams.Who}
 	if to := call.Flags.Lookup("to").Value.String(); to != "" {
+		var err error
 		if q.List, err = h.listNamed(ctx, to); err != nil {
 			return ""
 		}
 		q.Named = true
 	}
-	u, err := continuation.Choose(ctx, q, from, strings.Join(call.Args, ""))
+	u, err := continuation.Choose(ctx, q, named, strings.Join(call.Args, ""))
 	if err != nil {
 		return ""
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/client"
-	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/signals"
@@ -75,9 +74,6 @@ func (h *hook) hydrate(ctx context.Context) client.Answer {
 	var result hydrate.Result
 	if err == nil {
 		result, err = h.carryOut(ctx, r, h.options())
-	}
-	if err == nil && h.noList == nil && len(result.Created) > 0 {
-		continuation.Remember(ctx, &h.Store, h.streams.Getenv)
 	}
 	return h.report(hydrate.Call{Request: r, Result: result, Err: err})
 }

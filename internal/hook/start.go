@@ -38,9 +38,6 @@ func (h *hook) recovered(ctx context.Context) client.Answer {
 // start tells a session that goes on what is open.
 func (h *hook) start(ctx context.Context) client.Answer {
 	text, err := "", error(nil)
-	if h.agent.Session {
-		continuation.Remember(ctx, &h.Store, h.streams.Getenv)
-	}
 	switch {
 	case h.agent.Session && h.call.Resumed:
 		text, err = h.Resume(ctx, h.call.TranscriptPath)

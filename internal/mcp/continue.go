@@ -13,7 +13,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
-	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 )
 
@@ -35,16 +34,9 @@ func (t *tools) goOn(ctx context.Context, r *mcp.CallToolRequest, in continueInp
 	}
 	dir, chosen := t.directory(ctx, found)
 	ai, _ := t.lookup("AI_AGENT")
-	q, from := continuation.Query{Lookup: t.lookup, Here: cmp.Or(dir, project), List: found.Dir, Own: own.Dir, Chosen: chosen,
-		Client: cmp.Or(ai, t.who.Program)}, ""
-	if in.List != "" {
-		other, err := tasklist.Find(ctx, tasklist.Query{Lookup: t.lookup, Named: in.List, Dir: project})
-		if err != nil {
-			return nil, nil, err
-		}
-		from = other.Dir
-	}
-	u, err := continuation.Choose(ctx, q, from, strings.TrimSpace(in.Skill))
+	q := continuation.Query{Lookup: t.lookup, Here: cmp.Or(dir, project), List: found.Dir, Own: own.Dir, Chosen: chosen,
+		Client: cmp.Or(ai, t.who.Program)}
+	u, err := continuation.Choose(ctx, q, in.List, strings.TrimSpace(in.Skill))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -149,5 +149,6 @@ func (l shownList) line() string {
 	case l.Total > 0:
 		next = "nothing is ready"
 	}
-	return fmt.Sprintf("%s  %s  %s  %d/%d  %s", l.Session, l.Time.Local().Format("2006-01-02 15:04"), l.Skill, l.Done, l.Total, next)
+	list := filepath.Base(l.List) // by which it can be named
+	return fmt.Sprintf("%s  %s  %s  %d/%d  %s", list, l.Time.Local().Format("2006-01-02 15:04"), l.Skill, l.Done, l.Total, next)
 }
