@@ -377,8 +377,7 @@ func TestFailedRollbackRequiresRecovery(t *testing.T) {
 	require.ErrorContains(t, err, "delete 2.json")
 	require.Contains(t, contents(t, dir), "3.json", "it is between before and after")
 
-	r, err := Recover(t.Context(), dir)
-	require.NoError(t, err)
+	r := recovered(t, dir)
 	require.Equal(t, RolledBack, r.Outcome)
 	requireRolledBack(t, dir, list)
 }
@@ -398,8 +397,7 @@ func TestOutcomeIsUnknownWhenTheLastSyncFails(t *testing.T) {
 	require.NotErrorIs(t, err, ErrRecoveryRequired)
 	require.Equal(t, []string{"1.json", "3.json", "4.json"}, slices.Sorted(maps.Keys(contents(t, dir))), "nothing is undone")
 
-	r, err := Recover(t.Context(), dir)
-	require.NoError(t, err)
+	r := recovered(t, dir)
 	require.Equal(t, RolledBack, r.Outcome, "of a sync that failed nothing is believed")
 }
 
@@ -414,8 +412,7 @@ func TestADirectoryThatCannotBeSyncedIsNoFailure(t *testing.T) {
 		dir := newList(t)
 		require.NoError(t, commit(t, dir, replacing, WithFS(failing(errno, isDir))))
 		w := newWorld(t)
-		r, err := Recover(t.Context(), w.d, WithFS(failing(errno, isDir)))
-		require.NoError(t, err)
+		r := recovered(t, w.d, WithFS(failing(errno, isDir)))
 		require.Equal(t, RolledBack, r.Outcome)
 		require.ErrorIs(t, commit(t, dir, create("9.json"), WithFS(failing(errno, func(s faultfs.Step) bool {
 			return s.Op == "sync" && !isDir(s)

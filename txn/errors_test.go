@@ -66,6 +66,15 @@ func ended(cause error) context.Context {
 	return ctx
 }
 
+// onWorld returns a run in an interrupted world with something planted in it.
+func onWorld(what string) func(*testing.T, opener) error {
+	return func(t *testing.T, call opener) error {
+		w := newWorld(t)
+		w.plant(t, what)
+		return call(t.Context(), w.d)
+	}
+}
+
 // openErrors are the errors of the functions that open a directory.
 var openErrors = []errorCase{
 	{name: "ErrLocked", is: ErrLocked, as: as[*LockedError], run: func(t *testing.T, call opener) error {
@@ -75,43 +84,26 @@ var openErrors = []errorCase{
 		defer d.Close()
 		return call(ended(errTest), w.d)
 	}},
-	{name: "ErrUntrustedDir", is: ErrUntrustedDir, run: func(t *testing.T, call opener) error {
-		w := newWorld(t)
-		require.NoError(t, os.Chmod(w.s, 0o777))
-		return call(t.Context(), w.d)
-	}},
-	{name: "ErrName", is: ErrName, run: func(t *testing.T, call opener) error {
-		return call(t.Context(), filepath.Join(t.TempDir(), "\xff"))
-	}},
+	{name: "ErrUntrustedDir", is: ErrUntrustedDir, run: onWorld(". open")},
+	{name: "ErrName", is: ErrName, run: func(t *testing.T, call opener) error { return call(t.Context(), t.TempDir()+"/\xff") }},
 	{name: "vfs.ErrNotOwn", is: vfs.ErrNotOwn, run: func(t *testing.T, call opener) error {
 		w := newWorld(t)
 		require.NoError(t, os.Link(w.in(lockName), w.path("outside/lock")))
 		return call(t.Context(), w.d)
 	}},
-	{name: "vfs.ErrNotRegular", is: vfs.ErrNotRegular, run: func(t *testing.T, call opener) error {
-		w := newWorld(t)
-		replace(t, w.in(lockName), w.path("outside/secret"))
-		return call(t.Context(), w.d)
-	}},
-	{name: "*JournalError", is: ErrJournalTorn, as: as[*JournalError], run: func(t *testing.T, call opener) error {
-		w := newWorld(t)
-		w.setJournal(t, w.journal[1:])
-		return call(t.Context(), w.d)
-	}},
+	{name: "vfs.ErrNotRegular", is: vfs.ErrNotRegular, run: onWorld("lock link secret")},
+	{name: "*JournalError", is: ErrJournalTorn, as: as[*JournalError], run: onWorld("journal written")},
 	{name: "*FileError", is: errTest, as: as[*FileError], run: func(t *testing.T, call opener) error {
 		w := newWorld(t)
-		return call(t.Context(), w.d, WithFS(failing(errTest, func(s faultfs.Step) bool {
-			return filepath.Base(s.Path) == "2.json" && s.Op == "lstat" && filepath.Dir(s.Path) == w.d
-		})))
+		return call(t.Context(), w.d,
+			WithFS(failing(errTest, func(s faultfs.Step) bool { return s.Op == "lstat" && s.Path == w.file("2.json") })))
 	}},
-	{name: "context.Cause(ctx)", is: errTest, run: func(t *testing.T, call opener) error {
-		return call(ended(errTest), newWorld(t).d)
-	}},
+	{name: "context.Cause(ctx)", is: errTest, run: func(t *testing.T, call opener) error { return call(ended(errTest), newWorld(t).d) }},
 	{name: "the Locker's", is: errTest, run: func(t *testing.T, call opener) error {
 		return call(t.Context(), newWorld(t).d, WithLocker(&recorder{fails: map[string][]error{"reap": {errTest}}}))
 	}},
 	{name: "the file system's", is: errTest, run: func(t *testing.T, call opener) error {
-		return call(t.Context(), newWorld(t).d, WithFS(failing(errTest, func(s faultfs.Step) bool { return s.Op == "read" })))
+		return call(t.Context(), newWorld(t).d, WithFS(failingAt("read")))
 	}},
 }
 
@@ -133,6 +125,22 @@ func onDir(do func(d *Dir) error, opts ...Option) func(*testing.T, opener) error
 		defer d.Close()
 		return do(d)
 	}
+}
+
+// onClosed does that once it is closed, and onFailing when its file system fails at an operation.
+func onClosed(do func(d *Dir) error) func(*testing.T, opener) error {
+	return onDir(func(d *Dir) error { return errors.Join(d.Close(), do(d)) })
+}
+
+func onFailing(op string, do func(d *Dir) error) func(*testing.T, opener) error {
+	return onDir(func(d *Dir) error {
+		d.files = failingAt(op)
+		return do(d)
+	})
+}
+
+func failingAt(op string) vfs.FS {
+	return failing(errTest, func(s faultfs.Step) bool { return s.Op == op })
 }
 
 func create(name string) Change { return Change{Creates: []File{{name, nil, 0o644}}} }
@@ -176,15 +184,9 @@ var documented = map[string][]errorCase{
 		}},
 	},
 	"Lock": {
-		{name: "ErrClosed", is: ErrClosed, run: onDir(func(d *Dir) error {
-			_ = d.Close()
-			_, err := d.Lock(context.Background())
-			return err
-		})},
-		{name: "the Locker's", is: errTest, run: onDir(func(d *Dir) error {
-			_, err := d.Lock(context.Background())
-			return err
-		}, WithLocker(&recorder{fails: map[string][]error{"lock": {errTest}}}))},
+		{name: "ErrClosed", is: ErrClosed, run: onClosed(func(d *Dir) error { _, err := d.Lock(context.Background()); return err })},
+		{name: "the Locker's", is: errTest, run: onDir(func(d *Dir) error { _, err := d.Lock(context.Background()); return err },
+			WithLocker(&recorder{fails: map[string][]error{"lock": {errTest}}}))},
 		{name: "the file system's", is: errTest, run: func(t *testing.T, _ opener) error {
 			dir := filepath.Join(memoryDir(t), "list")
 			d, err := Open(t.Context(), dir, WithFS(failing(errTest, func(s faultfs.Step) bool { return s.Path == dir && s.Op == "mkdir" })))
@@ -195,42 +197,22 @@ var documented = map[string][]errorCase{
 		}},
 	},
 	"History": {
-		{name: "ErrClosed", is: ErrClosed, run: onDir(func(d *Dir) error {
-			_ = d.Close()
-			_, err := d.History()
-			return err
-		})},
-		{name: "the file system's", is: errTest, run: onDir(func(d *Dir) error {
-			d.files = failing(errTest, func(s faultfs.Step) bool { return s.Op == "readdir" })
-			_, err := d.History()
-			return err
-		})},
+		{name: "ErrClosed", is: ErrClosed, run: onClosed(func(d *Dir) error { _, err := d.History(); return err })},
+		{name: "the file system's", is: errTest, run: onFailing("readdir", func(d *Dir) error { _, err := d.History(); return err })},
 	},
 	"Forget": {
-		{name: "ErrClosed", is: ErrClosed, run: onDir(func(d *Dir) error {
-			_ = d.Close()
-			return d.Forget()
-		})},
-		{name: "the file system's", is: errTest, run: onDir(func(d *Dir) error {
-			d.files = failing(errTest, func(s faultfs.Step) bool { return s.Op == "remove" })
-			return d.Forget()
-		})},
+		{name: "ErrClosed", is: ErrClosed, run: onClosed((*Dir).Forget)},
+		{name: "the file system's", is: errTest, run: onFailing("remove", (*Dir).Forget)},
 	},
 	"ReadHistory": readHistoryErrors,
 	"ReplaceFiles": {
-		{name: "ErrClosed", is: ErrClosed, run: onDir(func(d *Dir) error { _ = d.Close(); return d.ReplaceFiles() })},
+		{name: "ErrClosed", is: ErrClosed, run: onClosed(func(d *Dir) error { return d.ReplaceFiles() })},
 		{name: "ErrName", is: ErrName, run: onDir(func(d *Dir) error { return d.ReplaceFiles(File{Name: "a/b"}) })},
-		{name: "the file system's", is: errTest, run: onDir(func(d *Dir) error {
-			d.files = failing(errTest, func(s faultfs.Step) bool { return s.Op == "sync" })
-			return d.ReplaceFiles(File{Name: "1.json"})
-		})},
+		{name: "the file system's", is: errTest, run: onFailing("sync", func(d *Dir) error { return d.ReplaceFiles(File{Name: "1.json"}) })},
 	},
 	"ReadState": {untrustedState(func(dir string) error { _, err := ReadState(dir, "a"); return err })},
 	"Commit": append([]errorCase{
-		{name: "ErrClosed", is: ErrClosed, run: onDir(func(d *Dir) error {
-			_ = d.Close()
-			return d.Commit(context.Background(), create("3.json"))
-		})},
+		{name: "ErrClosed", is: ErrClosed, run: onClosed(func(d *Dir) error { return d.Commit(context.Background(), create("3.json")) })},
 		{name: "ErrUntrustedDir", is: ErrUntrustedDir, as: as[*FileError], run: func(t *testing.T, _ opener) error {
 			dir, _, undo := replaced(t)
 			require.NoError(t, os.Chmod(history(t, dir)[0].Backups, 0o777))

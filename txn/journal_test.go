@@ -7,13 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
@@ -85,8 +83,7 @@ func TestDamagedJournalIsNotActedOn(t *testing.T) {
 		w.requireUntrusted(t)
 	}
 	w.setJournal(t, w.journal)
-	r, err := Recover(context.Background(), w.d)
-	require.NoError(t, err)
+	r := recovered(t, w.d)
 	assert.Equal(t, Report{Outcome: RolledBack, ID: w.id, Time: r.Time, Label: "a label", Restored: []string{"2.json", "3.json"},
 		Removed: []string{"4.json", "5.json"}}, r)
 }
@@ -228,47 +225,28 @@ func hundredThousand(w *world) []byte {
 	return sealed(strings.Replace(w.body(), `"creates":[`, `"creates":[`+b.String(), 1))
 }
 
+// TestForgedJournalIsNotActedOn, and can be set aside.
 func TestForgedJournalIsNotActedOn(t *testing.T) {
-	w := newWorld(t)
 	for _, f := range forgeries {
 		t.Run(strings.ReplaceAll(f.name, " ", "-"), func(t *testing.T) {
+			w := newWorld(t)
 			w.setJournal(t, f.make(w))
-			found := w.requireUntrusted(t)
-			assert.ErrorIs(t, found, f.reason)
+			assert.ErrorIs(t, w.requireUntrusted(t), f.reason)
+			w.requireSetAside(t)
+			moved, err := SetAside(t.Context(), w.d)
+			require.NoError(t, err)
+			require.Empty(t, moved, "there is no journal any more")
 		})
 	}
 }
 
 // TestJournalMustBeARegularFile: no function blocks on a pipe or follows a link.
 func TestJournalMustBeARegularFile(t *testing.T) {
-	for name, plant := range map[string]func(t *testing.T, w *world, path string) error{
-		"directory": func(_ *testing.T, w *world, path string) error { return os.Mkdir(path, 0o700) },
-		"FIFO":      func(_ *testing.T, w *world, path string) error { return syscall.Mkfifo(path, 0o600) },
-		"socket": func(t *testing.T, w *world, path string) error {
-			closeSocket, err := files.Socket(path)
-			if err == nil {
-				t.Cleanup(func() { _ = closeSocket() })
-			}
-			return err
-		},
-		"link to a valid journal": func(_ *testing.T, w *world, path string) error {
-			if err := os.WriteFile(w.path("outside/journal"), w.journal, 0o600); err != nil {
-				return err
-			}
-			return os.Symlink(w.path("outside/journal"), path)
-		},
-		"link to nothing": func(_ *testing.T, w *world, path string) error { return os.Symlink(w.path("nothing"), path) },
-		"larger than any journal": func(_ *testing.T, w *world, path string) error {
-			if err := os.WriteFile(path, w.journal, 0o600); err != nil {
-				return err
-			}
-			return os.Truncate(path, vfs.MaxFileBytes+1)
-		},
-	} {
-		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+	for _, what := range []string{"directory", "FIFO", "socket", "link journal", "link nothing", "large"} {
+		t.Run(strings.ReplaceAll(what, " ", "-"), func(t *testing.T) {
 			w := newWorld(t)
-			require.NoError(t, os.Remove(w.in(journalName)))
-			require.NoError(t, plant(t, w, w.in(journalName)))
+			w.plant(t, "../../outside/journal journal")
+			w.plant(t, "journal "+what)
 			assert.ErrorIs(t, w.requireUntrusted(t), ErrJournalInvalid)
 			w.requireSetAside(t)
 		})
@@ -289,8 +267,7 @@ func (w *world) requireSetAside(t *testing.T) {
 		_, err := os.Lstat(path)
 		require.NoError(t, err, "the path that it returned")
 	}
-	r, err := Recover(ctx, w.d)
-	require.NoError(t, err)
+	r := recovered(t, w.d)
 	require.Equal(t, Report{Outcome: Clean}, r)
 	require.Equal(t, before, tree(t, w.d))
 	require.Equal(t, outside, tree(t, w.path("outside")))
@@ -299,17 +276,6 @@ func (w *world) requireSetAside(t *testing.T) {
 	require.NoError(t, d.Commit(ctx, Change{Creates: []File{{"9.json", []byte("new 9"), 0o644}}}))
 	require.NoError(t, d.Close())
 	require.NoError(t, os.Remove(filepath.Join(w.d, "9.json")))
-}
-
-func TestForgedJournalCanBeSetAside(t *testing.T) {
-	for _, f := range forgeries {
-		w := newWorld(t)
-		w.setJournal(t, f.make(w))
-		w.requireSetAside(t)
-		moved, err := SetAside(context.Background(), w.d)
-		require.NoError(t, err)
-		require.Empty(t, moved, "there is no journal any more")
-	}
 }
 
 func TestTrustedJournalIsNotSetAside(t *testing.T) {

@@ -30,15 +30,13 @@ func (w *world) requireRecovered(t *testing.T, want Report) {
 		list = tree(t, w.d)
 	}
 	old := tree(t, w.in(txnPrefix+w.id+"/old"))
-	seen, err := Inspect(t.Context(), w.d)
-	require.NoError(t, err)
+	seen := inspected(t, w.d)
 	assert.WithinDuration(t, time.Now(), seen.Time, time.Minute)
 	want.Time, want.Label = seen.Time, "a label"
 	assert.Equal(t, want, seen, "inspected")
 	assert.Equal(t, all, tree(t, w.root, lockFileName), "Inspect changed something")
 
-	done, err := Recover(t.Context(), w.d)
-	require.NoError(t, err)
+	done := recovered(t, w.d)
 	assert.Equal(t, want, done)
 	for _, c := range want.Conflicts {
 		if c.MovedTo != "" {
@@ -132,11 +130,9 @@ func TestRecoverWithoutAStateDirectoryCreatesNothing(t *testing.T) {
 		require.NoError(t, openers[call](t.Context(), filepath.Join(dir, "absent")))
 		require.Equal(t, before, tree(t, filepath.Dir(dir)))
 	}
-	r, err := Recover(t.Context(), dir)
-	require.NoError(t, err)
+	r := recovered(t, dir)
 	assert.Equal(t, Report{Outcome: Clean}, r)
-	r, err = Inspect(t.Context(), dir)
-	require.NoError(t, err)
+	r = inspected(t, dir)
 	assert.Equal(t, Report{Outcome: Clean}, r)
 }
 
@@ -144,8 +140,7 @@ func TestJournalWithoutALockFileIsInspected(t *testing.T) {
 	w := newWorld(t)
 	require.NoError(t, os.Remove(w.in(lockName)))
 	before := tree(t, w.root)
-	r, err := Inspect(t.Context(), w.d)
-	require.NoError(t, err)
+	r := inspected(t, w.d)
 	assert.Equal(t, RolledBack, r.Outcome)
 	assert.Equal(t, before, tree(t, w.root), "Inspect creates no lock file")
 }
@@ -162,11 +157,9 @@ func TestInspectLocksTheStateDirectory(t *testing.T) {
 		return nil
 	}}
 	for range 2 {
-		_, err := Inspect(t.Context(), w.d, WithFS(files))
-		require.NoError(t, err)
+		inspected(t, w.d, WithFS(files))
 	}
-	_, err := Recover(t.Context(), w.d)
-	require.NoError(t, err, "Inspect has released the lock")
+	recovered(t, w.d)
 }
 
 // TestQuarantineReplacesNothing: the quarantine has two files of that name from earlier
@@ -187,8 +180,7 @@ func TestQuarantineReplacesNothing(t *testing.T) {
 func TestQuarantineTakesADirectory(t *testing.T) {
 	w := newWorld(t)
 	require.NoError(t, os.MkdirAll(w.file("2.json/sub"), 0o755))
-	_, err := Recover(t.Context(), w.d)
-	require.NoError(t, err)
+	recovered(t, w.d)
 	assert.DirExists(t, w.quarantined("2.json/sub"))
 	info, err := os.Stat(filepath.Dir(w.quarantined("2.json")))
 	require.NoError(t, err)
@@ -249,8 +241,7 @@ func TestErrorsOfARollbackNameTheFile(t *testing.T) {
 		require.ErrorIs(t, err, syscall.EIO)
 		require.ErrorContains(t, err, want)
 		assert.FileExists(t, w.in(journalName), "the journal stays for the next recovery")
-		_, err = Recover(t.Context(), w.d)
-		require.NoError(t, err)
+		recovered(t, w.d)
 		assert.Equal(t, w.before, tree(t, w.d))
 	}
 }
@@ -271,8 +262,7 @@ func TestRecoverySurvivesEveryFault(t *testing.T) {
 		if err == nil {
 			require.Equal(t, RolledBack, r.Outcome, "step %d, %s", n, failed)
 		}
-		_, err = Recover(t.Context(), w.d)
-		require.NoError(t, err, "step %d, %s", n, failed)
+		recovered(t, w.d)
 		require.Equal(t, w.before, tree(t, w.d), "step %d, %s", n, failed)
 		require.Equal(t, "another program's", contents(t, filepath.Dir(w.quarantined("x")))["2.json"])
 		require.Equal(t, "modified", contents(t, filepath.Dir(w.quarantined("x")))["4.json"])
@@ -321,8 +311,7 @@ func TestSetAsideWithoutLinks(t *testing.T) {
 
 func TestSetAsideLeavesCommittedTransactions(t *testing.T) {
 	w := newWorld(t)
-	_, err := Recover(t.Context(), w.d)
-	require.NoError(t, err)
+	recovered(t, w.d)
 	require.NoError(t, commit(t, w.d, create("9.json")))
 	w.setJournal(t, nil)
 	moved, err := SetAside(t.Context(), w.d)

@@ -157,3 +157,18 @@ func opened(t *testing.T, dir string, opts ...Option) *Dir {
 	t.Cleanup(func() { _ = d.Close() })
 	return d
 }
+
+// recovered is what Recover reports, and inspected what Inspect does.
+func recovered(t testing.TB, dir string, opts ...Option) Report {
+	t.Helper()
+	r, err := Recover(t.Context(), dir, opts...)
+	require.NoError(t, err)
+	return r
+}
+
+func inspected(t testing.TB, dir string, opts ...Option) Report {
+	t.Helper()
+	r, err := Inspect(t.Context(), dir, opts...)
+	require.NoError(t, err)
+	return r
+}

@@ -123,15 +123,16 @@ func TestFailingCallsAreReported(t *testing.T) {
 		"rename":            {unix.SYS_RENAMEAT2, unix.EINVAL, rename, errors.ErrUnsupported, ""},
 		"rename, not known": {unix.SYS_RENAMEAT2, unix.ENOSYS, rename, errors.ErrUnsupported, ""},
 		"rename, elsewhere": {unix.SYS_RENAMEAT2, unix.EXDEV, rename, nil, ""},
-		"write": {unix.SYS_WRITE, unix.ENOSPC, func(d *Dir, _ string) error { return d.WriteNew("new", []byte("x"), 0o600) }, nil,
-			"new"},
-		"permissions": {unix.SYS_FCHMOD, unix.EPERM, func(d *Dir, _ string) error { return d.WriteNew("new", nil, 0o677) }, nil,
-			"new"},
+		"write": {unix.SYS_WRITE, unix.ENOSPC, func(d *Dir, _ string) error { return d.WriteNew("new", []byte("x"), 0o600) },
+			nil, "new"},
+		"permissions": {unix.SYS_FCHMOD, unix.EPERM, func(d *Dir, _ string) error { return d.WriteNew("new", nil, 0o677) },
+			nil, "new"},
 		"replace, no space":       {unix.SYS_WRITE, unix.ENOSPC, replace, nil, ""},
 		"replace, too many files": {unix.SYS_OPENAT, unix.EMFILE, replace, nil, ""},
-		"lock": {unix.SYS_FLOCK, unix.EOPNOTSUPP, func(d *Dir, _ string) error { _, err := d.Lock(NoWait()); return err }, nil,
-			""},
-		"lock, without locks": {unix.SYS_FLOCK, unix.ENOLCK, func(d *Dir, _ string) error { _, err := d.Lock(t.Context()); return err }, nil, ""},
+		"lock": {unix.SYS_FLOCK, unix.EOPNOTSUPP, func(d *Dir, _ string) error { _, err := d.Lock(NoWait()); return err },
+			nil, ""},
+		"lock, without locks": {unix.SYS_FLOCK, unix.ENOLCK, func(d *Dir, _ string) error { _, err := d.Lock(t.Context()); return err },
+			nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, path := held(t, "f", "g", "sub/")

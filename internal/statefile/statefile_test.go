@@ -226,7 +226,7 @@ func TestStore(t *testing.T) {
 	} {
 		synced = nil
 		require.NoError(t, write(name))
-		assert.NotEmpty(t, synced, name)
+		assert.Contains(t, synced, "sync "+filepath.Base(dir), "%s: its name", name)
 		data, err := s.ReadState(name)
 		require.NoError(t, err)
 		assert.Equal(t, "text\n", string(data), name)

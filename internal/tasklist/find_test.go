@@ -175,8 +175,11 @@ func TestTheProject(t *testing.T) {
 
 	atHome := w.finds(Query{Begins: true, Dir: w.home})
 	w.hydrated(atHome.Dir, atHome.Session, w.home)
-	assert.Equal(t, w.home, Project(w.lookup, w.home))
-	assert.Equal(t, filepath.Dir(w.project), Project(w.lookup, filepath.Dir(w.project)), "the home directory is a project only for itself")
+	require.NoError(t, os.Symlink(w.home, w.home+"-link"))
+	for _, w.env["HOME"] = range []string{w.home + "-link", w.home} {
+		assert.Equal(t, w.home, Project(w.lookup, w.home))
+		assert.Equal(t, filepath.Dir(w.project), Project(w.lookup, filepath.Dir(w.project)), "the home directory is a project only for itself")
+	}
 
 	require.NoError(t, exec.Command("git", "init", "-q", filepath.Join(w.project, "a")).Run())
 	assert.Equal(t, filepath.Join(w.project, "a"), Project(w.lookup, below), "with git it is the root of the work tree")
@@ -248,4 +251,24 @@ func TestUnnamed(t *testing.T) {
 		assert.Equal(t, !c.want, len(rivals) == 1, name)
 		cancel()
 	}
+}
+
+// TestForgetKeepsTheQuarantine of other programs' files, also if it cannot be listed.
+func TestForgetKeepsTheQuarantine(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "list")
+	require.NoError(t, Forget(t.Context(), dir), "there is nothing to forget")
+	d, err := txn.Open(t.Context(), dir)
+	require.NoError(t, err)
+	require.NoError(t, d.Close())
+	aside := filepath.Join(dir, "..", ".list.fsmtx", "conflicts")
+	require.NoError(t, os.WriteFile(aside, nil, 0o600)) // not a directory
+	require.ErrorContains(t, Forget(t.Context(), dir), "conflicts: not a directory")
+	require.FileExists(t, aside)
+	require.NoError(t, os.Remove(aside))
+	require.NoError(t, os.MkdirAll(aside+"/1", 0o700))
+	require.ErrorIs(t, Forget(t.Context(), dir), errInUse)
+	require.DirExists(t, aside+"/1")
+	require.NoError(t, os.Remove(aside+"/1"))
+	require.NoError(t, Forget(t.Context(), dir))
+	require.NoDirExists(t, filepath.Dir(aside))
 }

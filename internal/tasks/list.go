@@ -56,7 +56,7 @@ func (l List) Waiting(ctx context.Context) (context.Context, context.CancelFunc)
 // options returns the options of a transaction that does not shorten the history: only
 // Replace does that, to l.Keep changes.
 func (l List) options() []txn.Option {
-	return []txn.Option{txn.WithFS(l.Files()), txn.WithLocker(new(Locks)), txn.WithKeep(l.isInUse), txn.WithHistory(math.MaxInt)}
+	return []txn.Option{txn.WithFS(l.Files()), txn.WithLocker(new(clientLocks)), txn.WithKeep(l.isInUse), txn.WithHistory(math.MaxInt)}
 }
 
 // isInUse reports whether the history must keep e: it has a record, and a task that it

@@ -38,14 +38,14 @@ const (
 // file systems.
 const ahead = 2 * time.Second
 
-// Locks takes the client's locks on one task list. It is a txn.Locker; the zero
+// clientLocks takes the client's locks on one task list. It is a txn.Locker; the zero
 // value is ready for Bind.
 //
 // Each lock directory is created in scratch, recorded there with its inode and the
 // nanoseconds of its modification time, and then renamed into place, which fails if
 // the place is taken. The record lets the next process recognise and remove the
 // locks of a dead one at once instead of waiting until they are stale.
-type Locks struct {
+type clientLocks struct {
 	files        vfs.FS
 	dir, scratch string
 
@@ -56,7 +56,7 @@ type Locks struct {
 	stop func() // stops the refresher
 }
 
-var _ txn.Locker = (*Locks)(nil)
+var _ txn.Locker = (*clientLocks)(nil)
 
 // lock identifies a lock directory of this process by its inode and by the nanoseconds
 // of its modification time, which a refresh does not change.
@@ -67,7 +67,7 @@ type lock struct {
 }
 
 // Bind sets the list to lock. See txn.Locker.
-func (l *Locks) Bind(files vfs.FS, dir, scratch string) {
+func (l *clientLocks) Bind(files vfs.FS, dir, scratch string) {
 	l.files, l.dir, l.scratch = files, dir, scratch
 }
 
@@ -76,7 +76,7 @@ func (l *Locks) Bind(files vfs.FS, dir, scratch string) {
 // backoff.
 //
 // Errors: *BusyError, or the file system's.
-func (l *Locks) Lock(ctx context.Context, names []string) (kept bool, err error) {
+func (l *clientLocks) Lock(ctx context.Context, names []string) (kept bool, err error) {
 	all, heldAny := l.withHeld(names), len(l.held) > 0
 	missing := slices.DeleteFunc(slices.Clone(all), l.holds)
 	kept = true
@@ -100,7 +100,7 @@ func (l *Locks) Lock(ctx context.Context, names []string) (kept bool, err error)
 // withHeld returns the names of the locks to hold, each once: the list's, those
 // held already, and those of the named files. A lock whose name would be too long
 // is left out: the client cannot take it either.
-func (l *Locks) withHeld(names []string) []string {
+func (l *clientLocks) withHeld(names []string) []string {
 	var all []string
 	listed := map[string]bool{}
 	add := func(name string) {
@@ -121,11 +121,11 @@ func (l *Locks) withHeld(names []string) []string {
 	return all
 }
 
-func (l *Locks) holds(name string) bool {
+func (l *clientLocks) holds(name string) bool {
 	return slices.ContainsFunc(l.held, func(h lock) bool { return h.name == name })
 }
 
-func (l *Locks) busyError(ctx context.Context, busy string) error {
+func (l *clientLocks) busyError(ctx context.Context, busy string) error {
 	e := &BusyError{Path: filepath.Join(l.dir, busy), Ahead: ahead, Cause: context.Cause(ctx)}
 	info, err := l.files.Lstat(e.Path)
 	if err != nil {
@@ -142,7 +142,7 @@ func (l *Locks) busyError(ctx context.Context, busy string) error {
 }
 
 // Check returns errLockLost if a lock is no longer the one that was taken.
-func (l *Locks) Check() error {
+func (l *clientLocks) Check() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, h := range l.held {
@@ -153,7 +153,7 @@ func (l *Locks) Check() error {
 	return nil
 }
 
-func (l *Locks) isOurs(h lock) (bool, error) {
+func (l *clientLocks) isOurs(h lock) (bool, error) {
 	info, err := l.files.Lstat(filepath.Join(l.dir, h.name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -163,7 +163,7 @@ func (l *Locks) isOurs(h lock) (bool, error) {
 
 // Unlock releases every held lock, the list's last. If one cannot be released, the
 // records are kept, so that the next process can release it.
-func (l *Locks) Unlock() error {
+func (l *clientLocks) Unlock() error {
 	l.mu.Lock()
 	held, stop := l.held, l.stop
 	l.held, l.stop = nil, nil
@@ -183,7 +183,7 @@ func (l *Locks) Unlock() error {
 	return err
 }
 
-func (l *Locks) release(h lock) error {
+func (l *clientLocks) release(h lock) error {
 	ours, err := l.isOurs(h)
 	if err != nil || !ours {
 		return err
@@ -196,7 +196,7 @@ func (l *Locks) release(h lock) error {
 }
 
 // keepFresh refreshes the held locks at intervals until stop is called.
-func (l *Locks) keepFresh() (stop func()) {
+func (l *clientLocks) keepFresh() (stop func()) {
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -217,7 +217,7 @@ func (l *Locks) keepFresh() (stop func()) {
 // refresh sets the modification time of each lock to the current second and the lock's
 // own nanoseconds. Errors are ignored: a lock that is not refreshed is taken over as
 // stale, and then Check returns ErrLockLost.
-func (l *Locks) refresh(now time.Time) {
+func (l *clientLocks) refresh(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, h := range l.held {

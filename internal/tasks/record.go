@@ -45,7 +45,7 @@ func parseRecord(data []byte) []lock {
 
 // Reap releases the locks of dead processes. It runs while the state directory is
 // locked, so every process with a record in scratch is dead.
-func (l *Locks) Reap() error {
+func (l *clientLocks) Reap() error {
 	entries, err := l.files.ReadDir(l.scratch)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -78,7 +78,7 @@ func (l *Locks) Reap() error {
 
 // clearScratch removes these files and empty directories in scratch. Full directories are
 // left: they do no harm.
-func (l *Locks) clearScratch(entries []fs.DirEntry) {
+func (l *clientLocks) clearScratch(entries []fs.DirEntry) {
 	for _, e := range entries {
 		_ = l.files.Remove(filepath.Join(l.scratch, e.Name()))
 	}

@@ -274,19 +274,22 @@ func TestPlanIsMadeAgain(t *testing.T) {
 	}
 }
 
-// slowLink is a file system on which a backup link takes a second, while the client
-// deletes the task.
-type slowLink struct{ vfs.OS }
+// slowLink is a file system on which a link takes a second, while the client does something to its source.
+type slowLink struct {
+	vfs.OS
+	then func(from string)
+}
 
 func (d slowLink) Link(from, to string) error {
 	time.Sleep(time.Second)
-	return errors.Join(os.Remove(from), d.OS.Link(from, to))
+	d.then(from)
+	return d.OS.Link(from, to)
 }
 
 func TestReplaceTimesOutOnAListThatKeepsChanging(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newList(t)
-		l.Wait, l.FS = time.Second/2, slowLink{}
+		l.Wait, l.FS = time.Second/2, slowLink{then: func(from string) { assert.NoError(t, os.Remove(from)) }}
 		write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
 		_, err := l.Replace(t.Context(), Label{}, planner(t, `[{"id": 1, "subject": "new"}]`, nil))
 		require.ErrorIs(t, err, errTimeout)
@@ -332,10 +335,9 @@ func TestIdle(t *testing.T) {
 		plan Planner
 		want bool
 	}{
-		"an empty list":  {want: true},
-		"an absent list": {lay: func(t *testing.T, l *List) { require.NoError(t, os.Remove(l.Dir)) }, want: true},
-		"manual tasks": {lay: func(t *testing.T, l *List) { write(t, l.Dir, "1.json", task(manualTask, "1")) },
-			want: true},
+		"an empty list":        {want: true},
+		"an absent list":       {lay: func(t *testing.T, l *List) { require.NoError(t, os.Remove(l.Dir)) }, want: true},
+		"manual tasks":         {lay: func(t *testing.T, l *List) { write(t, l.Dir, "1.json", task(manualTask, "1")) }, want: true},
 		"tasks to delete":      {lay: func(t *testing.T, l *List) { write(t, l.Dir, "1.json", task(taggedTask, "1")) }},
 		"tasks to create":      {plan: planner(t, `[{"id": 1, "subject": "a"}]`, nil)},
 		"a torn file":          {lay: func(t *testing.T, l *List) { write(t, l.Dir, "1.json", "{") }},

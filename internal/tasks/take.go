@@ -26,7 +26,7 @@ type prepared struct {
 
 // take takes the named locks in order. If another program holds one, take stops and
 // returns its name as busy; the locks taken before it stay held.
-func (l *Locks) take(names []string) (busy string, err error) {
+func (l *clientLocks) take(names []string) (busy string, err error) {
 	if len(names) == 0 {
 		return "", nil
 	}
@@ -56,7 +56,7 @@ func (l *Locks) take(names []string) (busy string, err error) {
 	return "", nil
 }
 
-func (l *Locks) add(h lock) {
+func (l *clientLocks) add(h lock) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.held = append(l.held, h)
@@ -66,7 +66,7 @@ func (l *Locks) add(h lock) {
 }
 
 // prepare creates the named locks in scratch and records them.
-func (l *Locks) prepare(names []string) ([]prepared, error) {
+func (l *clientLocks) prepare(names []string) ([]prepared, error) {
 	if err := l.files.Mkdir(l.scratch, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func newBatch() string {
 }
 
 // drop removes prepared locks that were not placed. Reap removes those that it cannot.
-func (l *Locks) drop(rest []prepared) {
+func (l *clientLocks) drop(rest []prepared) {
 	for _, p := range rest {
 		_ = l.files.Remove(p.path)
 	}
@@ -102,7 +102,7 @@ func (l *Locks) drop(rest []prepared) {
 
 // place moves a prepared lock into the list. It returns fs.ErrExist if the lock is
 // held. stole reports whether a stale lock was taken over.
-func (l *Locks) place(p prepared) (stole bool, err error) {
+func (l *clientLocks) place(p prepared) (stole bool, err error) {
 	path := filepath.Join(l.dir, p.name)
 	for range 3 {
 		err = l.rename(p, path)
@@ -135,7 +135,7 @@ func (l *Locks) place(p prepared) (stole bool, err error) {
 // fails if the target exists, it creates the lock in place and then replaces it. A
 // process that dies between the two leaves a lock without a record, which others can
 // only take over when it is stale.
-func (l *Locks) rename(p prepared, path string) error {
+func (l *clientLocks) rename(p prepared, path string) error {
 	err := l.files.RenameNew(p.path, path)
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return err
@@ -158,7 +158,7 @@ func errnoOf(err error) error {
 // takeOver removes a stale lock and reports whether the place is free. It first renames
 // the lock into scratch: of several processes that found it stale only one succeeds, and
 // that one can verify that the renamed lock is the stale one.
-func (l *Locks) takeOver(path string) (gone bool, err error) {
+func (l *clientLocks) takeOver(path string) (gone bool, err error) {
 	seen, err := l.files.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil

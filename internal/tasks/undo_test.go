@@ -196,51 +196,36 @@ type unsynced struct{ vfs.OS }
 func (unsynced) Sync(string) error { return nil }
 
 // TestUndoIsAllOrNothing: if any step fails, or the process dies before it, the list
-// holds all of the change or nothing of it.
+// holds all of the change or nothing of it, and the history agrees.
 func TestUndoIsAllOrNothing(t *testing.T) {
 	worlds.Long(t)
-	for name, broken := range map[string]func(n int, reached *bool) vfs.FS{
-		"fails": func(n int, reached *bool) vfs.FS {
-			return faultfs.Fail(unsynced{}, n, syscall.EIO, func(faultfs.Step) { *reached = true })
-		},
-		"dies": func(n int, reached *bool) vfs.FS {
-			steps := 0
-			frozen := faultfs.Freeze(unsynced{}, n, func(faultfs.Step) { steps++; *reached = steps == n })
-			return frozen
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			for n := range 1000 {
-				l := newList(t)
-				l.FS = unsynced{}
-				l.replace(t, 2)
-				before := l.listed(t)
-				id := l.replace(t, 3)
-				after := l.listed(t)
-				reached := n == 0
-				l.FS = broken(n, &reached)
-				_, err := l.Undo(t.Context(), id, false)
-				l.FS = unsynced{}
-				_, failed := l.Recover(t.Context())
-				require.NoError(t, failed)
-				now := l.listed(t)
-				if err == nil {
-					require.Equal(t, before, now, "step %d", n)
-				} else if !errors.Is(err, txn.ErrUnknown) && name == "fails" {
-					require.Equal(t, after, now, "step %d: %v", n, err)
+	for _, dies := range []bool{false, true} {
+		for n, met := 0, true; met; n++ {
+			l := newList(t)
+			l.FS = unsynced{}
+			l.replace(t, 2)
+			before := l.listed(t)
+			id := l.replace(t, 3)
+			after, left := l.listed(t), n
+			met = false
+			l.FS = &faultfs.Steps{FS: unsynced{}, Reads: !dies, Before: func(faultfs.Step) error {
+				if left--; left == -1 || left < 0 && dies {
+					met = true
+					return syscall.EIO
 				}
-				if len(now) == len(before) {
-					require.Equal(t, before, now, "step %d", n)
-				} else {
-					require.Equal(t, after, now, "step %d", n)
-				}
-				require.Equal(t, len(now) == len(before), Undone(l.history(t))[id] != "", "the history agrees with the tasks")
-				if !reached {
-					require.Greater(t, n, 20)
-					return
-				}
+				return nil
+			}}
+			_, err := l.Undo(t.Context(), id, false)
+			l.FS = unsynced{}
+			_, failed := l.Recover(t.Context())
+			require.NoError(t, failed)
+			undone := Undone(l.history(t))[id] != ""
+			require.Equal(t, map[bool]map[string]string{true: before, false: after}[undone], l.listed(t), "step %d", n)
+			if err == nil || !errors.Is(err, txn.ErrUnknown) && !dies {
+				require.Equal(t, err == nil, undone, "step %d: %v", n, err)
 			}
-		})
+			require.True(t, met || n > 20, "few steps")
+		}
 	}
 }
 
@@ -277,26 +262,16 @@ func TestUndoTimesOutOnAListThatKeepsChanging(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newList(t)
 		id := l.replace(t, 2)
-		l.FS = changedMeanwhile{test: t, name: filepath.Join(l.Dir, "1.json")}
+		name := filepath.Join(l.Dir, "1.json")
+		l.FS = slowLink{then: func(from string) {
+			if from == name {
+				replaceFile(t, name)
+			}
+		}}
 		_, err := l.Undo(t.Context(), id, true)
 		require.ErrorIs(t, err, errTimeout)
 		assert.Equal(t, []string{"1.json", "2.json"}, taskFiles(t, l.Dir))
 	})
-}
-
-// changedMeanwhile gives a task another inode, slowly, whenever it is to be backed up.
-type changedMeanwhile struct {
-	vfs.OS
-	test *testing.T
-	name string
-}
-
-func (d changedMeanwhile) Link(from, to string) error {
-	if from == d.name {
-		time.Sleep(time.Second)
-		replaceFile(d.test, from)
-	}
-	return d.OS.Link(from, to)
 }
 
 // replaceFile gives a task another inode.

@@ -33,6 +33,25 @@ func held(t *testing.T) (files vfs.FS, h *vfs.Held, dir string) {
 	return files, h, dir
 }
 
+// changes are all calls that change something in d, which has the file x. One makes a link to outside.
+func changes(files vfs.FS, d, outside string) []func() error {
+	return []func() error{
+		func() error { return files.Mkdir(d+"/sub", 0o700) },
+		func() error { return files.WriteNew(d+"/sub/a", []byte("a"), 0o600) },
+		func() error { return files.Overwrite(d+"/b", []byte("b")) },
+		func() error { return files.AppendLine(d+"/b", []byte("c")) },
+		func() error { return files.Link(d+"/b", d+"/sub/l") },
+		func() error { return files.Link(d+"/b", outside) },
+		func() error { return files.Rename(d+"/b", d+"/r") },
+		func() error { return files.RenameNew(d+"/r", d+"/n") },
+		func() error { return files.Chtimes(d+"/n", time.Unix(1e9, 0)) },
+		func() error { return files.Chtimes(d, time.Unix(1e9, 0)) },
+		func() error { return files.Sync(d + "/n") },
+		func() error { return files.Sync(d) },
+		func() error { return files.Remove(d + "/x") },
+	}
+}
+
 // TestEveryOperationStaysInTheHeldDirectory calls every operation after the directory was
 // replaced by a symbolic link.
 func TestEveryOperationStaysInTheHeldDirectory(t *testing.T) {
@@ -42,21 +61,7 @@ func TestEveryOperationStaysInTheHeldDirectory(t *testing.T) {
 	data, err := files.ReadFile(d + "/x")
 	require.NoError(t, err)
 	assert.Equal(t, "held", string(data))
-	for _, do := range []func() error{
-		func() error { return files.Mkdir(d+"/sub", 0o700) },
-		func() error { return files.WriteNew(d+"/sub/a", []byte("a"), 0o600) },
-		func() error { return files.Overwrite(d+"/b", []byte("b")) },
-		func() error { return files.AppendLine(d+"/b", []byte("c")) },
-		func() error { return files.Link(d+"/b", d+"/sub/l") },
-		func() error { return files.Link(d+"/b", dir+"/outside") },
-		func() error { return files.Rename(d+"/b", d+"/r") },
-		func() error { return files.RenameNew(d+"/r", d+"/n") },
-		func() error { return files.Chtimes(d+"/n", time.Unix(1e9, 0)) },
-		func() error { return files.Chtimes(d, time.Unix(1e9, 0)) },
-		func() error { return files.Sync(d + "/n") },
-		func() error { return files.Sync(d) },
-		func() error { return files.Remove(d + "/x") },
-	} {
+	for _, do := range changes(files, d, dir+"/outside") {
 		require.NoError(t, do())
 	}
 	for in, want := range map[string]string{"/away": "n sub ", "/away/sub": "a l ", "/other": "x "} {
@@ -187,26 +192,14 @@ func TestNothingIsReachedInADirectoryThatDidNotExist(t *testing.T) {
 	require.NoError(t, os.WriteFile(dir+"/d/x", []byte("x's"), 0o600))
 	require.NoError(t, os.Symlink("d", dir+"/absent"))
 	files := vfs.At(vfs.OS{}, h)
-	x := dir + "/absent/x"
-	for _, c := range []struct {
-		op string
-		do func() error
-	}{
-		{"lstat", func() error { _, err := files.Lstat(x); return err }},
-		{"readdir", func() error { _, err := files.ReadDir(dir + "/absent"); return err }},
-		{"read", func() error { _, err := files.ReadFile(x); return err }},
-		{"mkdir", func() error { return files.Mkdir(x+".dir", 0o700) }},
-		{"write", func() error { return files.WriteNew(x, nil, 0o600) }},
-		{"overwrite", func() error { return files.Overwrite(x, nil) }},
-		{"append", func() error { return files.AppendLine(x, nil) }},
-		{"chtimes", func() error { return files.Chtimes(x, time.Unix(1e9, 0)) }},
-		{"link", func() error { return files.Link(dir+"/a", x+".link") }},
-		{"rename", func() error { return files.Rename(x, dir+"/away") }},
-		{"rename new", func() error { return files.RenameNew(x, dir+"/away") }},
-		{"sync", func() error { return files.Sync(x) }},
-		{"remove", func() error { return files.Remove(x) }},
-	} {
-		assert.ErrorIs(t, c.do(), fs.ErrNotExist, c.op)
+	d := dir + "/absent"
+	for i, do := range append(changes(files, d, dir+"/outside"),
+		func() error { _, err := files.Lstat(d + "/x"); return err },
+		func() error { _, err := files.ReadDir(d); return err },
+		func() error { _, err := files.ReadFile(d + "/x"); return err },
+		func() error { return files.Link(dir+"/a", d+"/link") },
+	) {
+		assert.ErrorIs(t, do(), fs.ErrNotExist, i)
 	}
 	assert.Equal(t, "x's", text(t, dir+"/d/x"))
 	entries, err := os.ReadDir(dir + "/d")

@@ -173,6 +173,15 @@ func (w *world) hydrate(skill string, files vfs.FS) (hydrate.Result, error) {
 		hydrate.Options{LockTimeout: 5 * time.Second, FS: files})
 }
 
+// hydrated hydrates a list on a file system that may fail, and shows the world then.
+func (d scenario) hydrated(t *testing.T, files vfs.FS, see func(w *world, before map[string]worlds.File, err error)) {
+	w := d.world(t)
+	before := w.Tasks(t)
+	_, err := w.hydrate("first", files)
+	see(w, before, err)
+	require.NoError(t, os.RemoveAll(w.Dir))
+}
+
 // addSkill adds a skill with the given number of tasks.
 func (w *world) addSkill(t *testing.T, name string, tasks int) {
 	w.AddSkill(t, name, slices.Repeat([]string{"pending"}, tasks)...)
@@ -275,19 +284,15 @@ func TestDeathOfRecoveryIsRecovered(t *testing.T) {
 		steps, created := d.steps(t), d.creations(t)
 		for n := range steps {
 			for m, done := 0, false; !done; m++ {
-				w := d.world(t)
-				before := w.Tasks(t)
-				_, _ = w.hydrate("first", faultfs.Freeze(vfs.OS{}, n, nil))
-				done = w.recoverUntil(m)
-				third := rng.IntN(2*m + 1)
-				second := readerProblem(before, w.Tasks(t), created)
-				w.recoverUntil(third)
-				by := []string{"recover", "first", "second"}[(n+m)%3]
-				for _, problem := range []string{second, readerProblem(before, w.Tasks(t), created), w.continueBy(t, by, before, created)} {
-					require.Empty(t, problem, "%s: frozen at %s, then at step %d of the recovery, then at %d of the next, then %s", d.name, steps[n],
-						m, third, by)
-				}
-				require.NoError(t, os.RemoveAll(w.Dir))
+				d.hydrated(t, faultfs.Freeze(vfs.OS{}, n, nil), func(w *world, before map[string]worlds.File, _ error) {
+					done = w.recoverUntil(m)
+					third := rng.IntN(2*m + 1)
+					second := readerProblem(before, w.Tasks(t), created)
+					w.recoverUntil(third)
+					by := []string{"recover", "first", "second"}[(n+m)%3]
+					require.Empty(t, second+readerProblem(before, w.Tasks(t), created)+w.continueBy(t, by, before, created),
+						"%s: frozen at %s, then at step %d of the recovery, then at %d of the next, then %s", d.name, steps[n], m, third, by)
+				})
 			}
 		}
 	}

@@ -88,8 +88,7 @@ func workflowOf(project string) workflow.Workflow {
 	for i := range all {
 		all[i].Local, all[i].Status = all[i].ID, pending
 	}
-	return workflow.Workflow{Values: true, Command: "release", Spec: "/skills/release/fsm.json", Session: "list",
-		Dir: project, Steps: all}
+	return workflow.Workflow{Values: true, Command: "release", Spec: "/skills/release/fsm.json", Session: "list", Dir: project, Steps: all}
 }
 
 // lastStep is a step that is never reached: an update of it changes nothing.
@@ -281,8 +280,7 @@ var transitions = append([]transition{
 		act: func(w *flow) { _, _ = w.frame().End(context.Background(), 2, "not wanted", person) }},
 	{name: "step done", atOnce: true, before: reviewed(1),
 		act: goesPast(gates.Past{Done: true, Step: 3, Outcome: "disputed", Values: map[string]string{"version": "8"}})},
-	{name: "step skip with blockers", atOnce: true, before: done(request{id: 1}),
-		act: goesPast(gates.Past{Step: 5, WithBlockers: true})},
+	{name: "step skip with blockers", atOnce: true, before: done(request{id: 1}), act: goesPast(gates.Past{Step: 5, WithBlockers: true})},
 	{name: "a loop by the server", atOnce: true, before: reviewed(1),
 		act: serves(gates.Update{Task: "3", Status: completed, Outcome: "changes"})},
 	{name: "a branch by the server", before: reviewed(1),

@@ -221,16 +221,8 @@ func (tr *trial) examine(c cut) (problem string) {
 		}
 	}()
 	reboot(tr.home)
-	r, err := runProgram(tr.home.Dir, nil, "", "recover")
-	for first := true; err == nil && tr.Check != nil && tr.removedLock(r); first = false {
-		if first {
-			tr.byHand++
-		}
-		r, err = runProgram(tr.home.Dir, nil, "", "recover")
-	}
-	if err != nil || r.code != 0 {
-		tr.unusable++
-		return fmt.Sprintf("recover: %v: exit code %d: %s", err, r.code, r.output)
+	if problem := tr.program("", "recover"); problem != "" {
+		return problem
 	}
 	got, problem := look(tr.home)
 	switch {
@@ -254,18 +246,23 @@ func (tr *trial) next() (problem string) {
 	if tr.tried%4 != 1 {
 		return ""
 	}
-	r, err := runProgram(tr.home.Dir, nil, skillEvent("three"), "hydrate")
+	return tr.program(skillEvent("three"), "hydrate")
+}
+
+// program runs fsmtx, and again after a person has done what it asks for. It returns why that does not end well.
+func (tr *trial) program(stdin, command string) (problem string) {
+	r, err := runProgram(tr.home.Dir, nil, stdin, command)
 	for first := true; err == nil && tr.Check != nil && tr.removedLock(r); first = false {
 		if first {
 			tr.byHand++
 		}
-		r, err = runProgram(tr.home.Dir, nil, skillEvent("three"), "hydrate")
+		r, err = runProgram(tr.home.Dir, nil, stdin, command)
 	}
 	if err == nil && r.code == 0 {
 		return ""
 	}
 	tr.unusable++
-	return fmt.Sprintf("the next hydration: %v: exit code %d: %s", err, r.code, r.output)
+	return fmt.Sprintf("%s: %v: exit code %d: %s", command, err, r.code, r.output)
 }
 
 // removedLock removes the lock that the output of a command asks a person to remove, and

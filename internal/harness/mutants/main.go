@@ -30,7 +30,7 @@ var targets = []target{
 	{"./locator", []suite{{"./internal/write", "TestScript"}, {"./internal/hydrate", "TestScript"}}},
 	{"./internal/client", []suite{{"./locator", ""}, {"./fuzz", "Registry|Marketplaces"}}},
 	{"./internal/frontmatter", []suite{{"./locator", ""}, {"./fuzz", "Frontmatter"}, {"./internal/guard/rules", ""}}},
-	{"./txn", []suite{{"./fuzz", "Journal"}, {"./internal/harness/crash", "Fault|Locks|FailedSync|NoticeBroken"},
+	{"./txn", []suite{{"./fuzz", "Journal"}, {"./internal/harness/crash", "Fault|FailedSync|NoticeBroken"},
 		{"./internal/harness/crash", "Barrier|Death|Power"}}},
 	{"./internal/tasks", []suite{{"./internal/hydrate", ""}, {"./internal/show", "TestScript"},
 		{"./internal/harness/together", ""}}},

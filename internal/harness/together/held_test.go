@@ -42,23 +42,31 @@ func (w *world) takeLock(t *testing.T, name string) []string {
 	return []string{w.InList(name), "since " + info.ModTime().UTC().Format(time.RFC3339)}
 }
 
-// TestHeldLockIsReported: a hook waits for its timeout, reports who holds the lock
-// since when, and changes nothing.
-func TestHeldLockIsReported(t *testing.T) {
+// TestHookGivesUpWaitingForALock, after its timeout, when it reports who holds the lock since when, or at a signal, and changes nothing.
+func TestHookGivesUpWaitingForALock(t *testing.T) {
 	for _, lock := range heldLocks {
-		t.Run(lock.name, func(t *testing.T) {
-			w := worldWithWorkflow(t)
-			message := lock.take(t, w)
-			before, locks := w.Tasks(t), w.locks(t)
-			got := w.run(t, call{skill: "five", timeout: shortTimeout})
-			assert.Equal(t, 2, got.code)
-			assert.Empty(t, got.stdout)
-			for _, part := range append(message, "gave up waiting after "+shortTimeout.String()) {
-				assert.Contains(t, got.stderr, part)
-			}
-			assert.Equal(t, before, w.Tasks(t))
-			assert.Equal(t, locks, w.locks(t), "the lock is still the other's, and no other one is left")
-		})
+		for _, signal := range append(endSignals, 0) {
+			t.Run(lock.name+"/"+signal.String(), func(t *testing.T) {
+				w := worldWithWorkflow(t)
+				message := append(lock.take(t, w), "gave up waiting after "+shortTimeout.String())
+				before, locks := w.Tasks(t), w.locks(t)
+				var got outcome
+				if signal == 0 {
+					got = w.run(t, call{skill: "five", timeout: shortTimeout})
+				} else {
+					h := w.startWaiting(t, lock.name == "another hook")
+					require.NoError(t, h.cmd.Process.Signal(signal))
+					got, message = h.wait(t), []string{signal.String() + " signal received"}
+				}
+				assert.Equal(t, 2, got.code, "%s", got)
+				assert.NotContains(t, got.stdout, "continue")
+				for _, part := range message {
+					assert.Contains(t, got.stderr, part)
+				}
+				assert.Equal(t, before, w.Tasks(t))
+				assert.Equal(t, locks, w.locks(t), "the lock is still the other's, and no other one is left")
+			})
+		}
 	}
 }
 
@@ -81,25 +89,6 @@ func TestHookContinuesWhenTheLockIsReleased(t *testing.T) {
 
 // noTimeout is a lock timeout that no test reaches.
 const noTimeout = 24 * time.Hour
-
-func TestSignalEndsTheWaitForALock(t *testing.T) {
-	for _, lock := range heldLocks {
-		for _, signal := range endSignals {
-			t.Run(lock.name+"/"+signal.String(), func(t *testing.T) {
-				w := worldWithWorkflow(t)
-				lock.take(t, w)
-				before, locks := w.Tasks(t), w.locks(t)
-				h := w.startWaiting(t, lock.name == "another hook")
-				require.NoError(t, h.cmd.Process.Signal(signal))
-				got := h.wait(t)
-				assert.Equal(t, 2, got.code, "%s", got)
-				assert.Contains(t, got.stderr, signal.String()+" signal received")
-				assert.Equal(t, before, w.Tasks(t))
-				assert.Equal(t, locks, w.locks(t))
-			})
-		}
-	}
-}
 
 // startWaiting starts a hook that waits for a lock. The wait for a client's lock shows
 // on the disk. The wait for another hook's lock does not, so that hook holds just

@@ -348,44 +348,41 @@ func (o *ordering) unjustified(c outcome) bool {
 }
 
 func TestOrderingAcceptsOnlySerialOrders(t *testing.T) {
-	did := func(skill, scope string, created, deleted []string) outcome {
-		return outcome{call: call{skill: skill, scope: scope}, committed: true, created: created, deleted: deleted}
-	}
-	names := func(from, to int) (names []string) {
+	tasks := func(from, to int) (names []string) {
 		for n := from; n <= to; n++ {
 			names = append(names, worlds.TaskName(n))
 		}
 		return names
 	}
-	holds := func(skill string, names []string) workflow {
-		f := workflow{}
-		for _, name := range names {
-			f[name] = skillTask{skill: skill, status: "pending"}
-		}
-		return f
+	did := func(skill, scope string, created, deleted []string) outcome {
+		return outcome{call: call{skill: skill, scope: scope}, committed: true, created: created, deleted: deleted}
 	}
-	one, three := did("one", "", names(1, 1), nil), did("three", "", names(2, 4), names(1, 1))
-	none := did("none", "", nil, names(2, 4))
+	one, three, none := did("one", "", tasks(1, 1), nil), did("three", "", tasks(2, 4), tasks(1, 1)), did("none", "", nil, tasks(2, 4))
 	refused := outcome{call: call{skill: "one", active: "refuse"}, code: 2, stderr: "tasks are under way"}
 	for name, c := range map[string]struct {
 		outcomes []outcome
-		after    workflow
-		deleted  map[string]bool // by clients
+		skill    string // whose tasks are there in the end
+		after    []string
+		deleted  string // by a client
 		serial   bool
 	}{
-		"one after the other":                  {[]outcome{three, one}, holds("three", names(2, 4)), nil, true},
-		"a call that only deletes comes last":  {[]outcome{none, three, one}, workflow{}, nil, true},
-		"a replaced task is left":              {[]outcome{three, one}, holds("three", names(1, 4)), nil, false},
-		"a task is missing":                    {[]outcome{three, one}, holds("three", names(2, 3)), nil, false},
-		"a client deleted that task":           {[]outcome{three, one}, holds("three", names(2, 3)), map[string]bool{"4.json": true}, true},
-		"only some tasks are created":          {[]outcome{did("three", "", names(1, 2), nil)}, holds("three", names(1, 2)), nil, false},
-		"the first workflow is not replaced":   {[]outcome{one, did("three", "", names(2, 4), nil)}, holds("three", names(2, 4)), nil, false},
-		"a workflow in the scope of one skill": {[]outcome{did("three", "skill", names(1, 3), nil)}, holds("three", names(1, 3)), nil, true},
-		"another skill's task is deleted": {[]outcome{one, did("three", "skill", names(2, 4), names(1, 1))},
-			holds("three", names(2, 4)), nil, false},
-		"refused without active tasks": {[]outcome{one, refused}, holds("one", names(1, 1)), nil, false},
+		"one after the other":                  {[]outcome{three, one}, "three", tasks(2, 4), "", true},
+		"a call that only deletes comes last":  {[]outcome{none, three, one}, "", nil, "", true},
+		"a replaced task is left":              {[]outcome{three, one}, "three", tasks(1, 4), "", false},
+		"a task is missing":                    {[]outcome{three, one}, "three", tasks(2, 3), "", false},
+		"a client deleted that task":           {[]outcome{three, one}, "three", tasks(2, 3), "4.json", true},
+		"only some tasks are created":          {[]outcome{did("three", "", tasks(1, 2), nil)}, "three", tasks(1, 2), "", false},
+		"the first workflow is not replaced":   {[]outcome{one, did("three", "", tasks(2, 4), nil)}, "three", tasks(2, 4), "", false},
+		"a workflow in the scope of one skill": {[]outcome{did("three", "skill", tasks(1, 3), nil)}, "three", tasks(1, 3), "", true},
+		"another skill's task is deleted": {
+			[]outcome{one, did("three", "skill", tasks(2, 4), tasks(1, 1))}, "three", tasks(2, 4), "", false,
+		},
+		"refused without active tasks": {[]outcome{one, refused}, "one", tasks(1, 1), "", false},
 	} {
-		o := &ordering{deletable: c.deleted, after: c.after}
+		o := &ordering{deletable: map[string]bool{c.deleted: true}, after: workflow{}}
+		for _, name := range c.after {
+			o.after[name] = skillTask{skill: c.skill, status: "pending"}
+		}
 		assert.Equal(t, c.serial, o.check(workflow{}, c.outcomes) == nil, name)
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os/exec"
+	"slices"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -73,7 +75,6 @@ func (r round) run(t *testing.T, w *world, launch launcher, seed uint64) {
 	h.after = w.Tasks(t)
 	assert.Empty(t, h.violations(), "seed %d", seed)
 	assert.Empty(t, w.leftovers(t), "seed %d", seed)
-	t.Logf("%s", h.summary())
 }
 
 // createShared creates two tasks that every client updates.
@@ -109,24 +110,6 @@ func (w *world) recover(t *testing.T) {
 	c.Env = []string{"HOME=" + w.Dir, raceOptions}
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-}
-
-func (h *history) summary() string {
-	count := map[string]int{}
-	for _, o := range h.outcomes {
-		switch {
-		case o.signal != 0:
-			count["killed"]++
-		case o.interrupted():
-			count["interrupted"]++
-		case o.refused():
-			count["refused"]++
-		case o.committed:
-			count["hydrated"]++
-		}
-	}
-	return fmt.Sprintf("hooks: %v; tasks created by clients: %d, of skills deleted by clients: %d", count, len(h.ledger.given),
-		len(h.ledger.deleted))
 }
 
 // shortTimeout is the lock timeout of a hook that is expected to give up.
@@ -196,20 +179,93 @@ func (i interleaving) run(t *testing.T, launch launcher) {
 	assert.Empty(t, w.leftovers(t))
 }
 
-// TestChecksFindWhoTakesNoLocks: a client that takes none undoes what the hook did, and a hook interferes with the client.
-func TestChecksFindWhoTakesNoLocks(t *testing.T) {
+// TestChecksFindAClientWithoutLocks: a client that takes no lock undoes what the hook did.
+func TestChecksFindAClientWithoutLocks(t *testing.T) {
 	for _, i := range interleavings {
-		for _, who := range []string{"client", "hook"} {
-			t.Run(i.name+"/"+who, func(t *testing.T) {
-				w, h, c, o := i.start(t, goEmulator, who == "hook")
-				call := i.call
-				if who == "hook" {
-					call.script = &script{IgnoreLocks: true}
-				}
-				h.outcomes = append(h.outcomes, w.run(t, call))
-				i.finish(t, w, h, c, o)
-				assert.NotEmpty(t, h.violations())
-			})
-		}
+		t.Run(i.name, func(t *testing.T) {
+			w, h, c, o := i.start(t, goEmulator, false)
+			h.outcomes = append(h.outcomes, w.run(t, i.call))
+			i.finish(t, w, h, c, o)
+			assert.NotEmpty(t, h.violations())
+		})
 	}
+}
+
+// concurrentHooks is the number of hooks that run at once.
+const concurrentHooks = 8
+
+// TestConcurrentHooksAreSerial runs eight hooks of different skills and policies on one
+// list: the result is that of some serial order.
+func TestConcurrentHooksAreSerial(t *testing.T) {
+	for round := range uint64(25) {
+		t.Run(fmt.Sprint(round), func(t *testing.T) {
+			w := newWorld(t)
+			w.addManualTask(t, 1)
+			require.Zero(t, w.run(t, call{skill: "active"}).code)
+			w.addManualTask(t, 20)
+			h := &history{before: w.Tasks(t)}
+			h.outcomes = w.runAtOnce(t, randomCalls(rand.New(rand.NewPCG(round, 8))))
+			h.after = w.Tasks(t)
+			assert.Empty(t, h.violations())
+			assert.Empty(t, w.locks(t))
+			assert.Empty(t, w.leftovers(t))
+		})
+	}
+}
+
+// TestSameInvocationHydratesOnce starts several hooks for one invocation, as a plugin and the settings do when both register one.
+// Without tool_use_id they cannot tell that they serve one, and each hydrates.
+func TestSameInvocationHydratesOnce(t *testing.T) {
+	for n := range 10 {
+		use, want := fmt.Sprint("use", n), 1
+		if n == 0 {
+			use, want = "", 4
+		}
+		w := newWorld(t)
+		h := &history{before: w.Tasks(t)}
+		h.outcomes = w.runAtOnce(t, slices.Repeat([]call{{skill: "three", use: use}}, 4))
+		h.after = w.Tasks(t)
+		idle := slices.DeleteFunc(slices.Clone(h.outcomes), func(o outcome) bool { return len(o.created) > 0 })
+		assert.Len(t, idle, 4-want)
+		assert.Len(t, h.after, 3)
+		assert.Empty(t, h.violations())
+	}
+}
+
+// randomCalls returns eight calls of random skills and policies. The first always
+// creates tasks.
+func randomCalls(rng *rand.Rand) []call {
+	calls := []call{{skill: "three"}}
+	for len(calls) < concurrentHooks {
+		calls = append(calls, randomCall(rng))
+	}
+	return calls
+}
+
+// randomCall returns a call of a random skill and policy.
+func randomCall(rng *rand.Rand) call {
+	pick := func(words ...string) string { return words[rng.IntN(len(words))] }
+	return call{
+		skill:  pick(worlds.Names(skills)...),
+		scope:  pick("all", "skill"),
+		active: pick("reset", "refuse"),
+		agent:  rng.IntN(4) == 0,
+	}
+}
+
+// randomCallBesideClients is a randomCall that always creates tasks: a client that deletes
+// may overwrite the high-water mark with a lower one, and only created tasks keep the
+// numbers above it from being given again.
+func randomCallBesideClients(rng *rand.Rand) call {
+	c := randomCall(rng)
+	if c.skill == "none" {
+		c.skill = "five"
+	}
+	return c
+}
+
+// killedAtRandom is a script that kills or interrupts the hook before a random step.
+func killedAtRandom(rng *rand.Rand) *script {
+	signals := []syscall.Signal{syscall.SIGKILL, syscall.SIGKILL, syscall.SIGTERM}
+	return &script{Signal: signals[rng.IntN(len(signals))], At: 1 + rng.IntN(80)}
 }

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -33,9 +32,7 @@ type script struct {
 	Hold   string         // before the first step with this prefix, report it and wait
 	FullAt int            // from this step on, counted from 1, the disk is full
 
-	// Deliberate breaks of the rules:
-	IgnoreLocks bool   // take every lock, held or not
-	KeepFiles   string // report success for the removal of files with this suffix, and keep them
+	KeepFiles string // a deliberate break of the rules: report success for the removal of files with this suffix, and keep them
 }
 
 // holdingLine is the report of a hook that holds.
@@ -112,9 +109,6 @@ type director struct {
 
 func (d *director) files() vfs.FS {
 	var files vfs.FS = vfs.OS{}
-	if d.IgnoreLocks {
-		files = &lockless{FS: files}
-	}
 	if d.KeepFiles != "" {
 		files = keeping{files, d.KeepFiles}
 	}
@@ -183,57 +177,6 @@ func (o *outcome) readReport(t *testing.T) {
 	if r.Committed {
 		o.created, o.deleted = r.Created, r.Deleted
 	}
-}
-
-// lockless is a file system on which every lock is free: those of the client, and the
-// one in the state directory, whose file it removes so that the next process locks
-// another one.
-type lockless struct {
-	vfs.FS
-	mu    sync.Mutex
-	locks map[string]fs.FileInfo // those that the hook believes it holds
-}
-
-func isLock(name string) bool { return strings.HasSuffix(name, ".lock") }
-
-func (l *lockless) Mkdir(name string, perm fs.FileMode) error {
-	if strings.HasSuffix(name, ".fsmtx") {
-		_ = os.Remove(filepath.Join(name, "lock"))
-	}
-	return l.FS.Mkdir(name, perm)
-}
-
-func (l *lockless) RenameNew(oldname, newname string) error {
-	if !isLock(newname) {
-		return l.FS.RenameNew(oldname, newname)
-	}
-	info, err := l.FS.Lstat(oldname)
-	if err != nil {
-		return err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.locks == nil {
-		l.locks = map[string]fs.FileInfo{}
-	}
-	l.locks[newname] = info
-	return nil
-}
-
-func (l *lockless) Lstat(name string) (fs.FileInfo, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if info, ok := l.locks[name]; ok {
-		return info, nil
-	}
-	return l.FS.Lstat(name)
-}
-
-func (l *lockless) Remove(name string) error {
-	if isLock(name) {
-		return nil
-	}
-	return l.FS.Remove(name)
 }
 
 // keeping is a file system that reports the removal of files outside the state

@@ -489,26 +489,6 @@ func TestTheSoakFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestARecoveryIsNotReported kills a hook at each step of its recovery of another one that was
-// killed between the commit and the first change. What it recovers is not reported twice.
-func TestARecoveryIsNotReported(t *testing.T) {
-	killed := func(at int) call {
-		return call{skill: "one", script: &script{Signal: syscall.SIGKILL, At: at}, history: wholeHistory}
-	}
-	committed := 1
-	for !newWorld(t).run(t, killed(committed)).committed {
-		committed++
-	}
-	for at, done := 1, false; !done; at++ {
-		s := &soak{world: newWorld(t)}
-		s.outcomes = []outcome{s.world.run(t, killed(committed)), s.world.run(t, killed(at))}
-		require.True(t, s.outcomes[0].committed)
-		s.world.recover(t)
-		assert.Empty(t, s.unlikeTheHistory(s.entries(t)), "step %d", at)
-		done = s.outcomes[1].signal == 0
-	}
-}
-
 func (s *soak) copy(t *testing.T, from, to string) {
 	data, err := os.ReadFile(from)
 	require.NoError(t, err)
