@@ -29,37 +29,40 @@ func write(t *testing.T, path, content string) string {
 	return path
 }
 
-// unusable are the kinds of files that cannot be read as an fsm.json.
-var unusable = []struct {
-	name string
-	make func(t *testing.T, path string)
-	err  error
-	text string
+// unusable are the kinds of files that cannot be read as an fsm.json: a directory, a FIFO, or a link to something.
+var unusable = map[string]struct {
+	target string
+	err    error
+	text   string
 }{
-	{"directory", func(t *testing.T, path string) { require.NoError(t, os.Mkdir(path, 0o755)) }, locator.ErrNotRegular,
-		"not a regular file but a directory"},
-	{"FIFO", func(t *testing.T, path string) { require.NoError(t, syscall.Mkfifo(path, 0o644)) }, locator.ErrNotRegular,
-		"not a regular file but a FIFO"},
-	{"link to a FIFO", func(t *testing.T, path string) {
-		require.NoError(t, syscall.Mkfifo(path+".fifo", 0o644))
-		require.NoError(t, os.Symlink(path+".fifo", path))
-	}, locator.ErrNotRegular, "not a regular file but a FIFO"},
-	{"device", func(t *testing.T, path string) { require.NoError(t, os.Symlink("/dev/null", path)) }, locator.ErrNotRegular,
-		"not a regular file but a device"},
-	{"dangling link", func(t *testing.T, path string) { require.NoError(t, os.Symlink("gone", path)) }, locator.ErrDangling,
-		"dangling symbolic link"},
-	{"circular link", func(t *testing.T, path string) { require.NoError(t, os.Symlink(filepath.Base(path), path)) }, syscall.ELOOP,
-		"symbolic links"},
+	"directory":      {"", locator.ErrNotRegular, "not a regular file but a directory"},
+	"FIFO":           {"FIFO", locator.ErrNotRegular, "not a regular file but a FIFO"},
+	"link to a FIFO": {"FILE.fifo", locator.ErrNotRegular, "not a regular file but a FIFO"},
+	"device":         {"/dev/null", locator.ErrNotRegular, "not a regular file but a device"},
+	"dangling link":  {"gone", locator.ErrDangling, "dangling symbolic link"},
+	"circular link":  {"FILE", syscall.ELOOP, "symbolic links"},
+}
+
+// makeUnusable makes such a file.
+func makeUnusable(t *testing.T, path, target string) {
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, syscall.Mkfifo(path+".fifo", 0o644))
+	switch target {
+	case "":
+		require.NoError(t, os.Mkdir(path, 0o755))
+	case "FIFO":
+		require.NoError(t, os.Rename(path+".fifo", path))
+	default:
+		require.NoError(t, os.Symlink(strings.Replace(target, "FILE", filepath.Base(path), 1), path))
+	}
 }
 
 func TestUnusableSpecIsFoundAndRefused(t *testing.T) {
-	for _, test := range unusable {
-		t.Run(test.name, func(t *testing.T) {
+	for name, test := range unusable {
+		t.Run(name, func(t *testing.T) {
 			dir, l := onDisk(t)
-			folder := filepath.Join(dir, ".claude", "skills", "s")
-			require.NoError(t, os.MkdirAll(folder, 0o755))
-			path := filepath.Join(folder, "fsm.json")
-			test.make(t, path)
+			path := filepath.Join(dir, ".claude", "skills", "s", "fsm.json")
+			makeUnusable(t, path, test.target)
 			write(t, filepath.Join(l.ConfigDir, "skills", "s", "fsm.json"), spec)
 
 			assert.Equal(t, path, must(l.Locate("s", dir)).Path)
@@ -73,12 +76,11 @@ func TestUnusableSpecIsFoundAndRefused(t *testing.T) {
 }
 
 func TestUnusableRegistryIsAnErrorAndDoesNotBlock(t *testing.T) {
-	for _, test := range unusable {
-		t.Run(test.name, func(t *testing.T) {
+	for name, test := range unusable {
+		t.Run(name, func(t *testing.T) {
 			dir, l := onDisk(t)
 			plugins := filepath.Join(l.ConfigDir, "plugins")
-			require.NoError(t, os.MkdirAll(plugins, 0o755))
-			test.make(t, filepath.Join(plugins, "installed_plugins.json"))
+			makeUnusable(t, filepath.Join(plugins, "installed_plugins.json"), test.target)
 
 			_, err := l.Locate("p:s", dir)
 			require.ErrorAs(t, err, new(*locator.RegistryError))

@@ -2,10 +2,8 @@ package client
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -88,18 +86,9 @@ func TestLastCallWaitsForThePrompt(t *testing.T) {
 		"the prompt is not known": {"", withID(typed("mine:plan", "x"), "2"), false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := transcript(t, earlier, "")
-			synctest.Test(t, func(t *testing.T) {
-				begun := time.Now()
-				go func() {
-					time.Sleep(90 * time.Millisecond)
-					assert.NoError(t, os.WriteFile(path, []byte(earlier+"\n"+c.later+"\n"), 0o600))
-				}()
+			whileWriting(t, earlier, c.later, c.waits, func(path string) {
 				_, found := LastCall(path, c.promptID, ours)
 				assert.Equal(t, c.want, found)
-				assert.WithinDuration(t, begun.Add(c.waits), time.Now(), waitStep)
-				synctest.Wait()
-				time.Sleep(time.Second)
 			})
 		})
 	}

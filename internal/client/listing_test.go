@@ -160,3 +160,48 @@ func clientWith(t *testing.T, option string) int {
 	t.Cleanup(func() { _, _ = c.Process.Kill(), c.Wait() })
 	return c.Process.Pid
 }
+
+const (
+	noTaskTools = `{"isSidechain":false,"attachment":{"type":"deferred_tools_delta","addedNames":["CronCreate","TaskStop"],` +
+		`"removedNames":[],"readdedNames":[]},"type":"attachment"}`
+	taskTools = `{"isSidechain":false,"attachment":{"type":"deferred_tools_delta","addedNames":["TaskCreate","TaskUpdate"],` +
+		`"removedNames":[],"readdedNames":[]},"type":"attachment"}`
+	toolsGone = `{"isSidechain":false,"attachment":{"type":"deferred_tools_delta","addedNames":[],` +
+		`"removedNames":["TaskUpdate"]},"type":"attachment"}`
+	inSidechain = `{"isSidechain":true,"attachment":{"type":"deferred_tools_delta","addedNames":["TaskUpdate"]},"type":"attachment"}`
+	served      = `{"isSidechain":false,"attachment":{"type":"mcp_instructions_delta","addedNames":["other","plugin:fsmtx:fsmtx"],` +
+		`"addedBlocks":["## other\nUse me.","## plugin:fsmtx:fsmtx\nSome skills come as a workflow.\n- workflow_status: the steps, ` +
+		`which are ready, and more"],"removedNames":[]},"type":"attachment"}`
+	otherServer = `{"isSidechain":false,"attachment":{"type":"mcp_instructions_delta","addedNames":["fsmtx"],"addedBlocks":["## fsmtx\nNot ` +
+		`ours."],"removedNames":[]},"type":"attachment"}`
+	serverGone = `{"isSidechain":false,"attachment":{"type":"mcp_instructions_delta","addedNames":[],"addedBlocks":[],` +
+		`"removedNames":["plugin:fsmtx:fsmtx"]},"type":"attachment"}`
+	quotedDelta = `{"isSidechain":false,"type":"user","message":{"role":"user","content":"\"deferred_tools_delta\" TaskUpdate"}}`
+)
+
+// What the client has told the model last counts.
+func TestTools(t *testing.T) {
+	const prefix = "mcp__plugin_fsmtx_fsmtx__"
+	for name, c := range map[string]struct {
+		lines []string
+		want  Offer
+	}{
+		"nothing is listed yet":   {nil, Offer{}},
+		"no task tools":           {[]string{noTaskTools}, Offer{Known: true}},
+		"task tools":              {[]string{taskTools, noTaskTools}, Offer{Known: true, TaskTools: true}},
+		"task tools that are off": {[]string{taskTools, toolsGone}, Offer{Known: true}},
+		"and on again":            {[]string{taskTools, toolsGone, taskTools}, Offer{Known: true, TaskTools: true}},
+		"of a subagent":           {[]string{noTaskTools, inSidechain}, Offer{Known: true}},
+		"in a text":               {[]string{quotedDelta}, Offer{}},
+		"the server":              {[]string{noTaskTools, served}, Offer{Known: true, Server: prefix}},
+		"the server first":        {[]string{served, noTaskTools}, Offer{Known: true, Server: prefix}},
+		"the server is gone":      {[]string{noTaskTools, served, serverGone}, Offer{Known: true}},
+		"and there again":         {[]string{served, serverGone, served}, Offer{Server: prefix}},
+		"another server":          {[]string{otherServer, noTaskTools}, Offer{Known: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, c.want, Tools(transcript(t, append(c.lines, "")...), ""))
+		})
+	}
+	assert.Equal(t, Offer{}, Tools("/nonexistent", ""))
+}

@@ -223,9 +223,7 @@ func TestACallIsOver(t *testing.T) {
 		"only its result is left":           {lines: []string{result}, over: true, known: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "transcript.jsonl")
-			require.NoError(t, os.WriteFile(path, []byte(strings.Join(c.lines, "\n")+"\n"), 0o600))
-			over, known := Over(path, "toolu_1")
+			over, known := Over(transcript(t, append(c.lines, "")...), "toolu_1")
 			assert.Equal(t, c.over, over)
 			assert.Equal(t, c.known, known)
 		})
