@@ -52,8 +52,9 @@ func typed(shell string, in string) []process {
 	}
 }
 
-func with(all []process, more ...process) []process {
-	return append(append([]process{}, all...), more...)
+// under returns the processes of a shell with a terminal, typed into below these.
+func under(shell, in string, above ...process) []process {
+	return chainOf(append(above, typed(shell, in)...)...)
 }
 
 func TestWhoCalls(t *testing.T) {
@@ -81,33 +82,27 @@ func TestWhoCalls(t *testing.T) {
 		"gemini": {chain: chainOf(initd, gnome, process{comm: "node", args: []string{"/usr/bin/node", "/usr/bin/gemini"}}, program_),
 			want: Agent},
 
-		"only the environment shows an agent": {chain: chainOf(with([]process{initd, gnome}, typed("bash", pts)...)...),
+		"only the environment shows an agent": {chain: under("bash", pts, initd, gnome),
 			env: map[string]string{"GEMINI_CLI": "1"}, want: Agent, why: "GEMINI_CLI is set"},
-		"only that of a process above shows one": {chain: chainOf(with([]process{initd, gnome, tool}, typed("bash", pts)...)...),
-			want: Agent, why: "in the environment of bash"},
-		"a terminal that the agent has made": {chain: chainOf(with([]process{initd, gnome, claude, clean, {comm: "script"}},
-			typed("sh", pts)...)...), want: Agent},
+		"only that of a process above shows one": {chain: under("bash", pts, initd, gnome, tool), want: Agent, why: "in the environment of bash"},
+		"a terminal that the agent has made":     {chain: under("sh", pts, initd, gnome, claude, clean, process{comm: "script"}), want: Agent},
 
-		"a terminal of GNOME": {chain: chainOf(with([]process{initd, manager, gnome}, typed("zsh", pts)...)...),
-			want: Person, why: "foreground of " + pts},
-		"a terminal that was opened since, below the desktop": {chain: chainOf(with([]process{initd, manager, {comm: "gnome-shell"},
-			{comm: "xterm", began: young}}, typed("zsh", pts)...)...), want: Person},
-		"ssh": {chain: chainOf(with([]process{initd, {comm: "sshd"}, {comm: "sshd", began: young}},
-			typed("bash", pts)...)...), want: Person},
-		"a console": {chain: chainOf(with([]process{initd, {comm: "login"}},
-			typed("bash", "/dev/tty1")...)...), want: Person},
+		"a terminal of GNOME": {chain: under("zsh", pts, initd, manager, gnome), want: Person, why: "foreground of " + pts},
+		"a terminal that was opened since, below the desktop": {chain: under("zsh", pts, initd, manager, process{comm: "gnome-shell"},
+			process{comm: "xterm", began: young}), want: Person},
+		"ssh":       {chain: under("bash", pts, initd, process{comm: "sshd"}, process{comm: "sshd", began: young}), want: Person},
+		"a console": {chain: under("bash", "/dev/tty1", initd, process{comm: "login"}), want: Person},
 		"a shell that is a container's first": {chain: chainOf(process{pid: 1, comm: "bash", session: 1, group: 1, foreground: 9,
 			terminal: pts}, process{pid: 9, comm: "fsmtx", session: 1, group: 9, foreground: 9, terminal: pts}), want: Person},
-		"a shell put into a container": {chain: chainOf(with([]process{{comm: "bash", began: young}}, typed("bash", pts)...)...), want: Person},
-		"other users' processes are hidden": {chain: chainOf(with([]process{{pid: 77, hidden: true, parent: 1, began: young}},
-			typed("bash", pts)...)...), want: Person},
-		"an old shell whose terminal has gone": {chain: chainOf(with([]process{initd}, typed("bash", pts)...)...), want: Person},
-		"a session of tmux that is older": {chain: chainOf(with([]process{initd, {comm: "tmux: server", session: 300}},
-			typed("bash", pts)...)...), want: Person},
-		"VS Code Remote": {chain: chainOf(with([]process{initd, {comm: "node", args: []string{"node", "out/server-main.js"}}},
-			typed("bash", pts)...)...), want: Person},
+		"a shell put into a container": {chain: under("bash", pts, process{comm: "bash", began: young}), want: Person},
+		"other users' processes are hidden": {chain: under("bash", pts, process{pid: 77, hidden: true, parent: 1, began: young}),
+			want: Person},
+		"an old shell whose terminal has gone": {chain: under("bash", pts, initd), want: Person},
+		"a session of tmux that is older":      {chain: under("bash", pts, initd, process{comm: "tmux: server", session: 300}), want: Person},
+		"VS Code Remote": {chain: under("bash", pts, initd, process{comm: "node", args: []string{"node", "out/server-main.js"}}),
+			want: Person},
 
-		"an agent's variable that is empty": {chain: chainOf(with([]process{initd, gnome}, typed("bash", pts)...)...),
+		"an agent's variable that is empty": {chain: under("bash", pts, initd, gnome),
 			env: map[string]string{"GEMINI_CLI": "", "CLAUDECODE": ""}, want: Person},
 		"in the background of a terminal": {chain: chainOf(initd, gnome, process{pid: 900, comm: "bash", session: 900, terminal: pts},
 			process{comm: "fsmtx", session: 900, group: 901, foreground: 900, terminal: pts}), want: Script, why: "not in the foreground"},
@@ -118,18 +113,18 @@ func TestWhoCalls(t *testing.T) {
 			why: "not in the foreground of a terminal"},
 		"a service of the machine": {chain: chainOf(process{pid: 1, comm: "api"}, process{comm: "backend"},
 			process{comm: "bash", session: 300}, program_), want: Script},
-		"a job with a terminal": {chain: chainOf(with([]process{initd, {comm: "runner"}}, typed("bash", pts)...)...),
+		"a job with a terminal": {chain: under("bash", pts, initd, process{comm: "runner"}),
 			env: map[string]string{"CI": "true"}, want: Script, why: "CI is set"},
 
 		"an orphan": {chain: chainOf(initd, process{comm: "fsmtx", session: 80, began: young}), want: Unknown,
 			why: "fsmtx (process 101) began after an agent that is running"},
 		"an orphan that the user's manager adopted": {chain: chainOf(initd, manager, process{comm: "sh", began: young}, program_), want: Unknown},
-		"an orphan that has made a terminal": {chain: chainOf(with([]process{initd, {comm: "script", session: 300, began: young}},
-			typed("sh", pts)...)...), want: Unknown},
-		"an orphan that has become another user": {chain: chainOf(with([]process{initd, {comm: "sudo", session: 300, began: young},
-			{comm: "script", session: 300}}, typed("sh", pts)...)...), want: Unknown},
-		"a session of tmux that an agent may have made": {chain: chainOf(with([]process{initd, {comm: "tmux: server", session: 300,
-			began: young}}, typed("bash", pts)...)...), want: Unknown, why: "tmux: server"},
+		"an orphan that has made a terminal": {chain: under("sh", pts, initd, process{comm: "script", session: 300, began: young}),
+			want: Unknown},
+		"an orphan that has become another user": {chain: under("sh", pts, initd, process{comm: "sudo", session: 300, began: young},
+			process{comm: "script", session: 300}), want: Unknown},
+		"a session of tmux that an agent may have made": {chain: under("bash", pts, initd, process{comm: "tmux: server", session: 300,
+			began: young}), want: Unknown, why: "tmux: server"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lookup := func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }
@@ -153,10 +148,9 @@ func TestWhatIsOlderThanAnAgentIsAPersons(t *testing.T) {
 	for _, name := range []string{"code", "codium", "ghostty", "cursor", "windsurf", "zed", "code-oss", "kiro", "clion", "rider", "phpstorm",
 		"tilda", "konsole"} {
 		none := func(string) (string, bool) { return "", false }
-		assert.Equal(t, Person, identify(chainOf(with([]process{initd, manager, {comm: name}}, typed("zsh", "/dev/pts/1")...)...), none,
-			running).Kind, name)
-		assert.Equal(t, Unknown, identify(chainOf(with([]process{initd, manager, {comm: name, began: young}},
-			typed("zsh", "/dev/pts/1")...)...), none, running).Kind, name)
+		assert.Equal(t, Person, identify(under("zsh", "/dev/pts/1", initd, manager, process{comm: name}), none, running).Kind, name)
+		since := under("zsh", "/dev/pts/1", initd, manager, process{comm: name, began: young})
+		assert.Equal(t, Unknown, identify(since, none, running).Kind, name)
 	}
 }
 

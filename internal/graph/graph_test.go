@@ -65,14 +65,6 @@ func TestAChainHasNoMarks(t *testing.T) {
 	}
 }
 
-// The steps of the largest set may be in different layers.
-func TestWidthSpansLayers(t *testing.T) {
-	// 1 → 2 → 3 and 4: 4 can be done at the same time as each of the others.
-	assert.Equal(t, 2, New("", steps(nil, []int64{1}, []int64{2}, nil)).Width)
-	// 1 → 2, 3, and 4 → 5 with 1 → 4: 2, 3 and 5 are in two layers.
-	assert.Equal(t, 3, New("", steps(nil, []int64{1}, []int64{1}, []int64{1}, []int64{4})).Width)
-}
-
 func TestStates(t *testing.T) {
 	all := steps(nil, []int64{1}, []int64{2}, []int64{9}, []int64{3})
 	all[0].State, all[1].State = Done, InProgress

@@ -88,57 +88,30 @@ func TestGuardRunsTheProgramIfItExists(t *testing.T) {
 	}
 }
 
-// TestGuardOr: a program for another platform changes nothing, and one that is started answers
+// TestGuardOr: a program for another platform changes nothing, but that a text may be printed, as it is. One that is started answers
 // with its own exit code, in each shell that is here.
 func TestGuardOr(t *testing.T) {
-	dir := t.TempDir()
-	program := filepath.Join(dir, "program")
-	line := GuardOr(Nothing, Join(program), []string{"hook"})
-	words, ok := Guarded(line)
-	require.True(t, ok)
-	require.Equal(t, []string{program, "hook"}, words)
-	for _, as := range [][]string{{"/bin/sh"}, {"dash"}, {"bash"}, {"bash", "--posix"}} {
-		if _, err := exec.LookPath(as[0]); err != nil {
-			continue
-		}
-		for text, want := range map[string]int{"gone": 0, "": 0, "#!/bin/sh\nexit 2\n": 2, "\xcf\xfa\xed\xfe\x07\x00\x00\x01": 0} {
-			_ = os.Remove(program)
-			if text != "gone" {
-				require.NoError(t, os.WriteFile(program, []byte(text), 0o755))
-			}
-			c := exec.Command(as[0], append(as[1:len(as):len(as)], "-c", line)...)
-			_ = c.Run()
-			require.Equal(t, want, c.ProcessState.ExitCode(), "%v: %q", as, text)
-		}
-	}
-}
-
-// TestGuardReporting: the text is printed, as it is, where the program does not start.
-func TestGuardReporting(t *testing.T) {
-	dir := t.TempDir()
-	program := filepath.Join(dir, "program")
 	const text = `{"a": "it's \n $HOME %s"}`
-	line := GuardReporting(Join(program), []string{"hook"}, text)
-	words, ok := Guarded(line)
-	require.True(t, ok)
-	require.Equal(t, []string{program, "hook"}, words)
-	type result struct {
-		code int
-		out  string
-	}
-	for _, as := range [][]string{{"/bin/sh"}, {"dash"}, {"bash"}, {"bash", "--posix"}} {
-		if _, err := exec.LookPath(as[0]); err != nil {
-			continue
-		}
-		for content, want := range map[string]result{"": {0, text + "\n"}, "#!/bin/sh\nexit 2\n": {2, ""},
-			"\xcf\xfa\xed\xfe\x07\x00\x00\x01": {0, text + "\n"}} {
-			_ = os.Remove(program)
-			if content != "" {
-				require.NoError(t, os.WriteFile(program, []byte(content), 0o755))
+	program := filepath.Join(t.TempDir(), "program")
+	for said, line := range map[string]string{"": GuardOr(Nothing, Join(program), []string{"hook"}),
+		text + "\n": GuardReporting(Join(program), []string{"hook"}, text)} {
+		words, ok := Guarded(line)
+		require.True(t, ok)
+		require.Equal(t, []string{program, "hook"}, words)
+		for _, as := range [][]string{{"/bin/sh"}, {"dash"}, {"bash"}, {"bash", "--posix"}} {
+			if _, err := exec.LookPath(as[0]); err != nil {
+				continue
 			}
-			c := exec.Command(as[0], append(as[1:len(as):len(as)], "-c", line)...)
-			out, _ := c.Output()
-			require.Equal(t, want, result{c.ProcessState.ExitCode(), string(out)}, "%v: %q", as, content)
+			for content, code := range map[string]int{"gone": 0, "": 0, "#!/bin/sh\nexit 2\n": 2, "\xcf\xfa\xed\xfe\x07\x00\x00\x01": 0} {
+				_ = os.Remove(program)
+				if content != "gone" {
+					require.NoError(t, os.WriteFile(program, []byte(content), 0o755))
+				}
+				c := exec.Command(as[0], append(as[1:len(as):len(as)], "-c", line)...)
+				out, _ := c.Output()
+				require.Equal(t, code, c.ProcessState.ExitCode(), "%v: %q", as, content)
+				require.Equal(t, map[bool]string{true: said}[code == 0], string(out), "%v: %q", as, content)
+			}
 		}
 	}
 }
