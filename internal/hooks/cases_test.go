@@ -275,8 +275,6 @@ func apply(operator string, found, operand any) bool {
 		text = string(encoded)
 	}
 	switch operator {
-	case "$absent":
-		return none || found == nil
 	case "$re":
 		return isText && regexp.MustCompile("(?s)"+operand.(string)).MatchString(text)
 	case "$contains":
@@ -291,8 +289,6 @@ func apply(operator string, found, operand any) bool {
 		return compare(found, operand) < 0
 	case "$gt":
 		return compare(found, operand) > 0
-	case "$in":
-		return slices.ContainsFunc(operand.([]any), func(v any) bool { return equal(found, v) })
 	case "$subset":
 		for key, value := range operand.(map[string]any) {
 			if !matches(walk(found, key), value) {

@@ -232,8 +232,6 @@ func (w *world) place(files map[string]any) {
 			require.NoError(w, os.Symlink(m["symlink"].(string), path))
 		case m["dir"] == true:
 			require.NoError(w, os.MkdirAll(path, 0o755))
-		case m["remove"] == true:
-			require.NoError(w, os.RemoveAll(path))
 		default:
 			w.write(path, string(must(json.Marshal(m["json"]))), 0o600)
 		}
