@@ -263,6 +263,9 @@ func TestStop(t *testing.T) {
 		"denied three times": {ago(ago(ago(stateOf(one), 0, 1, completed, state.Deny), 0, 1, completed, state.Deny), 0, 1, completed, state.Deny),
 			Stopping{}, nil},
 		"a subagent that started none": {stateOf(one, working), Stopping{Agent: "x"}, nil},
+		"a subagent that started one": {startedIn(stateOf(one, working), "x", 3),
+			Stopping{Mode: Remind, Agent: "x", Background: []byte(`[{"id": "x", "type": "subagent", "status": "running"}]`)}, ids(3)},
+		"another subagent": {startedIn(stateOf(one, working), "x", 3), Stopping{Mode: Remind, Agent: "y"}, nil},
 		"a subagent in the background": {stateOf(one),
 			Stopping{Agent: "a", Background: []byte(`[{"id": "a", "type": "subagent", "status": "running"}]`)}, nil},
 	} {
@@ -283,12 +286,6 @@ func TestStop(t *testing.T) {
 			}
 		})
 	}
-
-	s := stateOf(one, working)
-	s.Evidence = []state.Evidence{{Step: 3, To: inProgress, Verdict: state.Allow, Agent: "x"}}
-	require.Len(t, stop(s, Stopping{Agent: "x", Mode: Remind, Background: []byte(`[{"id": "x", "type": "subagent", "status": "running"}]`)},
-		reminder{}), 1, "a subagent is sent back to what it started")
-	require.Empty(t, stop(s, Stopping{Agent: "y", Mode: Remind}, reminder{}))
 }
 
 func TestSentBack(t *testing.T) {

@@ -495,13 +495,6 @@ func (l *list) asks(id int64, outcome string, passes, lost bool) Verdict {
 	return v
 }
 
-// text returns the file of a task.
-func (l *list) text(id int64) string {
-	data, err := os.ReadFile(l.path(id))
-	require.NoError(l.t, err)
-	return string(data)
-}
-
 // changes the status of a task as another program does, unless the task is gone.
 func (w *random) changes(id int64, status string) {
 	if _, err := os.Stat(w.path(id)); err == nil {

@@ -50,6 +50,7 @@ func modelTexts() map[string]modelText {
 	about := *s
 	ago(&about, time.Second, 1, completed, state.Allow)
 	circle := stateOf(stepLine{id: 1, status: pending, after: ids(2)}, stepLine{id: 2, status: pending, after: ids(1)})
+	asked := stateFrom(ago(stateOf(stepLine{id: 2, status: inProgress}), 0, 2, completed, state.Ask), inProgress)
 	many := *s
 	for range 3 {
 		many.Evidence = append(many.Evidence, state.Evidence{Step: 3, From: inProgress, To: completed, Verdict: state.Deny,
@@ -78,9 +79,8 @@ func modelTexts() map[string]modelText {
 			running(&about, one)), "so it need not be started"},
 		"another step":        {of(two, complete, blamed(four, unapproved(four))), "Set it to in_progress and complete it again"},
 		"nobody can be asked": {of(two, complete, unattended(two)), "A person can go past this"},
-		"said no": {of(two, complete, answered(stateFrom(ago((&state.State{Steps: circleFree(s).Steps}), 0, 2, completed,
-			state.Ask), inProgress), two2(s), complete, false, state.ByElicitation)), "Ask them what is missing"},
-		"out of date": {of(two, complete, answered(s, two, complete, true, state.ByElicitation)), "Complete it again"},
+		"said no":             {of(two, complete, answered(asked, asked.Step(2), complete, false, state.ByElicitation)), "Ask them what is missing"},
+		"out of date":         {of(two, complete, answered(s, two, complete, true, state.ByElicitation)), "Complete it again"},
 		"deletion": {of(one, complete, keep(s, one, Update{Task: "1", Status: workflow.Deleted})),
 			`they can skip it with fsmtx step skip 1 --because "..." --session s1 (or: fsmtx step done ...), and end its whole workflow with ` +
 				`fsmtx step end 1 --because "..." --session s1`},
@@ -278,20 +278,6 @@ func flowState(all []Step) *state.State {
 func runningOf(s *state.State, c *state.Current) Verdict {
 	return (&call{Frame: &Frame{}, update: Update{Status: completed}}).running(s, c)
 }
-
-// circleFree returns the state with every step before the others done.
-func circleFree(s *state.State) *state.State {
-	all := *s
-	all.Steps = nil
-	for _, c := range s.Steps {
-		copied := *c
-		copied.BlockedBy = nil
-		all.Steps = append(all.Steps, &copied)
-	}
-	return &all
-}
-
-func two2(s *state.State) *state.Current { return circleFree(s).Step(2) }
 
 // stateFrom sets the status before the last decision.
 func stateFrom(s *state.State, status string) *state.State {

@@ -204,9 +204,7 @@ func (l *list) remove(ids ...int64) {
 // set changes the status of a task as the client does.
 func (l *list) set(id int64, status string) {
 	l.t.Helper()
-	data, err := os.ReadFile(l.path(id))
-	require.NoError(l.t, err)
-	data, err = tasks.Form.SetStatus(data, status)
+	data, err := tasks.Form.SetStatus([]byte(l.text(id)), status)
 	require.NoError(l.t, err)
 	l.put(id, string(data))
 }
@@ -375,12 +373,17 @@ func (l *list) lastLine() state.Evidence {
 	return all[len(all)-1]
 }
 
-// file returns a member of a task's file, and shown what the list shows of it.
-func (l *list) file(id int64, member string) string {
+// text returns the file of a task, file a member of it, and shown what the list shows of it.
+func (l *list) text(id int64) string {
 	l.t.Helper()
 	data, err := os.ReadFile(l.path(id))
 	require.NoError(l.t, err)
-	return jsonx.StringMember(data, member)
+	return string(data)
+}
+
+func (l *list) file(id int64, member string) string {
+	l.t.Helper()
+	return jsonx.StringMember([]byte(l.text(id)), member)
 }
 
 func (l *list) shown(id int64) string {

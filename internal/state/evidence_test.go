@@ -13,19 +13,16 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // TestEssence: whatever happened, decisions are the same from the essence of the evidence.
 func TestEssence(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := stateOf(stepLine{id: 1, status: workflow.Pending}, stepLine{id: 2, status: workflow.Completed},
-			stepLine{id: 3, status: workflow.Pending})
+		s := stateOf(stepLine{id: 1, status: pending}, stepLine{id: 2, status: completed}, stepLine{id: 3, status: pending})
 		for range rapid.IntRange(0, 12).Draw(t, "decisions") {
 			e := Evidence{
-				Time: s.Time, Step: rapid.Int64Range(1, 3).Draw(t,
-					"step"), From: rapid.SampledFrom([]string{workflow.Pending, workflow.Completed}).Draw(t, "from"),
-				To:      rapid.SampledFrom([]string{workflow.InProgress, workflow.Completed}).Draw(t, "to"),
+				Time: s.Time, Step: rapid.Int64Range(1, 3).Draw(t, "step"), From: rapid.SampledFrom([]string{pending, completed}).Draw(t, "from"),
+				To:      rapid.SampledFrom([]string{inProgress, completed}).Draw(t, "to"),
 				Verdict: rapid.SampledFrom([]Decision{Allow, Deny, Deny, Ask, Override}).Draw(t, "verdict"),
 				Why:     rapid.SampledFrom([]string{"a", "b"}).Draw(t, "why"),
 			}
@@ -35,8 +32,8 @@ func TestEssence(t *testing.T) {
 			s.Evidence = append(s.Evidence, e)
 		}
 		short := *s
-		short.Steps, short.Evidence = stateOf(stepLine{id: 1, status: workflow.Pending}, stepLine{id: 2, status: workflow.Completed},
-			stepLine{id: 3, status: workflow.Pending}).Steps, essence(s.Evidence)
+		short.Steps, short.Evidence = stateOf(stepLine{id: 1, status: pending}, stepLine{id: 2, status: completed},
+			stepLine{id: 3, status: pending}).Steps, essence(s.Evidence)
 		s.Fold()
 		short.Fold()
 		for id := int64(1); id <= 3; id++ {
@@ -44,7 +41,7 @@ func TestEssence(t *testing.T) {
 			require.Equal(t, s.AwaitsPerson(s.Step(id)), short.AwaitsPerson(short.Step(id)))
 			for _, verdict := range []Decision{Deny, Ask} {
 				for _, why := range []string{"a", "b"} {
-					e := Evidence{Step: id, To: workflow.Completed, Verdict: verdict, Why: why}
+					e := Evidence{Step: id, To: completed, Verdict: verdict, Why: why}
 					require.Equal(t, s.Repeats(e), short.Repeats(e))
 				}
 			}
@@ -55,7 +52,7 @@ func TestEssence(t *testing.T) {
 
 // TestDamagedLines: a line that was changed is not believed, nor one without a checksum; the others stand.
 func TestDamagedLines(t *testing.T) {
-	e := Evidence{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Step: 1, From: workflow.Pending, To: workflow.Completed, Verdict: Allow,
+	e := Evidence{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Step: 1, From: pending, To: completed, Verdict: Allow,
 		Why: "in order", By: By{Who: TheAgent, How: ByUpdate}}
 	line, err := e.line()
 	require.NoError(t, err)
@@ -82,17 +79,16 @@ func TestDamagedLines(t *testing.T) {
 // TestAnUpdateDoesNotReadTheWholeEvidence: what it reads does not grow with the session, and
 // decisions are the same as with all of it.
 func TestAnUpdateDoesNotReadTheWholeEvidence(t *testing.T) {
-	l := hydrated(t, workflow.Step{}, workflow.Step{BlockedBy: []int64{3}}, workflow.Step{}, workflow.Step{})
+	l := hydrated(t, Step{}, Step{BlockedBy: ids(3)}, Step{}, Step{})
 	at := time.Now().UTC()
-	l.writes(Evidence{Time: at, Step: 1, From: workflow.Pending, To: workflow.Completed, Verdict: SeenDone, Outcome: machine.Done, Round: 1})
+	l.writes(Evidence{Time: at, Step: 1, From: pending, To: completed, Verdict: SeenDone, Outcome: machine.Done, Round: 1})
 	for n := range 3 {
-		l.writes(Evidence{Time: at, Step: 2, From: workflow.Pending, To: workflow.InProgress, Verdict: Deny, Why: "order", Times: n + 1})
+		l.writes(Evidence{Time: at, Step: 2, From: pending, To: inProgress, Verdict: Deny, Why: "order", Times: n + 1})
 	}
 	for range 200 {
-		l.writes(Evidence{Time: at, Step: 4, From: workflow.Pending, To: workflow.Pending, Verdict: Allow, Why: "no gate applies",
-			Note: strings.Repeat("n", 1000)})
+		l.writes(Evidence{Time: at, Step: 4, From: pending, To: pending, Verdict: Allow, Why: "no gate applies", Note: strings.Repeat("n", 1000)})
 	}
-	l.writes(Evidence{Time: at, Step: 4, From: workflow.Pending, To: workflow.InProgress, Verdict: Allow})
+	l.writes(Evidence{Time: at, Step: 4, From: pending, To: inProgress, Verdict: Allow})
 
 	whole, quick := l.read(true), l.read(false)
 	require.Less(t, quick.tail, maxTail+2<<10)
@@ -131,10 +127,9 @@ func TestAnUpdateDoesNotReadTheWholeEvidence(t *testing.T) {
 
 // A file that has grown large keeps all but old denials.
 func TestOldDenialsAreDropped(t *testing.T) {
-	l := hydrated(t, workflow.Step{}, workflow.Step{BlockedBy: []int64{3}}, workflow.Step{})
-	done := Evidence{Time: time.Now().UTC(), Step: 1, From: workflow.Pending, To: workflow.Completed, Verdict: SeenDone, Outcome: machine.Done,
-		Round: 1}
-	denial := Evidence{Time: done.Time, Step: 2, From: workflow.Pending, To: workflow.Completed, Verdict: Deny, Why: strings.Repeat("x", 1000)}
+	l := hydrated(t, Step{}, Step{BlockedBy: ids(3)}, Step{})
+	done := Evidence{Time: time.Now().UTC(), Step: 1, From: pending, To: completed, Verdict: SeenDone, Outcome: machine.Done, Round: 1}
+	denial := Evidence{Time: done.Time, Step: 2, From: pending, To: completed, Verdict: Deny, Why: strings.Repeat("x", 1000)}
 	l.writes(done, denial)
 	other := denial
 	other.Step = 50
@@ -157,12 +152,12 @@ func TestOldDenialsAreDropped(t *testing.T) {
 	require.Len(t, data, maxEvidence-1)
 	require.NoError(t, os.WriteFile(l.evidenceFile(), data, 0o600))
 
-	l.writes(Evidence{Time: done.Time, Step: 3, From: workflow.Pending, To: workflow.InProgress, Verdict: Allow})
+	l.writes(Evidence{Time: done.Time, Step: 3, From: pending, To: inProgress, Verdict: Allow})
 	var kept []int64
 	for _, e := range l.state().Evidence {
 		kept = append(kept, e.Step)
 	}
-	require.Equal(t, []int64{1, 2, 2, 2, 3}, kept)
+	require.Equal(t, ids(1, 2, 2, 2, 3), kept)
 	require.True(t, l.state().Step(1).Done())
 }
 
@@ -220,10 +215,10 @@ func TestAFileIsThinnedOncePerDoubling(t *testing.T) {
 // TestTheNewestLines: of a file that is too large the last lines are kept, and before them what
 // decisions depend on.
 func TestTheNewestLines(t *testing.T) {
-	first := Evidence{Time: time.Unix(1, 0), Step: 1, From: workflow.Pending, To: workflow.Completed, Verdict: Allow}
+	first := Evidence{Time: time.Unix(1, 0), Step: 1, From: pending, To: completed, Verdict: Allow}
 	all := []Evidence{first}
 	for i := range maxKept + 10 {
-		all = append(all, Evidence{Time: time.Unix(int64(i+2), 0), Step: 2, From: workflow.Pending, To: workflow.InProgress, Verdict: Allow})
+		all = append(all, Evidence{Time: time.Unix(int64(i+2), 0), Step: 2, From: pending, To: inProgress, Verdict: Allow})
 	}
 	kept := newest(all)
 	require.Len(t, kept, maxKept+1)
@@ -235,7 +230,7 @@ func TestTheNewestLines(t *testing.T) {
 // TestWhatStaysOfCalls: a yes survives, and one that is used up does not come back; of the same refusal the last few are kept.
 func TestWhatStaysOfCalls(t *testing.T) {
 	const rule = "Bash(git push *)"
-	s := stateOf(stepLine{id: 2, status: workflow.Pending})
+	s := stateOf(stepLine{id: 2, status: pending})
 	s.Calls = []Evidence{
 		{Step: 2, Verdict: Permitted, Rule: rule, Permit: "a"}, {Step: 2, Verdict: Permitted, Rule: rule, Permit: "b"},
 		{Step: 2, Verdict: Allow, Rule: rule, Permit: "a"},
@@ -249,12 +244,11 @@ func TestWhatStaysOfCalls(t *testing.T) {
 
 // TestWhatTheEssenceKeeps: that a skill was called, that a person is asked, and that a decision has lapsed.
 func TestWhatTheEssenceKeeps(t *testing.T) {
-	all := []Evidence{{Step: 2, Verdict: Ask, To: workflow.Completed}, {Step: 2, Verdict: Called, Round: 1}}
+	all := []Evidence{{Step: 2, Verdict: Ask, To: completed}, {Step: 2, Verdict: Called, Round: 1}}
 	require.Equal(t, all, essence(all))
-	started := Evidence{Step: 3, Verdict: Allow, To: workflow.InProgress}
-	s := stateOf(stepLine{id: 3, status: workflow.InProgress})
-	s.Evidence = essence([]Evidence{started, {Step: 3, Verdict: Allow, To: workflow.Completed, Outcome: "approved"},
-		{Step: 3, Verdict: Lapsed}})
+	started := Evidence{Step: 3, Verdict: Allow, To: inProgress}
+	s := stateOf(stepLine{id: 3, status: inProgress})
+	s.Evidence = essence([]Evidence{started, {Step: 3, Verdict: Allow, To: completed, Outcome: "approved"}, {Step: 3, Verdict: Lapsed}})
 	got, ok := s.Last(3)
 	require.True(t, ok)
 	require.Equal(t, started, got)

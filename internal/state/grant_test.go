@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -36,7 +35,7 @@ func transcriptOf(t *testing.T, lines ...string) string {
 
 // TestAGrantPermitsOneCommandOnce, and a token for anything else is used up.
 func TestAGrantPermitsOneCommandOnce(t *testing.T) {
-	l := hydrated(t, workflow.Step{})
+	l := hydrated(t, Step{})
 	grant := func(command string) string {
 		token, err := l.Grant(t.Context(), Grant{Command: command, Session: "s1", Use: "u1", Agent: "a"})
 		require.NoError(t, err)
@@ -71,7 +70,7 @@ func TestAGrantPermitsOneCommandOnce(t *testing.T) {
 
 // TestAGrantEndsWithItsCall: what the person agreed to was that call.
 func TestAGrantEndsWithItsCall(t *testing.T) {
-	l := hydrated(t, workflow.Step{})
+	l := hydrated(t, Step{})
 	for name, c := range map[string]struct {
 		lines []string
 		over  bool
@@ -91,7 +90,7 @@ func TestAGrantEndsWithItsCall(t *testing.T) {
 
 // TestWhichEventsEndAGrant: it lives as long as calls of the same message are carried out.
 func TestWhichEventsEndAGrant(t *testing.T) {
-	l := hydrated(t, workflow.Step{})
+	l := hydrated(t, Step{})
 	running := transcriptOf(t, messageLine("m1", "u1", "u2"))
 	gone := transcriptOf(t, messageLine("m1", "u1", "u2"), messageLine("m2", "u3"))
 	early := transcriptOf(t, messageLine("m0", "u0"))
@@ -128,7 +127,7 @@ func TestWhichEventsEndAGrant(t *testing.T) {
 // TestGrantsAreLimited: the oldest go first.
 func TestGrantsAreLimited(t *testing.T) {
 	all := make([]Grant, maxGrants)
-	l := hydrated(t, workflow.Step{})
+	l := hydrated(t, Step{})
 	require.NoError(t, Remember(t.Context(), l.Store, GrantsFile, func([]Grant) []Grant {
 		for i := range all {
 			all[i] = Grant{Use: message.Itoa(int64(i))}
@@ -147,7 +146,7 @@ func TestGrantsAreLimited(t *testing.T) {
 
 // TestNoGrantIsReadFromWhatCannotBeRead.
 func TestNoGrantIsReadFromWhatCannotBeRead(t *testing.T) {
-	l := hydrated(t, workflow.Step{})
+	l := hydrated(t, Step{})
 	token, err := l.Grant(t.Context(), Grant{Command: "x", Session: "s1", Use: "u1"})
 	require.NoError(t, err)
 	s, err := txn.StateDir(l.List.Dir)

@@ -30,18 +30,17 @@ func (l *list) elsewhere() (*list, *workflow.Workflow) {
 // TestACopiedLineHasTheNewNumbers, wherever it names steps. What it says in words stays, but for a question of this program.
 func TestACopiedLineHasTheNewNumbers(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	l := hydrated(t, workflow.Step{}, workflow.Step{}, workflow.Step{BlockedBy: []int64{1},
-		Outcomes: []workflow.Outcome{{Name: "again", Back: 1, Max: 2}, {Name: "fine"}}})
+	l := hydrated(t, Step{}, Step{}, Step{BlockedBy: ids(1), Outcomes: []Outcome{{Name: "again", Back: 1, Max: 2}, {Name: "fine"}}})
 	l.writes(
-		Evidence{Time: at, Step: 3, Verdict: Allow, Outcome: "again", Why: "see #1", Reopens: []int64{1, 3}, NotNeeded: []int64{2}, Changed: 2},
+		Evidence{Time: at, Step: 3, Verdict: Allow, Outcome: "again", Why: "see #1", Reopens: ids(1, 3), NotNeeded: ids(2), Changed: 2},
 		Evidence{Time: at, Step: 3, Verdict: Answer, Question: fsmspec.Question(3), Outcome: "fine"},
 		Evidence{Time: at, Step: 1, Verdict: Shown})
 	o, w := l.elsewhere()
 	with := w.From().ID
 	got := o.state().Evidence
 	require.Len(t, got, 3)
-	assert.Equal(t, Evidence{Time: at, Step: 43, Verdict: Allow, Outcome: "again", Why: "see #1", Reopens: []int64{41, 43},
-		NotNeeded: []int64{42}, Changed: 42, With: with}, got[0])
+	assert.Equal(t, Evidence{Time: at, Step: 43, Verdict: Allow, Outcome: "again", Why: "see #1", Reopens: ids(41, 43),
+		NotNeeded: ids(42), Changed: 42, With: with}, got[0])
 	assert.Equal(t, Evidence{Time: at, Step: 43, Verdict: Answer, Question: fsmspec.Question(43), Outcome: "fine", With: with}, got[1])
 	assert.Equal(t, Evidence{Time: at, Step: 41, Verdict: Shown, With: with}, got[2])
 	assert.Equal(t, int64(41), w.Steps[2].Outcomes[0].Back)
@@ -49,7 +48,7 @@ func TestACopiedLineHasTheNewNumbers(t *testing.T) {
 
 // TestAGoneTaskStaysGone: what the agent has deleted is not in the other list either, and its number is not given again.
 func TestAGoneTaskStaysGone(t *testing.T) {
-	l := hydrated(t, workflow.Step{}, workflow.Step{}, workflow.Step{})
+	l := hydrated(t, Step{}, Step{}, Step{})
 	require.NoError(t, os.Remove(filepath.Join(l.List.Dir, "3.json")))
 	o, _ := l.elsewhere()
 	s := o.state()
@@ -64,7 +63,7 @@ func TestAGoneTaskStaysGone(t *testing.T) {
 
 // TestAWorkflowIsNotGivenBackToAListThatHasForgottenIt: what that list had of it is gone, so it would be in none.
 func TestAWorkflowIsNotGivenBackToAListThatHasForgottenIt(t *testing.T) {
-	l := hydrated(t, workflow.Step{}, workflow.Step{})
+	l := hydrated(t, Step{}, Step{})
 	o, w := l.elsewhere()
 	require.NoError(t, os.RemoveAll(StateDir(l.List.Dir)))
 	history, err := txn.ReadHistory(o.List.Dir)
@@ -75,13 +74,13 @@ func TestAWorkflowIsNotGivenBackToAListThatHasForgottenIt(t *testing.T) {
 
 // TestGivingBackCompletesWhatAnotherContinuationHasLeft: its old list could not take the tasks out, and its note is not forgotten.
 func TestGivingBackCompletesWhatAnotherContinuationHasLeft(t *testing.T) {
-	l := hydrated(t, workflow.Step{}, workflow.Step{})
+	l := hydrated(t, Step{}, Step{})
 	o, w := l.elsewhere()
 	history, err := txn.ReadHistory(o.List.Dir)
 	require.NoError(t, err)
 	asks := &Store{List: tasks.List{Dir: filepath.Join(filepath.Dir(l.List.Dir), "s3"), Wait: 5 * time.Second}}
 	require.NoError(t, l.Locked(t.Context(), func(dir *txn.Dir) error {
-		return WriteMemo(dir, MovingFile, Moving{ID: "other", To: asks.List.Dir, Steps: []int64{9}})
+		return WriteMemo(dir, MovingFile, Moving{ID: "other", To: asks.List.Dir, Steps: ids(9)})
 	}))
 	require.NoError(t, asks.Locked(t.Context(), func(dir *txn.Dir) error {
 		return dir.Commit(t.Context(), txn.Change{Label: `{"command":"other","with":"other","steps":[1]}`,
@@ -98,12 +97,11 @@ func TestGivingBackCompletesWhatAnotherContinuationHasLeft(t *testing.T) {
 // TestWhatTheOldListShowsIsAboutItsWorkflows: that it shows which steps are open again says nothing of the workflows of another list,
 // into which the line was copied.
 func TestWhatTheOldListShowsIsAboutItsWorkflows(t *testing.T) {
-	l := hydrated(t, workflow.Step{}, workflow.Step{BlockedBy: []int64{1},
-		Outcomes: []workflow.Outcome{{Name: "again", Back: 1, Max: 2}, {Name: "fine"}}})
+	l := hydrated(t, Step{}, Step{BlockedBy: ids(1), Outcomes: []Outcome{{Name: "again", Back: 1, Max: 2}, {Name: "fine"}}})
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	l.put(1, `{"id":"1","subject":"Step 1","description":"","status":"completed","blocks":[],"blockedBy":[],"metadata":{"fsm":"release"}}`)
-	l.writes(Evidence{Time: at, Step: 1, Verdict: Allow, To: workflow.Completed, Outcome: "done"},
-		Evidence{Time: at, Step: 2, Verdict: Allow, To: workflow.Completed, Outcome: "again", Reopens: []int64{1, 2}})
+	l.writes(Evidence{Time: at, Step: 1, Verdict: Allow, To: completed, Outcome: "done"},
+		Evidence{Time: at, Step: 2, Verdict: Allow, To: completed, Outcome: "again", Reopens: ids(1, 2)})
 	s := l.state()
 	isOpen := func(with string) bool {
 		s.Evidence = append(s.Evidence[:2:2], Evidence{Time: at, Step: 41, Verdict: Shown, With: with})
@@ -123,7 +121,7 @@ func TestWhatTheOldListShowsIsAboutItsWorkflows(t *testing.T) {
 
 // TestWhoWaitedForTheLockFindsOutWhereTheWorkflowWent: the steps that were in the list before are not taken for gone.
 func TestWhoWaitedForTheLockFindsOutWhereTheWorkflowWent(t *testing.T) {
-	l := hydrated(t, workflow.Step{}, workflow.Step{})
+	l := hydrated(t, Step{}, Step{})
 	src, before := OpenRecord(l.List.Dir)
 	src.Close()
 	root := l.state().Steps[0].ID
@@ -139,7 +137,7 @@ func TestWhoWaitedForTheLockFindsOutWhereTheWorkflowWent(t *testing.T) {
 
 // TestNothingIsAddedToWhatWentOn: an answer that comes in the old list is not recorded there, where nobody would look for it.
 func TestNothingIsAddedToWhatWentOn(t *testing.T) {
-	l := hydrated(t, workflow.Step{}, workflow.Step{})
+	l := hydrated(t, Step{}, Step{})
 	s := l.state()
 	o, _ := l.elsewhere()
 	file := filepath.Join(StateDir(l.List.Dir), EvidenceFile)
@@ -154,10 +152,10 @@ func TestNothingIsAddedToWhatWentOn(t *testing.T) {
 
 // TestLinesOfAContinuationThatDiedDoNotCount, nor do they hide those that count, in the file or in a snapshot.
 func TestLinesOfAContinuationThatDiedDoNotCount(t *testing.T) {
-	l := hydrated(t, workflow.Step{}, workflow.Step{})
+	l := hydrated(t, Step{}, Step{})
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	l.writes(Evidence{Time: at, Step: 1, Verdict: Allow, To: workflow.InProgress},
-		Evidence{Time: at, Step: 1, Verdict: SeenDone, To: workflow.Completed, Outcome: "done", With: "dead"})
+	l.writes(Evidence{Time: at, Step: 1, Verdict: Allow, To: inProgress},
+		Evidence{Time: at, Step: 1, Verdict: SeenDone, To: completed, Outcome: "done", With: "dead"})
 	for _, whole := range []bool{true, false} {
 		s := l.read(whole)
 		assert.Len(t, s.Evidence, 1)

@@ -17,20 +17,20 @@ import (
 
 // TestBlockersThatTheListHas: a task waits for those only.
 func TestBlockersThatTheListHas(t *testing.T) {
-	second := stepLine{id: 2, status: workflow.Pending, after: []int64{1}}
+	second := stepLine{id: 2, status: pending, after: ids(1)}
 	for want, s := range map[string]*State{
 		"replaced": stateOf(second), "gone": stateOf(stepLine{id: 1}, second),
 	} {
 		assert.Empty(t, s.Step(2).blockers(s), want)
 	}
-	s := stateOf(stepLine{id: 1, status: workflow.Completed}, second)
+	s := stateOf(stepLine{id: 1, status: completed}, second)
 	assert.Equal(t, []string{"1"}, s.Step(2).blockers(s))
 }
 
 // TestSkippedIsNotDone: a person's "done" is not a "skip".
 func TestSkippedIsNotDone(t *testing.T) {
 	for why, want := range map[string]bool{SkipWord + "x": true, DoneWord + "x": false, "x": false} {
-		s := ago(stateOf(stepLine{id: 1, status: workflow.Completed}), 0, 1, workflow.Completed, Override)
+		s := ago(stateOf(stepLine{id: 1, status: completed}), 0, 1, completed, Override)
 		s.Evidence[0].Why = why
 		assert.Equal(t, want, s.skipped(1), why)
 		s.Evidence[0].Verdict = Allow
@@ -79,10 +79,10 @@ func TestBegins(t *testing.T) {
 		e    Evidence
 		want bool
 	}{
-		{Evidence{Verdict: Allow, To: workflow.InProgress, Round: 1}, true},
-		{Evidence{Verdict: Deny, To: workflow.InProgress, Round: 1}, false},
-		{Evidence{Verdict: Allow, To: workflow.Completed, Round: 1}, false},
-		{Evidence{Verdict: Allow, To: workflow.InProgress}, false},
+		{Evidence{Verdict: Allow, To: inProgress, Round: 1}, true},
+		{Evidence{Verdict: Deny, To: inProgress, Round: 1}, false},
+		{Evidence{Verdict: Allow, To: completed, Round: 1}, false},
+		{Evidence{Verdict: Allow, To: inProgress}, false},
 	} {
 		assert.Equal(t, c.want, c.e.begins(), "%+v", c.e)
 	}
@@ -97,30 +97,30 @@ func TestATextThatIsNoTask(t *testing.T) {
 
 // TestWord: the first of these that holds of a step.
 func TestWord(t *testing.T) {
-	after := stepLine{id: 2, status: workflow.Pending, after: []int64{1}}
+	after := stepLine{id: 2, status: pending, after: ids(1)}
 	for _, c := range []struct {
 		want   string
 		step   stepLine
 		change func(s *State, c *Current)
 	}{
-		{"ready", stepLine{id: 2, status: workflow.Pending}, nil},
+		{"ready", stepLine{id: 2, status: pending}, nil},
 		{"blocked", after, nil},
-		{"in progress", stepLine{id: 2, status: workflow.InProgress}, nil},
-		{"unchecked", stepLine{id: 2, status: workflow.Completed}, nil},
-		{"done", stepLine{id: 2, status: workflow.Completed, passed: true}, nil},
+		{"in progress", stepLine{id: 2, status: inProgress}, nil},
+		{"unchecked", stepLine{id: 2, status: completed}, nil},
+		{"done", stepLine{id: 2, status: completed, passed: true}, nil},
 		{"gone", stepLine{id: 2}, nil},
 		{"not needed", stepLine{id: 2}, func(_ *State, c *Current) { c.NotNeeded = true }},
 		{"not needed", after, func(_ *State, c *Current) { c.NotNeeded = true }},
-		{"skipped", stepLine{id: 2, status: workflow.Completed}, func(_ *State, c *Current) { c.Outcome = machine.Skipped }},
-		{"skipped", stepLine{id: 2, status: workflow.Completed, passed: true}, func(s *State, _ *Current) {
-			ago(s, 0, 2, workflow.Completed, Override).Evidence[0].Why = SkipWord + "x"
+		{"skipped", stepLine{id: 2, status: completed}, func(_ *State, c *Current) { c.Outcome = machine.Skipped }},
+		{"skipped", stepLine{id: 2, status: completed, passed: true}, func(s *State, _ *Current) {
+			ago(s, 0, 2, completed, Override).Evidence[0].Why = SkipWord + "x"
 		}},
-		{"checking", stepLine{id: 2, status: workflow.InProgress}, func(s *State, _ *Current) { s.Pending = []Pending{{Step: 2}} }},
-		{"in progress", stepLine{id: 2, status: workflow.InProgress}, func(s *State, _ *Current) {
+		{"checking", stepLine{id: 2, status: inProgress}, func(s *State, _ *Current) { s.Pending = []Pending{{Step: 2}} }},
+		{"in progress", stepLine{id: 2, status: inProgress}, func(s *State, _ *Current) {
 			s.Pending = []Pending{{Step: 2, Waiting: true}}
 		}},
 	} {
-		s := stateOf(stepLine{id: 1, status: workflow.InProgress}, c.step)
+		s := stateOf(stepLine{id: 1, status: inProgress}, c.step)
 		if c.change != nil {
 			c.change(s, s.Step(2))
 		}
@@ -150,7 +150,7 @@ func TestWhatRestarts(t *testing.T) {
 		all := s.Workflows()
 		all[1].Round, all[2].Round = c.second, c.third
 		for i, w := range all {
-			assert.Equal(t, c.want[i], s.restarts(w, []int64{c.opened, 99}), "%d of %+v", i, c)
+			assert.Equal(t, c.want[i], s.restarts(w, ids(c.opened, 99)), "%d of %+v", i, c)
 		}
 	}
 }
@@ -169,7 +169,7 @@ func TestMarks(t *testing.T) {
 // A power cut can empty the files of all tasks. Status waited for each of them in turn: 6 s for a
 // hundred.
 func TestLoadWaitsForAllTornTasksTogether(t *testing.T) {
-	l := hydrated(t, make([]workflow.Step, 20)...)
+	l := hydrated(t, make([]Step, 20)...)
 	for id := range int64(20) {
 		l.put(id+1, "")
 	}
@@ -178,7 +178,7 @@ func TestLoadWaitsForAllTornTasksTogether(t *testing.T) {
 		s, err := Load(t.Context(), l.List.Dir)
 		require.NoError(t, err)
 		require.Len(t, s.Steps, 20)
-		require.Equal(t, workflow.Pending, s.Steps[0].Status)
+		require.Equal(t, pending, s.Steps[0].Status)
 		require.Less(t, time.Since(began), 4*longestWrite)
 	})
 }

@@ -16,6 +16,19 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
+type (
+	Step    = workflow.Step
+	Outcome = workflow.Outcome
+)
+
+const (
+	pending    = workflow.Pending
+	inProgress = workflow.InProgress
+	completed  = workflow.Completed
+)
+
+func ids(all ...int64) []int64 { return all }
+
 // stepLine is a step of a State, as short as the tables need it.
 type stepLine struct {
 	id       int64
@@ -31,7 +44,7 @@ func stateOf(lines ...stepLine) *State {
 	w := &workflow.Workflow{Command: "release", Dir: "/project"}
 	s := &State{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	for _, l := range lines {
-		c := &Current{Workflow: w, Status: l.status, Step: workflow.Step{ID: l.id, Subject: string(rune('A' + l.id - 1)),
+		c := &Current{Workflow: w, Status: l.status, Step: Step{ID: l.id, Subject: string(rune('A' + l.id - 1)),
 			BlockedBy: l.after, Approval: l.approval}}
 		if l.check {
 			c.Check = &workflow.Check{Run: "make", Timeout: 600}
@@ -64,7 +77,7 @@ func proved(s *State) *State {
 
 // ago adds a decision about a step that was made that long ago.
 func ago(s *State, d time.Duration, step int64, to string, v Decision) *State {
-	s.Evidence = append(s.Evidence, Evidence{Time: s.Time.Add(-d), Step: step, From: workflow.Pending, To: to, Verdict: v})
+	s.Evidence = append(s.Evidence, Evidence{Time: s.Time.Add(-d), Step: step, From: pending, To: to, Verdict: v})
 	return s
 }
 
@@ -75,13 +88,13 @@ type list struct {
 }
 
 // hydrated returns a list that holds these steps, numbered from 1.
-func hydrated(t testing.TB, all ...workflow.Step) *list {
+func hydrated(t testing.TB, all ...Step) *list {
 	t.Helper()
 	l := &list{&Store{List: tasks.List{Dir: filepath.Join(t.TempDir(), "tasks", "s1"), Wait: 5 * time.Second}, Session: "s1"}, t}
 	w := workflow.Workflow{Command: "release", Spec: "/skills/release/fsm.json", Session: "s1", Dir: t.TempDir()}
 	change := txn.Change{Label: `{"command":"release"}`}
 	for i, s := range all {
-		s.ID, s.Local, s.Subject, s.Status = int64(i)+1, int64(i)+1, fmt.Sprintf("Step %d", i+1), workflow.Pending
+		s.ID, s.Local, s.Subject, s.Status = int64(i)+1, int64(i)+1, fmt.Sprintf("Step %d", i+1), pending
 		w.Steps = append(w.Steps, s)
 		text := fmt.Sprintf(`{"id":"%d","subject":%q,"description":"","status":"pending","blocks":[],"blockedBy":[],`+
 			`"metadata":{"fsm":"release"}}`,
