@@ -23,7 +23,6 @@ import (
 )
 
 const shipped = `{"fsm": 2, "steps": [{"id": 1, "subject": "Collect", "description": "Commits since {args}."}, {"id": 2, ` +
-
 	`"subject": "Write", "blockedBy": [1]}]}`
 
 // skill writes a file of the project's skill ship, and returns the skill's folder.
@@ -53,33 +52,31 @@ func (c *officialClient) begins(a args) (text string, out begun) {
 // TestBegin: by the skill's name or by its folder, the steps come into the session's list and can be
 // worked on. A second time they replace the first.
 func TestBegin(t *testing.T) {
-	for _, by := range []string{"name", "folder"} {
-		t.Run(by, func(t *testing.T) {
-			w := newWorld(t)
-			what := w.skill("fsm.json", shipped)
-			if by == "name" {
-				what = "ship"
-			}
-			c := w.connect(nil)
-			text, out := c.begins(args{"skill": what, "args": "1.4.0"})
-			assert.Contains(t, text, "The skill ship has put its workflow into the task list: 2 tasks #1, #2.")
-			assert.Contains(t, text, "Work on the steps with step_start")
-			assert.NotContains(t, text, "fsm.json")
-			assert.Equal(t, text, out.Text)
-			assert.Equal(t, []int64{1, 2}, out.Created)
-			assert.Empty(t, out.Deleted)
-			assert.Equal(t, "ship", out.Skill)
-			assert.Equal(t, c.workflow(), out.Status)
-			require.Len(t, out.Current, 1)
-			assert.Equal(t, "Commits since 1.4.0.", out.Current[0].Description)
-			assert.Equal(t, []int64{1}, out.Steps[1].WaitsFor)
-			assert.Equal(t, "pending", w.status("s1", 2))
+	for _, byName := range []bool{true, false} {
+		w := newWorld(t)
+		what := w.skill("fsm.json", shipped)
+		if byName {
+			what = "ship"
+		}
+		c := w.connect(nil)
+		text, out := c.begins(args{"skill": what, "args": "1.4.0"})
+		assert.Contains(t, text, "The skill ship has put its workflow into the task list: 2 tasks #1, #2.")
+		assert.Contains(t, text, "Work on the steps with step_start")
+		assert.NotContains(t, text, "fsm.json")
+		assert.Equal(t, text, out.Text)
+		assert.Equal(t, []int64{1, 2}, out.Created)
+		assert.Equal(t, c.workflow(), out.Status)
+		assert.Empty(t, out.Deleted)
+		assert.Equal(t, "ship", out.Skill)
+		require.Len(t, out.Current, 1)
+		assert.Equal(t, "Commits since 1.4.0.", out.Current[0].Description)
+		assert.Equal(t, []int64{1}, out.Steps[1].WaitsFor)
+		assert.Equal(t, "pending", w.status("s1", 2))
 
-			c.does("step_complete", n(1))
-			_, out = c.begins(args{"skill": what})
-			assert.Equal(t, []string{"1", "2"}, out.Deleted)
-			assert.Len(t, out.Created, 2)
-		})
+		c.does("step_complete", n(1))
+		_, out = c.begins(args{"skill": what})
+		assert.Equal(t, []string{"1", "2"}, out.Deleted)
+		assert.Len(t, out.Created, 2)
 	}
 }
 

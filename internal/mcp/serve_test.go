@@ -154,37 +154,30 @@ func TestAnAnswerIsUsedOnce(t *testing.T) {
 
 // An agent that starts the server itself, and answers its questions, is not a person, and its flags are not a person's.
 func TestTheAgentsOwnServerAsksNobody(t *testing.T) {
-	for name, who := range map[string]caller.Caller{"its shell": {Kind: caller.Agent, Shell: true}, "an orphan": {Kind: caller.Unknown}} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			w.who = who
-			w.flags.Checks = false
-			w.hydrate("s1", workflow.Step{Subject: "One", Approval: "Good?"},
-				workflow.Step{Subject: "Two", Check: &workflow.Check{Run: "false", Timeout: 60}})
-			var asked []string
-			c := w.connect(answering("accept", &asked))
-			assert.Contains(t, c.refuses("step_complete", n(1)), "needs the approval of a person, and this client cannot ask one")
-			assert.Contains(t, c.refuses("step_complete", n(2)), "its check failed", "an agent cannot switch checks off")
-			assert.Contains(t, c.refuses("step_skip", args{"step": 1, "because": "x"}), "only a person can decide that")
-			assert.Empty(t, asked)
-			assert.Equal(t, "pending", w.status("s1", 1))
-		})
+	for _, who := range []caller.Caller{{Kind: caller.Agent, Shell: true}, {Kind: caller.Unknown}} { // of its shell, and an orphan
+		w := hydrated(t, workflow.Step{Subject: "One", Approval: "Good?"},
+			workflow.Step{Subject: "Two", Check: &workflow.Check{Run: "false", Timeout: 60}})
+		w.who, w.flags.Checks = who, false
+		var asked []string
+		c := w.connect(answering("accept", &asked))
+		assert.Contains(t, c.refuses("step_complete", n(1)), "needs the approval of a person, and this client cannot ask one")
+		assert.Contains(t, c.refuses("step_complete", n(2)), "its check failed", "an agent cannot switch checks off")
+		assert.Contains(t, c.refuses("step_skip", args{"step": 1, "because": "x"}), "only a person can decide that")
+		assert.Empty(t, asked)
+		assert.Equal(t, "pending", w.status("s1", 1))
 	}
 }
 
 // Two servers and a frame with Apply, as another program, complete the steps of one list.
 // No step is completed before its blocker, and every task file stays readable.
 func TestServersBesideHooks(t *testing.T) {
-	w := newWorld(t)
 	const count = 6
 	all := make([]workflow.Step, count)
-	for i := range all {
-		if i > 0 {
-			all[i].BlockedBy = []int64{int64(i)}
-		}
+	for i := 1; i < count; i++ {
+		all[i].BlockedBy = []int64{int64(i)}
 	}
 	all[2].Check = &workflow.Check{Run: "true", Timeout: 60}
-	w.hydrate("s1", all...)
+	w := hydrated(t, all...)
 	var group sync.WaitGroup
 	for range 2 {
 		c := w.connect(nil)
@@ -476,7 +469,6 @@ func (w *world) started(in io.Reader, args ...string) (code int, out, stderr str
 }
 
 const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
-
 	`"clientInfo":{"name":"t","version":"1"}}}` + "\n"
 
 // TestMainAnswersAndEnds: without an error when the client goes, with one if it was called wrongly.
