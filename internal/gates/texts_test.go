@@ -79,8 +79,9 @@ func modelTexts() map[string]modelText {
 			running(&about, one)), "so it need not be started"},
 		"another step":        {of(two, complete, blamed(four, unapproved(four))), "Set it to in_progress and complete it again"},
 		"nobody can be asked": {of(two, complete, unattended(two)), "A person can go past this"},
-		"said no":             {of(two, complete, answered(asked, asked.Step(2), complete, false, state.ByElicitation)), "Ask them what is missing"},
-		"out of date":         {of(two, complete, answered(s, two, complete, true, state.ByElicitation)), "Complete it again"},
+		"said no": {of(two, complete, answered(asked, asked.Step(2), complete, false, state.ByElicitation)),
+			"Ask them what is missing"},
+		"out of date": {of(two, complete, answered(s, two, complete, true, state.ByElicitation)), "Complete it again"},
 		"deletion": {of(one, complete, keep(s, one, Update{Task: "1", Status: workflow.Deleted})),
 			`they can skip it with fsmtx step skip 1 --because "..." --session s1 (or: fsmtx step done ...), and end its whole workflow with ` +
 				`fsmtx step end 1 --because "..." --session s1`},
