@@ -158,6 +158,8 @@ func Outside(rule Loosening, flags *pflag.FlagSet, args []string, line, session 
 	case session == "":
 	case strings.HasPrefix(rule.Command, "step ") && !IsSet(flags, "session") && !IsSet(flags, "list"):
 		return line + " --session=" + shell.Join(session)
+	case rule.Command == "begin" && !IsSet(flags, "list"):
+		return line + " --list=" + shell.Join(session)
 	case rule.Command == "continue" && !IsSet(flags, "to"):
 		return line + " --to=" + shell.Join(session)
 	case rule.Command == "undo":

@@ -236,6 +236,9 @@ func (h *hook) restricted(ctx context.Context, call Invocation, dir string) (one
 		}
 	}
 	one = restrictedCall{Invocation: call, person: h.outside(call), token: IsSet(call.Flags, GrantFlag)}
+	if dir != h.call.Cwd {
+		one.person = inTerminal(dir, one.person)
+	}
 	if !one.hidden {
 		one.override = overrideOf(call)
 	}
