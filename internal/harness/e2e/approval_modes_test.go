@@ -43,11 +43,9 @@ func TestAnApprovalIsAskedAgain(t *testing.T) {
 	for _, mode := range []string{"auto", "manual"} {
 		t.Run(mode, func(t *testing.T) {
 			s := held(t, twice)
-			m := s.Attend(Script{Main: append(begun(), Do(TaskUpdate("write", "1", "completed")), Do(TaskUpdate("print", "2", "completed")),
+			m := attended(s, "go", Script{Main: append(begun(), Do(TaskUpdate("write", "1", "completed")), Do(TaskUpdate("print", "2", "completed")),
 				Say("the-turn-is-over"), Say("the-turn-is-over"))},
 				"--permission-mode", mode, "--allowedTools", "Skill TaskList ToolSearch TaskUpdate")
-			m.See(0, "❯")
-			m.Enter("go")
 			m.See(0, "Is the text good?")
 			from := m.Here()
 			m.Answer(from, "2", "✔ Write") // Yes, and don't ask again for TaskUpdate
@@ -76,7 +74,7 @@ func TestAHookOfTheAgentSaysNoYes(t *testing.T) {
 		map[string]any{"label": "major", "description": "breaks"}, map[string]any{"label": "minor", "description": "adds"}}}
 	// The client reads settings that have changed some time later, and the hook of a call says so: until then each call waits a while.
 	read := func(id string) Turn { return Do(Bash(id, "test -e read || sleep 1")) }
-	m := s.Attend(Script{Main: append(begun(),
+	m := attended(s, "go", Script{Main: append(begun(),
 		Do(Bash("write", "sh write.sh")), read("a"), read("b"), read("c"), read("d"), read("e"), read("f"), read("g"), read("h"),
 		Do(TaskUpdate("publish", "1", "completed")),
 		Do(Bash("skip", "fsmtx step skip 1 --because x")),
@@ -84,8 +82,6 @@ func TestAHookOfTheAgentSaysNoYes(t *testing.T) {
 		Do(ends("choose", "2", "major")),
 		Say("the-turn-is-over"), Say("the-turn-is-over"))},
 		"--permission-mode", "default", "--allowedTools", "Skill TaskUpdate TaskList ToolSearch Bash")
-	m.See(0, "❯")
-	m.Enter("go")
 	m.See(0, "the-turn-is-over")
 	r := m.Run()
 	const new = " has come since the workflow was begun and may have answered for the person"

@@ -38,6 +38,23 @@ func installHooks(t *testing.T, s *realclient.Sandbox, hooks ...hook) {
 	s.Write("project/.claude/settings.json", string(settings))
 }
 
+// hooked returns a sandbox with the skill plain, and hooks in the project's settings.
+func hooked(t *testing.T, hooks ...hook) *realclient.Sandbox {
+	t.Helper()
+	s := realclient.New(t)
+	s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
+	installHooks(t, s, hooks...)
+	return s
+}
+
+// eventOf returns the event that a hook has kept in event.json.
+func eventOf(t *testing.T, s *realclient.Sandbox) *client.Event {
+	t.Helper()
+	e, err := client.Parse([]byte(read(t, s, "project/event.json")))
+	require.NoError(t, err)
+	return e
+}
+
 // addContext returns a hook command that replies with additional context.
 func addContext(event, context string) string {
 	return `echo '{"hookSpecificOutput": {"hookEventName": "` + event + `", "additionalContext": "` + context + `"}}'`
@@ -60,14 +77,11 @@ const plainSkill = "---\nname: plain\ndescription: a skill without tasks\n---\nD
 
 // Facts 18 and 23.
 func TestSkillToolFiresPostToolUse(t *testing.T) {
-	s := realclient.New(t)
-	s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
-	installHooks(t, s, hook{"PostToolUse", "Skill", "cat > event.json; " + addContext("PostToolUse", "TASKS-EXIST")})
+	s := hooked(t, hook{"PostToolUse", "Skill", "cat > event.json; " + addContext("PostToolUse", "TASKS-EXIST")})
 
 	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "plain")), Say("done")}}, "go")
 
-	e, err := client.Parse([]byte(read(t, s, "project/event.json")))
-	require.NoError(t, err)
+	e := eventOf(t, s)
 	assert.Equal(t, client.PostToolUse, e.Name)
 	assert.Equal(t, s.Session, e.SessionID)
 	assert.Equal(t, s.Project, e.Cwd)
@@ -82,9 +96,7 @@ func TestSkillToolFiresPostToolUse(t *testing.T) {
 func TestOnlyExitCode2ReachesTheModel(t *testing.T) {
 	for code, reaches := range map[string]bool{"0": false, "1": false, "2": true, "127": false} {
 		t.Run(code, func(t *testing.T) {
-			s := realclient.New(t)
-			s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
-			installHooks(t, s, hook{"PostToolUse", "Skill", "printf '%s-%s' HOOK SAYS >&2; exit " + code})
+			s := hooked(t, hook{"PostToolUse", "Skill", "printf '%s-%s' HOOK SAYS >&2; exit " + code})
 
 			r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "plain")), Say("done")}}, "go")
 
@@ -96,16 +108,13 @@ func TestOnlyExitCode2ReachesTheModel(t *testing.T) {
 
 // Fact 19.
 func TestTypedSkillFiresUserPromptExpansion(t *testing.T) {
-	s := realclient.New(t)
-	s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
-	installHooks(t, s,
+	s := hooked(t,
 		hook{"UserPromptExpansion", "", "cat > event.json; " + addContext("UserPromptExpansion", "TASKS-EXIST")},
 		hook{"PostToolUse", "", "touch tool-ran"})
 
 	r := s.Prompt(Script{Main: []Turn{Say("done")}}, "/plain with words")
 
-	e, err := client.Parse([]byte(read(t, s, "project/event.json")))
-	require.NoError(t, err)
+	e := eventOf(t, s)
 	assert.Equal(t, "plain", e.CommandName)
 	assert.Equal(t, "with words", e.CommandArgs)
 	assert.Equal(t, "projectSettings", e.CommandSource)
@@ -117,9 +126,7 @@ func TestTypedSkillFiresUserPromptExpansion(t *testing.T) {
 }
 
 func TestExitCode2StopsATypedSkill(t *testing.T) {
-	s := realclient.New(t)
-	s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
-	installHooks(t, s, hook{"UserPromptExpansion", "", "echo NOT-THIS-ONE >&2; exit 2"})
+	s := hooked(t, hook{"UserPromptExpansion", "", "echo NOT-THIS-ONE >&2; exit 2"})
 
 	r := s.Try(Script{}, "/plain")
 
@@ -166,9 +173,7 @@ func TestTaskToolsDependOnTheModel(t *testing.T) {
 }
 
 func TestSubagentSharesTheParentsList(t *testing.T) {
-	s := realclient.New(t)
-	s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
-	installHooks(t, s, hook{"PostToolUse", "Skill", "cat > event.json; " + addContext("PostToolUse", "FROM-HOOK")})
+	s := hooked(t, hook{"PostToolUse", "Skill", "cat > event.json; " + addContext("PostToolUse", "FROM-HOOK")})
 
 	r := s.Prompt(Script{
 		Main: []Turn{
@@ -184,8 +189,7 @@ func TestSubagentSharesTheParentsList(t *testing.T) {
 		}},
 	}, "go")
 
-	e, err := client.Parse([]byte(read(t, s, "project/event.json")))
-	require.NoError(t, err)
+	e := eventOf(t, s)
 	assert.Equal(t, s.Session, e.SessionID)
 	assert.NotEmpty(t, e.AgentID)
 	assert.Equal(t, "general-purpose", e.AgentType)
@@ -238,8 +242,7 @@ func TestTheModelSeesDeniedCalls(t *testing.T) {
 const blockOnce = `grep -q '"stop_hook_active":true' || echo '{"decision": "block", "reason": "NOT-YET"}'`
 
 func TestStopHooksSendTheModelBack(t *testing.T) {
-	s := realclient.New(t)
-	installHooks(t, s, hook{"Stop", "", blockOnce}, hook{"SubagentStop", "", blockOnce})
+	s := hooked(t, hook{"Stop", "", blockOnce}, hook{"SubagentStop", "", blockOnce})
 
 	r := s.Prompt(Script{
 		Main: []Turn{
@@ -260,8 +263,7 @@ func TestStopHooksSendTheModelBack(t *testing.T) {
 }
 
 func TestCompactionFiresItsHooks(t *testing.T) {
-	s := realclient.New(t)
-	installHooks(t, s,
+	s := hooked(t,
 		hook{"PreCompact", "", "cat > precompact.json"},
 		hook{"SessionStart", "", "cat >> starts; " + addContext("SessionStart", "REMEMBER-THE-TASKS")})
 	s.Prompt(Script{Main: []Turn{Say("a secret word")}}, "go")

@@ -125,9 +125,7 @@ func TestAQuestionAboutACommand(t *testing.T) {
 	})
 	t.Run("a person answers", func(t *testing.T) {
 		s := ask(t)
-		m := s.Attend(script, "--permission-mode", "default")
-		m.See(0, "❯")
-		m.Enter("go")
+		m := attended(s, "go", script, "--permission-mode", "default")
 		shown := m.See(0, "Do you approve the notes?")
 		m.Answer(m.Here(), "1", "done")
 		assert.Contains(t, strings.Join(strings.Fields(shown), ""), "echogranted")

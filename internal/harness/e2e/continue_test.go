@@ -16,10 +16,8 @@ import (
 func TestTheWorkflowOfASessionAtWorkIsAskedFor(t *testing.T) {
 	s := held(t, steps("Release"))
 	onPath(s)
-	atWork := s.Attend(Script{Main: append(begun(), Say("the-turn-is-over"), Say("the-second-turn-is-over"))}, "--permission-mode", "default",
-		"--allowedTools", "Skill")
-	atWork.See(0, "❯")
-	atWork.Enter("go")
+	atWork := attended(s, "go", Script{Main: append(begun(), Say("the-turn-is-over"), Say("the-second-turn-is-over"))},
+		"--permission-mode", "default", "--allowedTools", "Skill")
 	atWork.See(0, "the-turn-is-over")
 	old := s.Session
 	line := "fsmtx continue --session " + old
@@ -32,9 +30,8 @@ func TestTheWorkflowOfASessionAtWorkIsAskedFor(t *testing.T) {
 	assert.Contains(t, r.Text("named"), "cd "+s.Project+" && "+line+" --to="+s.Session)
 
 	s.Session = realclient.NewSession()
-	m := s.Attend(Script{Main: []Turn{Do(Bash("no", line)), Do(Bash("yes", line)), Say("it-goes-on-here")}}, "--permission-mode", "default")
-	m.See(0, "❯")
-	m.Enter("go")
+	m := attended(s, "go", Script{Main: []Turn{Do(Bash("no", line)), Do(Bash("yes", line)), Say("it-goes-on-here")}},
+		"--permission-mode", "default")
 	m.See(0, question)
 	m.See(0, "Do you want to proceed")
 	m.Answer(0, "\x1b", "Interrupted")

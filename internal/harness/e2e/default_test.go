@@ -32,11 +32,9 @@ func work(id, line string) Turn { return Do(Bash(id, "fsmtx "+line)) }
 func TestAQuestionReachesThePersonByACommand(t *testing.T) {
 	s := withoutTaskTools(t, `[{"id": 1, "subject": "Write"},
 		{"id": 2, "subject": "Publish", "blockedBy": [1], "approval": "Do you approve the release?"}]`)
-	m := s.Attend(Script{Main: []Turn{Do(Skill("skill", "release")), work("start", "start 1"), work("early", "complete 2"),
+	m := attended(s, "go", Script{Main: []Turn{Do(Skill("skill", "release")), work("start", "start 1"), work("early", "complete 2"),
 		work("write", "complete 1"), work("no", "complete 2"), work("yes", "complete 2"), Say("the-turn-is-over")}},
 		"--permission-mode", "default", "--allowedTools", "Skill")
-	m.See(0, "❯")
-	m.Enter("go")
 	m.See(0, "release: 1 of 2 done: #1")
 	m.See(0, "Do you approve the release?")
 	m.See(0, "Do you want to proceed")
@@ -61,10 +59,8 @@ func TestAQuestionReachesThePersonByACommand(t *testing.T) {
 // Fact 191: what sends the agent back is on the screen once, and in its request once, without the line of the shell.
 func TestStopReportsOnce(t *testing.T) {
 	s := withoutTaskTools(t, `[{"id": 1, "subject": "Write"}]`, "--stop", "remind")
-	m := s.Attend(Script{Main: []Turn{Do(Skill("skill", "release")), Say("first-end"), Say("second-end")}}, "--permission-mode", "default",
-		"--allowedTools", "Skill")
-	m.See(0, "❯")
-	m.Enter("go")
+	m := attended(s, "go", Script{Main: []Turn{Do(Skill("skill", "release")), Say("first-end"), Say("second-end")}},
+		"--permission-mode", "default", "--allowedTools", "Skill")
 	m.See(0, `Stop hook says: release: 0 of 1 steps done. #1 "Write" is ready.`)
 	m.See(0, "second-end")
 	r := m.Run()

@@ -401,10 +401,9 @@ func TestAClientWithoutPersistence(t *testing.T) {
 
 			s.Prompt(Script{Main: []Turn{Do(Skill("skill", "plain")), Say("done")}}, "go", c.args...)
 
-			e, err := client.Parse([]byte(read(t, s, "project/event.json")))
-			require.NoError(t, err)
+			e := eventOf(t, s)
 			assert.Equal(t, "projects", filepath.Base(filepath.Dir(filepath.Dir(e.TranscriptPath))))
-			_, err = os.Stat(e.TranscriptPath)
+			_, err := os.Stat(e.TranscriptPath)
 			assert.Equal(t, c.writes, err == nil, "%v", err)
 			assert.Equal(t, c.variable, read(t, s, "project/variable"))
 			assert.Equal(t, len(c.args) > 0, strings.Contains(read(t, s, "project/line"), " --no-session-persistence "))

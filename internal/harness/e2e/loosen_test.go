@@ -100,11 +100,9 @@ func TestAPersonAtTheTerminal(t *testing.T) {
 	onPath(s)
 	s.Write("project/past.sh", "fsmtx step skip 1 --because 'no time'\n")
 
-	m := s.Attend(Script{Main: append(begun(), skip("no", "no time"),
+	m := attended(s, "go", Script{Main: append(begun(), skip("no", "no time"),
 		Do(Bash("script", "sh past.sh")), skip("yes", "really"), Say("the-turn-is-over"), Say("the-turn-is-over"))},
 		"--permission-mode", "default", "--allowedTools", "Skill Bash(sh *)")
-	m.See(0, "❯")
-	m.Enter("go")
 	m.See(0, "Its reason: no time")
 	m.See(0, "Do you want to proceed")
 	m.Answer(0, "\x1b", "Interrupted")

@@ -113,16 +113,16 @@ func TestASkipNeedsThePerson(t *testing.T) {
 // At the terminal the client shows the server's question as a form.
 func TestAPersonApprovesByAForm(t *testing.T) {
 	s := newServed(t, gated(`"approval": "Is the text good?"`))
-	m := s.Attend(Script{Main: []Turn{Do(Skill("skill", "fsmtx:release")), s.call("complete", "step_complete", 1), Say("the-turn-is-over")}},
+	m := attended(s.Sandbox, "go",
+		Script{Main: []Turn{Do(Skill("skill", "fsmtx:release")), s.call("complete", "step_complete", 1), Say("the-turn-is-over")}},
 		append(s.args, "--permission-mode", "default", "--allowedTools", "Skill", "mcp__plugin_fsmtx_fsmtx")...)
-	m.See(0, "❯")
-	m.Enter("go")
 	m.See(0, "Is the text good?")
 	require.False(t, stateOf(t, s.Sandbox).Step(1).Done())
 	m.Answer(m.Here(), "\r", "the-turn-is-over")
 	allowed(t, m.Run(), "complete")
-	last := stateOf(t, s.Sandbox).Evidence
-	assert.Equal(t, state.ByElicitation, last[len(last)-1].By.How)
+	// At the end of the turn the hook may have seen it done, which is on record after this.
+	yes := func(e state.Evidence) bool { return e.Verdict == state.Allow && e.By.How == state.ByElicitation }
+	assert.True(t, slices.ContainsFunc(stateOf(t, s.Sandbox).Evidence, yes))
 }
 
 // An Elicitation hook answers in place of a person.

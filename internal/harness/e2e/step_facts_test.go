@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/client"
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 )
@@ -79,8 +78,7 @@ func TestAHookRefusesATaskUpdate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := realclient.New(t)
-			installHooks(t, s, hook{"PreToolUse", "TaskUpdate", "cat > event.json; " + c.command})
+			s := hooked(t, hook{"PreToolUse", "TaskUpdate", "cat > event.json; " + c.command})
 
 			r := s.Prompt(Script{Main: append(created("first"), Do(TaskUpdate("complete", "1", "completed")), Do(TaskList("list")),
 				Say("done"))}, "go")
@@ -89,8 +87,7 @@ func TestAHookRefusesATaskUpdate(t *testing.T) {
 			assert.True(t, isError)
 			assert.Contains(t, text, c.want)
 			assert.Equal(t, []string{"#1 [pending] first"}, taskLines(t, r, "list"))
-			e, err := client.Parse([]byte(read(t, s, "project/event.json")))
-			require.NoError(t, err)
+			e := eventOf(t, s)
 			assert.Equal(t, "TaskUpdate", e.ToolName)
 			assert.JSONEq(t, `{"taskId": "1", "status": "completed"}`, string(e.ToolInput))
 		})
@@ -100,8 +97,7 @@ func TestAHookRefusesATaskUpdate(t *testing.T) {
 // Fact 38: TaskCompleted has no metadata, and exit 2 refuses the whole update.
 func TestTaskCompletedCanRefuse(t *testing.T) {
 	t.Parallel()
-	s := realclient.New(t)
-	installHooks(t, s, hook{"TaskCompleted", "", "cat > event.json; echo THE-REASON >&2; exit 2"})
+	s := hooked(t, hook{"TaskCompleted", "", "cat > event.json; echo THE-REASON >&2; exit 2"})
 
 	r := s.Prompt(Script{Main: append(created("first"),
 		Do(update("complete", "1", map[string]any{"status": "completed", "metadata": map[string]any{"x": "dropped"}})), Do(TaskList("list")),
@@ -111,8 +107,7 @@ func TestTaskCompletedCanRefuse(t *testing.T) {
 	assert.Contains(t, text, "THE-REASON")
 	assert.Equal(t, []string{"#1 [pending] first"}, taskLines(t, r, "list"))
 	assert.NotContains(t, read(t, s, "home/.claude/tasks/"+s.Session+"/1.json"), "dropped")
-	e, err := client.Parse([]byte(read(t, s, "project/event.json")))
-	require.NoError(t, err)
+	e := eventOf(t, s)
 	assert.Equal(t, `"1"`, string(e.Member("task_id")))
 	assert.Nil(t, e.Member("metadata"))
 }
@@ -121,8 +116,7 @@ func TestTaskCompletedCanRefuse(t *testing.T) {
 // it was. None of the client's locks is held meanwhile.
 func TestUpdatesOfOneMessageRunTogether(t *testing.T) {
 	t.Parallel()
-	s := realclient.New(t)
-	installHooks(t, s, hook{"PreToolUse", "TaskUpdate", `d="$HOME/.claude/tasks"; touch "begun.$$"
+	s := hooked(t, hook{"PreToolUse", "TaskUpdate", `d="$HOME/.claude/tasks"; touch "begun.$$"
 		for i in $(seq 200); do [ "$(ls begun.* | wc -l)" -ge 2 ] && break; sleep 0.05; done
 		ls begun.* | wc -l >> seen; cat "$d"/*/1.json | grep status >> seen; ls -d "$d"/*/*.lock >> seen 2>/dev/null; true`})
 
@@ -139,8 +133,7 @@ func TestUpdatesOfOneMessageRunTogether(t *testing.T) {
 // Fact 40: the client lets the agent go after eight blocks in a row.
 func TestTheClientOverridesTheNinthBlock(t *testing.T) {
 	t.Parallel()
-	s := realclient.New(t)
-	installHooks(t, s, hook{"Stop", "", `cat > event.json; echo '{"decision": "block", "reason": "NOT-YET"}'`})
+	s := hooked(t, hook{"Stop", "", `cat > event.json; echo '{"decision": "block", "reason": "NOT-YET"}'`})
 	var turns []Turn
 	for range 9 {
 		turns = append(turns, Say("done"))
@@ -149,8 +142,7 @@ func TestTheClientOverridesTheNinthBlock(t *testing.T) {
 	r := s.Prompt(Script{Main: turns}, "go")
 
 	assert.Len(t, r.Ran("Stop"), 9)
-	e, err := client.Parse([]byte(read(t, s, "project/event.json")))
-	require.NoError(t, err)
+	e := eventOf(t, s)
 	assert.Equal(t, "[]", strings.TrimSpace(string(e.BackgroundTasks)))
 }
 

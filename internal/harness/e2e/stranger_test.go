@@ -43,12 +43,10 @@ func TestAStrangerGetsASkillHeld(t *testing.T) {
 				begin = func(step string) Turn { return Do(TaskUpdate("begin "+step, step, "in_progress")) }
 				end = func(id, step string) Turn { return Do(TaskUpdate(id, step, "completed")) }
 			}
-			m := s.Attend(Script{Main: append(turns, begin("1"), end("early", "3"), end("missing", "1"),
+			m := attended(s, "/release", Script{Main: append(turns, begin("1"), end("early", "3"), end("missing", "1"),
 				Do(write("file", s.Path("project/CHANGELOG.md"))), end("1", "1"),
 				begin("2"), end("2", "2"), begin("3"), end("3", "3"), Say("the-turn-is-over"))}, "--permission-mode", "acceptEdits",
 				"--allowedTools", "ToolSearch", "TaskUpdate")
-			m.See(0, "❯")
-			m.Enter("/release")
 			if answer == "\r" {
 				m.See(0, "Publish › blocked by #2")
 			} else {

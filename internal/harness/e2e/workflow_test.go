@@ -85,6 +85,14 @@ func look() Script {
 	return Script{Main: []Turn{load, Do(TaskList("list")), Say("done")}}
 }
 
+// attended starts the client in a terminal, and types the first prompt when it is ready.
+func attended(s *realclient.Sandbox, prompt string, script Script, args ...string) *realclient.Terminal {
+	m := s.Attend(script, args...)
+	m.See(0, "❯")
+	m.Enter(prompt)
+	return m
+}
+
 var taskLine = regexp.MustCompile(`(?m)^#\d+ \[.*$`)
 
 // taskLines returns the lines of a TaskList result.
