@@ -3,10 +3,10 @@ package tools_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/assert"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/harness/program"
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
@@ -58,14 +59,11 @@ func TestABrokenProgram(t *testing.T) {
 	}
 	program.Link(t, bin)
 	run := func(line, session string) (out, errors string, code int) {
-		c := exec.Command("/bin/sh", "-c", line)
-		c.Dir, c.Stdin = project, strings.NewReader("{}")
-		c.Env = []string{"HOME=" + home, "PATH=" + bin + ":/usr/bin:/bin", "CLAUDE_PLUGIN_ROOT=" + plugin, "CLAUDE_CODE_SESSION_ID=" + session,
-			callers.Environ("person")}
-		var o, e strings.Builder
-		c.Stdout, c.Stderr = &o, &e
-		_ = c.Run()
-		return o.String(), e.String(), c.ProcessState.ExitCode()
+		o, err := realclient.Exec{Program: "/bin/sh", Args: []string{"-c", line}, Dir: project, Stdin: "{}", Limit: time.Minute,
+			Env: []string{"HOME=" + home, "PATH=" + bin + ":/usr/bin:/bin", "CLAUDE_PLUGIN_ROOT=" + plugin,
+				"CLAUDE_CODE_SESSION_ID=" + session, callers.Environ("person")}}.Run(t.Context())
+		require.NoError(t, err)
+		return o.Stdout, o.Stderr, o.Code
 	}
 	for _, line := range []string{"fsmtx install", "fsmtx install --project", "fsmtx plugin " + plugin,
 		"fsmtx install --agent codex,copilot,gemini,qwen"} {

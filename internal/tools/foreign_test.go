@@ -1,14 +1,11 @@
 package tools_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,6 +21,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/harness/program"
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 	"github.com/fsmtx/fsmtx/internal/harness/sessions"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
@@ -404,19 +402,11 @@ func areJSON(text string) bool {
 }
 
 func (w *foreignWorld) run(row call) (stdout, stderr string) {
-	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
-	defer cancel()
-	c := exec.CommandContext(ctx, "fsmtx", row.args...)
-	c.Path = filepath.Join(w.programs, "fsmtx")
-	c.Dir, c.Env, c.Stdin = w.project, w.env, strings.NewReader(row.stdin)
-	var out, errs bytes.Buffer
-	c.Stdout, c.Stderr = &out, &errs
-	if err := c.Run(); err != nil {
-		_, failed := errors.AsType[*exec.ExitError](err)
-		require.True(w.t, failed, "%v", err)
-	}
-	require.NotContains(w.t, errs.String(), "goroutine ", "%q", row.args)
-	return out.String(), errs.String()
+	out, err := realclient.Exec{Program: filepath.Join(w.programs, "fsmtx"), Args: row.args, Dir: w.project, Env: w.env, Stdin: row.stdin,
+		Limit: time.Minute}.Run(w.t.Context())
+	require.NoError(w.t, err)
+	require.NotContains(w.t, out.Stderr, "goroutine ", "%q", row.args)
+	return out.Stdout, out.Stderr
 }
 
 // checkLog checks the logs and the state files of the hooks.

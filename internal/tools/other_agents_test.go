@@ -1,22 +1,22 @@
 package tools_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fsmtx/fsmtx/internal/harness/program"
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/settings"
@@ -112,15 +112,9 @@ func (r *registered) collect(value any) {
 }
 
 func (r registered) run(t *testing.T, dir, stdin, program string, args ...string) (output string, code int) {
-	c := exec.Command(program, args...)
-	c.Dir, c.Env, c.Stdin = dir, r.env, strings.NewReader(stdin)
-	var out bytes.Buffer
-	c.Stdout, c.Stderr = &out, &out
-	err := c.Run()
-	if _, exited := err.(*exec.ExitError); err != nil && !exited {
-		assert.NoError(t, err)
-	}
-	return out.String(), c.ProcessState.ExitCode()
+	out, err := realclient.Exec{Program: program, Args: args, Dir: dir, Env: r.env, Stdin: stdin, Limit: time.Minute}.Run(t.Context())
+	assert.NoError(t, err)
+	return out.Stdout + out.Stderr, out.Code
 }
 
 // files returns the paths below root.

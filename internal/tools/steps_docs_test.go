@@ -5,12 +5,12 @@ import (
 	"compress/gzip"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/assert"
@@ -18,6 +18,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 	"github.com/fsmtx/fsmtx/internal/harness/sessions"
 )
 
@@ -143,14 +144,9 @@ func (e example) run(event map[string]any, args ...string) (out, errs string, co
 	event["session_id"], event["cwd"] = "example", e.project
 	text, err := json.Marshal(event)
 	require.NoError(e.t, err)
-	c := exec.Command("fsmtx", args...)
-	c.Stdin = bytes.NewReader(text)
-	c.Dir = e.project
-	c.Env = []string{"HOME=" + e.home, "CLAUDE_PROJECT_DIR=" + e.project, "CLAUDE_CODE_ENABLE_TODO_TOOLS=1",
-		"PATH=" + filepath.Join(e.home, "bin") + ":" + os.Getenv("PATH"), raceOptions}
-	var o, s strings.Builder
-	c.Stdout, c.Stderr = &o, &s
-	err = c.Run()
-	require.NotNil(e.t, c.ProcessState, "%v", err)
-	return o.String(), s.String(), c.ProcessState.ExitCode()
+	o, err := realclient.Exec{Program: "fsmtx", Args: args, Dir: e.project, Stdin: string(text), Limit: time.Minute,
+		Env: []string{"HOME=" + e.home, "CLAUDE_PROJECT_DIR=" + e.project, "CLAUDE_CODE_ENABLE_TODO_TOOLS=1",
+			"PATH=" + filepath.Join(e.home, "bin") + ":" + os.Getenv("PATH"), raceOptions}}.Run(e.t.Context())
+	require.NoError(e.t, err)
+	return o.Stdout, o.Stderr, o.Code
 }
