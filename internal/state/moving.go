@@ -593,14 +593,33 @@ func copyEvidence(dir *txn.Dir, all []Evidence) error {
 	return nil
 }
 
-// MayGiveBack returns ErrWorkedOn if something was decided about a workflow since it was continued in the list in dir. It takes no
-// lock.
+// MayGiveBack returns ErrWorkedOn if something was decided about a workflow since it was continued in the list in dir, or why the
+// list in which it was cannot have it back. It takes no lock.
 func MayGiveBack(ctx context.Context, dir string, w *workflow.Workflow) error {
 	s, err := loadState(ctx, dir, true)
 	if err == nil && s.isWorkedOn(w.From().ID) {
-		err = ErrWorkedOn
+		return ErrWorkedOn
 	}
-	return err
+	history, readErr := txn.ReadHistory(w.From().List)
+	_, goneErr := takenOut(history, w.From())
+	return cmp.Or(err, readErr, goneErr)
+}
+
+// takenOut returns the label of the change that took a workflow out of a list with this history.
+//
+// Errors: that the list has forgotten it, or what it was.
+func takenOut(history []txn.Entry, was *workflow.From) (l tasks.Label, err error) {
+	out, err := tasks.Standing(history, was.ID, true)
+	known := recordOf(history).known
+	for _, e := range history {
+		if e.ID == out {
+			l, _ = tasks.Continuation(e.Label)
+		}
+	}
+	if err == nil && (out == "" || slices.ContainsFunc(l.Steps, func(id int64) bool { return known[message.Itoa(id)].Step == nil })) {
+		err = fmt.Errorf("%s has no record of it any more: it stays here", was.List)
+	}
+	return l, err
 }
 
 // GiveBack undoes the change by which a workflow was continued here: it goes on where it was before.
@@ -619,19 +638,12 @@ func (st *Store) GiveBack(ctx context.Context, change string, w *workflow.Workfl
 		if err != nil {
 			return err
 		}
-		m := Moving{ID: was.ID, To: st.List.Dir, Untold: before.Moving.untold()}
-		out, err := tasks.Standing(history, m.ID, true)
+		l, err := takenOut(history, was)
 		if err != nil {
 			return err
 		}
-		for _, e := range history {
-			if l, ok := tasks.Continuation(e.Label); ok && e.ID == out {
-				m.Command, m.Spec, m.Session, m.Steps = l.Command, l.Spec, l.Session, l.Steps
-			}
-		}
-		if out == "" {
-			return fmt.Errorf("%s has no record of it any more: it stays here", was.List)
-		}
+		m := Moving{ID: was.ID, To: st.List.Dir, Command: l.Command, Spec: l.Spec, Session: l.Session, Steps: l.Steps,
+			Untold: before.Moving.untold()}
 		err = st.Locked(ctx, func(here *txn.Dir) error {
 			s, err := stateNow(ctx, here, true)
 			switch {
