@@ -193,52 +193,44 @@ func (w *world) tree() map[string]string { return rules.Contents(w, w.dir) }
 
 // In sessions that plan, the rules act on such events.
 func TestPlanningSessionsAreBound(t *testing.T) {
+	const plan = "specs/login/plan.md"
 	mine := map[string]string{statePath: underWay, lockPath: `{"session_id":"` + testSession + `"}`}
+	begun := map[string]string{statePath: underWay}
 	called := []string{userMessage("hello"), slashCommand("product-planning:plan", "login"), userMessage("go on")}
+	login := func(files map[string]string, transcript []string, id string, fields object) session {
+		return session{"feature/login", files, transcript, []ruleEvent{{id, fields}}}
+	}
 	again := []string{skillCall("product-planning:plan"),
 		`{"type":"user","timestamp":"2999-01-01T00:00:00Z","message":{"content":"<command-name>/product-planning:plan</command-name>"}}`}
 	for name, c := range map[string]struct {
 		session
-		id    string
-		says  string
-		after func(w *world)
+		says string
 	}{
-		"a lock is needed where planning is under way": {session{"feature/login", map[string]string{statePath: underWay}, nil,
-			[]ruleEvent{{"H02", writing("specs/login/plan.md")}}}, "H02", "No planning lock acquired", nil},
-		"a lock is needed after the plugin was called": {session{"feature/login", nil, called,
-			[]ruleEvent{{"H02", writing("specs/login/plan.md")}}}, "H02", "No planning lock acquired", nil},
-		"the spec is frozen": {session{"feature/login", mine, nil,
-			[]ruleEvent{{"H04", writing("specs/login/spec.md")}}}, "H04", "spec.md is immutable", nil},
-		"a decision is not asked again": {session{"feature/login", mine, nil,
-			[]ruleEvent{{"H01", question("Which cache?")}}}, "H01", "'Cache' -> 'Redis'", nil},
-		"research is counted after the plugin was called": {session{"main", nil, called, researchCalls(11)}, "H03",
-			"phase budget exhausted", nil},
-		"research is counted where planning is under way": {session{"feature/login", mine, nil, researchCalls(11)}, "H03",
-			"phase budget exhausted", nil},
-		"the holder of the lock does not stop": {session{"feature/login", mine, nil, bothStops("done")[:1]}, "H11a", "Missing artifacts", nil},
-		"a session that called the plugin does not stop": {session{"feature/login", map[string]string{statePath: underWay}, called,
-			bothStops("done")[1:]}, "H11b", "Workflow at phase ARCHITECTURE, not complete", nil},
+		"a lock is needed where planning is under way":    {login(begun, nil, "H02", writing(plan)), "No planning lock acquired"},
+		"a lock is needed after the plugin was called":    {login(nil, called, "H02", writing(plan)), "No planning lock acquired"},
+		"the spec is frozen":                              {login(mine, nil, "H04", writing("specs/login/spec.md")), "spec.md is immutable"},
+		"a decision is not asked again":                   {login(mine, nil, "H01", question("Which cache?")), "'Cache' -> 'Redis'"},
+		"research is counted after the plugin was called": {session{"main", nil, called, researchCalls(11)}, "phase budget exhausted"},
+		"research is counted where planning is under way": {session{"feature/login", mine, nil, researchCalls(11)}, "phase budget exhausted"},
+		"the holder of the lock does not stop":            {session{"feature/login", mine, nil, bothStops("done")[:1]}, "Missing artifacts"},
+		"a session that called the plugin does not stop": {session{"feature/login", begun, called,
+			bothStops("done")[1:]}, "Workflow at phase ARCHITECTURE, not complete"},
 		"an agent of the plugin is judged": {session{"main", nil, called,
-			[]ruleEvent{{"H10", agent("researcher", "found it")}}}, "H10", "Insufficient output", nil},
-		"the state comes with a prompt": {session{"feature/login", mine, nil, []ruleEvent{{"H06", prompt("go")}}},
-			"H06", "phase: ARCHITECTURE", nil},
-		"the state survives a compaction": {session{"feature/login", mine, nil,
-			[]ruleEvent{{"H12", object{"trigger": "auto"}}}}, "H12", "phase: ARCHITECTURE", nil},
-		"a session starts in the middle": {session{"feature/login", mine, nil,
-			[]ruleEvent{{"H13", object{"source": "startup"}}}}, "H13", "phase=ARCHITECTURE", nil},
-		"planning again after a completion": {session{"feature/login", map[string]string{statePath: completed}, again,
-			[]ruleEvent{{"H02", writing("specs/login/plan.md")}}}, "H02", "No planning lock acquired", nil},
-		"a broken state file of a session that plans": {session{"feature/login", map[string]string{statePath: "phase: ["}, called,
-			[]ruleEvent{{"H05", editing(statePath)}}}, "H05", "YAML frontmatter is malformed", nil},
-		"a phase that the workflow does not have": {session{"feature/login", map[string]string{statePath: "phase: DONE\n"}, nil,
-			[]ruleEvent{{"H05", editing(statePath)}}}, "H05", "names the phase 'DONE'", nil},
-		"an event that cannot be read where planning is done": {session{"feature/login", mine, nil, []ruleEvent{{"H02", nil}}}, "H02",
-			"Failing open", nil},
+			[]ruleEvent{{"H10", agent("researcher", "found it")}}}, "Insufficient output"},
+		"the state comes with a prompt":   {login(mine, nil, "H06", prompt("go")), "phase: ARCHITECTURE"},
+		"the state survives a compaction": {login(mine, nil, "H12", object{"trigger": "auto"}), "phase: ARCHITECTURE"},
+		"a session starts in the middle":  {login(mine, nil, "H13", object{"source": "startup"}), "phase=ARCHITECTURE"},
+		"planning again after a completion": {login(map[string]string{statePath: completed}, again, "H02", writing(plan)),
+			"No planning lock acquired"},
+		"a broken state file of a session that plans": {login(map[string]string{statePath: "phase: ["}, called, "H05", editing(statePath)),
+			"YAML frontmatter is malformed"},
+		"a phase that the workflow does not have": {login(map[string]string{statePath: "phase: DONE\n"}, nil, "H05", editing(statePath)),
+			"names the phase 'DONE'"},
+		"an event that cannot be read where planning is done": {login(mine, nil, "H02", nil), "Failing open"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newSession(t, c.session)
-			r, ok := rules.Find(c.id)
-			require.True(t, ok)
+			r, _ := rules.Find(c.events[0].id)
 			var a client.Answer
 			for _, e := range c.events {
 				a = w.answer(e)
