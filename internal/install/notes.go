@@ -33,7 +33,14 @@ func Notes(s terminal.Streams, dir string) (notes []string) {
 	if all, _ := l.Workflows(dir); len(all) == 0 {
 		notes = append(notes, "no skill here has an fsm.json beside its SKILL.md, so nothing is enforced: fsmtx init writes one")
 	}
-	return append(notes, "a session works "+Works(s.Getenv, dir))
+	works := Works(s.Getenv, dir)
+	for _, scope := range []Scope{Local, Project, User} {
+		j := job{Request: Request{Scope: scope}}
+		if found, err := j.findServer(s, ""); works == ByCommands && err == nil && found.report.State != settings.Absent {
+			works = ByTools
+		}
+	}
+	return append(notes, "a session works "+works)
 }
 
 // otherwiseNamed reports valid workflows that lie beside a SKILL.md without an fsm.json, under a name that is not read.
