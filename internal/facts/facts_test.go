@@ -44,7 +44,9 @@ func TestMissing(t *testing.T) {
 	}
 	there := []string{"a.txt", "dist/*", "*/x.tar", "full/*.md", "a[[]b", "*"}
 	missing := []string{"b.txt", "empty.txt", "dist", "dist/*.zip", "empty*"}
-	require.Equal(t, missing, LookFor(t.Context(), dir, Wanted{Patterns: append(there, missing...)}).Missing)
+	for _, anywhere := range []bool{true, false} {
+		require.Equal(t, missing, LookFor(t.Context(), dir, Wanted{Patterns: append(there, missing...), Anywhere: anywhere}).Missing)
+	}
 	require.Equal(t, there, LookFor(t.Context(), "/does/not/exist", Wanted{Patterns: there}).Missing)
 }
 

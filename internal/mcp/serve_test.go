@@ -10,13 +10,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -310,28 +309,36 @@ func TestOnlyToolsAreCancelled(t *testing.T) {
 	}
 }
 
-// TestServeWaitsForItsTools: what a tool still does after a signal is done before the program ends.
+// TestServeWaitsForItsTools: what a tool still does after a signal, or when the client has gone, is done before the program ends.
 func TestServeWaitsForItsTools(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	s := mcp.NewServer(&mcp.Implementation{Name: "x", Version: "1"}, nil)
-	var done atomic.Bool
-	mcp.AddTool(s, &mcp.Tool{Name: "slow"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
-		cancel()
-		<-ctx.Done()
-		for range 10000 { // for long enough that serve would have returned
-			runtime.Gosched()
-		}
-		done.Store(true)
-		return &mcp.CallToolResult{}, nil, nil
-	})
-	in, client := io.Pipe()
-	go func() {
-		_, _ = io.WriteString(client, initialize+`{"jsonrpc":"2.0","method":"notifications/initialized"}
+	for _, signal := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			s, done := mcp.NewServer(&mcp.Implementation{Name: "x", Version: "1"}, nil), false
+			in, client := io.Pipe()
+			slow := func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+				if signal {
+					cancel()
+				} else {
+					_ = client.Close()
+				}
+				<-ctx.Done()
+				time.Sleep(time.Hour) // of the bubble: serve would have returned
+				done = true
+				return &mcp.CallToolResult{}, nil, nil
+			}
+			mcp.AddTool(s, &mcp.Tool{Name: "slow"}, slow)
+			go func() {
+				_, _ = io.WriteString(client, initialize+`{"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"slow","arguments":{}}}
 `)
-	}()
-	require.NoError(t, serve(ctx, s, in, nopCloser{io.Discard}))
-	assert.True(t, done.Load())
+			}()
+			require.NoError(t, serve(ctx, s, in, nopCloser{io.Discard}))
+			assert.True(t, done, "by a signal: %t", signal)
+			_ = client.Close()
+		})
+	}
 }
 
 // scripted is a connection that reads these messages.
