@@ -3,7 +3,6 @@ package txn
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -458,17 +457,51 @@ func TestEverythingIsSyncedBeforeTheDirectoryIsChanged(t *testing.T) {
 	}
 }
 
-// TestDirectoriesAboveAreSyncedOnce: the first transaction syncs them, because their creator
-// may not have done so. Later ones do not repeat it.
-func TestDirectoriesAboveAreSyncedOnce(t *testing.T) {
-	dir := filepath.Join(memoryDir(t), "config", "tasks", "list")
-	require.NoError(t, os.MkdirAll(dir, 0o755))
-	for n, want := range []bool{true, false} {
-		synced := false
-		require.NoError(t, commit(t, dir, Change{Creates: []File{{fmt.Sprint(n), nil, 0o644}}}, WithFS(before(func(s faultfs.Step) error {
-			synced = synced || s.Op == "sync" && filepath.Base(s.Path) == "config"
-			return nil
-		}))))
-		assert.Equal(t, want, synced, "transaction %d", n+1)
+// TestDirectoriesAboveAreSynced before D is changed: those in which Open created a name and, in the first transaction, further ones that
+// belong to this user, because the creator of D may not have done so. Later transactions do not repeat it.
+func TestDirectoriesAboveAreSynced(t *testing.T) {
+	const list = "/a/b/c/d/list"
+	for name, c := range map[string]struct {
+		dir     string
+		prepare func(root string) error
+		unseen  string // cannot be looked at
+		want    []string
+	}{
+		"first": {list, nil, "", []string{"/a/b", "/a/b/c", "/a/b/c/d"}},
+		"later": {list, func(root string) error { return commit(t, root+list, create("1.json")) }, "",
+			[]string{"/a/b/c/d"}},
+		"created": {"/x/y/list", nil, "", []string{"", "/x", "/x/y"}},
+		"one that cannot be opened": {list, func(root string) error { return os.Chmod(root+"/a/b", 0o300) }, "",
+			[]string{"/a/b/c", "/a/b/c/d"}},
+		"one that cannot be looked at": {list, nil, "/a/b", []string{"/a/b", "/a/b/c", "/a/b/c/d"}},
+		"above the target of a link": {"/link/list", func(root string) error { return os.Symlink("a/b/c/d", root+"/link") }, "",
+			[]string{"/a/b", "/a/b/c", "/link"}},
+		"of another user": {list, func(root string) error { return os.Chown(root+"/a/b", 65534, 65534) }, "", []string{"/a/b/c", "/a/b/c/d"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root, err := filepath.EvalSymlinks(memoryDir(t))
+			require.NoError(t, err)
+			require.NoError(t, os.MkdirAll(root+list, 0o755))
+			if c.prepare != nil {
+				if err := c.prepare(root); errors.Is(err, fs.ErrPermission) {
+					t.Skip("skipped: only root can give a directory away")
+				} else {
+					require.NoError(t, err)
+				}
+			}
+			synced, changed := map[string]bool{}, false
+			files := &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
+				changed = changed || linksInto(root+c.dir)(s)
+				if s.Op == "sync" && !changed && !strings.Contains(s.Path, stateSuffix) {
+					synced[strings.TrimPrefix(s.Path, root)] = true
+				}
+				if c.unseen != "" && s.Op == "lstat" && s.Path == root+c.unseen {
+					return syscall.EIO
+				}
+				return nil
+			}}
+			require.NoError(t, commit(t, root+c.dir, create("2.json"), WithFS(files)))
+			assert.Equal(t, c.want, slices.Sorted(maps.Keys(synced)))
+		})
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/files"
 )
 
-// held returns an open directory with these files, which hold their own names. A name that ends
-// in a slash is a directory.
+// held returns an open directory with these files, which hold their own names. A directory ends in a slash, a FIFO in a bar, and a
+// symbolic link has its target behind an arrow.
 func held(t *testing.T, names ...string) (d *Dir, path string) {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -26,11 +26,18 @@ func held(t *testing.T, names ...string) (d *Dir, path string) {
 	path = filepath.Join(root, "held")
 	require.NoError(t, os.Mkdir(path, 0o700))
 	for _, name := range names {
-		if dir, ok := strings.CutSuffix(name, "/"); ok {
-			require.NoError(t, os.MkdirAll(filepath.Join(path, dir), 0o700))
-			continue
+		name, target, isLink := strings.Cut(name, " -> ")
+		switch at := filepath.Join(path, strings.TrimRight(name, "/|")); {
+		case isLink:
+			err = os.Symlink(target, at)
+		case strings.HasSuffix(name, "/"):
+			err = os.MkdirAll(at, 0o700)
+		case strings.HasSuffix(name, "|"):
+			err = syscall.Mkfifo(at, 0o600)
+		default:
+			err = os.WriteFile(at, []byte(name), 0o600)
 		}
-		require.NoError(t, os.WriteFile(filepath.Join(path, name), []byte(name), 0o600))
+		require.NoError(t, err)
 	}
 	d, err = OpenDir(path)
 	require.NoError(t, err)
@@ -39,9 +46,7 @@ func held(t *testing.T, names ...string) (d *Dir, path string) {
 }
 
 func TestOpenDirOpensOnlyADirectory(t *testing.T) {
-	d, path := held(t, "file", "dir/")
-	require.NoError(t, os.Symlink("dir", filepath.Join(path, "link")))
-	require.NoError(t, syscall.Mkfifo(filepath.Join(path, "fifo"), 0o600))
+	d, path := held(t, "file", "dir/", "link -> dir", "fifo|")
 	for name, want := range map[string]error{"file": ErrNotDir, "link": ErrNotDir, "fifo": ErrNotDir, "none": fs.ErrNotExist} {
 		_, err := d.OpenDir(name)
 		require.ErrorIs(t, err, want, name)
@@ -90,11 +95,10 @@ func TestNamesLeadIntoTheDirectoryThatWasOpened(t *testing.T) {
 
 // TestNoNameLeavesTheDirectory: with the methods that say so.
 func TestNoNameLeavesTheDirectory(t *testing.T) {
-	d, path := held(t)
+	d, path := held(t, "out -> ../outside")
 	outside := filepath.Join(filepath.Dir(path), "outside")
 	require.NoError(t, os.Mkdir(outside, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(outside, "x"), nil, 0o600))
-	require.NoError(t, os.Symlink("../outside", filepath.Join(path, "out")))
 	before, err := os.Stat(filepath.Join(outside, "x"))
 	require.NoError(t, err)
 	for name, do := range map[string]func(name string) error{
@@ -171,9 +175,7 @@ func TestTwoNames(t *testing.T) {
 }
 
 func TestWhatIsOpenedIsRegular(t *testing.T) {
-	d, path := held(t, "file", "dir/")
-	require.NoError(t, os.Symlink("file", filepath.Join(path, "link")))
-	require.NoError(t, syscall.Mkfifo(filepath.Join(path, "fifo"), 0o600))
+	d, path := held(t, "file", "dir/", "link -> file", "fifo|")
 	for _, name := range []string{"dir", "link", "fifo"} {
 		_, err := d.Open(name, os.O_RDONLY)
 		require.ErrorIs(t, err, ErrNotRegular, name)
@@ -233,8 +235,7 @@ func TestReadFileReadsFromAnOffsetWithinTheLimit(t *testing.T) {
 }
 
 func TestListsAreSortedAndFollowNoLink(t *testing.T) {
-	d, path := held(t, "c", "a", "b", "dir/", "dir/x")
-	require.NoError(t, os.Symlink("dir", filepath.Join(path, "link")))
+	d, path := held(t, "c", "a", "b", "dir/", "dir/x", "link -> dir")
 	entries, err := d.ReadDir(".")
 	require.NoError(t, err)
 	var names []string
@@ -254,10 +255,9 @@ func TestListsAreSortedAndFollowNoLink(t *testing.T) {
 }
 
 func TestHas(t *testing.T) {
-	d, path := held(t, "a", "b")
+	d, _ := held(t, "a", "b", "link -> a")
 	info, err := d.Lstat("a")
 	require.NoError(t, err)
-	require.NoError(t, os.Symlink("a", filepath.Join(path, "link")))
 	require.NoError(t, d.Link("a", d, "same"))
 	for name, want := range map[string]bool{"a": true, "same": true, "b": false, "link": false, "none": false} {
 		assert.Equal(t, want, d.Has(name, info), name)
@@ -374,8 +374,7 @@ func TestADirectoryIsLocked(t *testing.T) {
 }
 
 func TestFilesAndEmptyDirectoriesAreRemoved(t *testing.T) {
-	d, path := held(t, "a", "1/", "full/", "full/x")
-	require.NoError(t, os.Symlink("full", filepath.Join(path, "link")))
+	d, path := held(t, "a", "1/", "full/", "full/x", "link -> full")
 	for _, name := range []string{"a", "1", "link"} {
 		require.NoError(t, d.Remove(name), name)
 	}

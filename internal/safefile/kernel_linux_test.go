@@ -229,8 +229,7 @@ func TestCallsThatAreSpared(t *testing.T) {
 
 // TestNothingStaysOpen after a call, whether it succeeded or not.
 func TestNothingStaysOpen(t *testing.T) {
-	d, path := held(t, "f", "sub/")
-	require.NoError(t, unix.Mkfifo(path+"/fifo", 0o600))
+	d, path := held(t, "f", "sub/", "fifo|")
 	open := func() int {
 		names, err := os.ReadDir("/proc/self/fd")
 		require.NoError(t, err)
@@ -477,8 +476,7 @@ func TestChildProcessesDoNotInherit(t *testing.T) {
 }
 
 func TestReadInto(t *testing.T) {
-	d, path := held(t, "first", "two")
-	require.NoError(t, os.Symlink("two", filepath.Join(path, "link")))
+	d, _ := held(t, "first", "two", "link -> two")
 	dir, err := d.List(".")
 	require.NoError(t, err)
 	defer dir.Close()

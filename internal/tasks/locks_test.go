@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -53,11 +55,17 @@ func (l lockedList) take(names ...string) (kept bool) {
 	return kept
 }
 
-// busy returns the error of Lock with a cancelled context.
-func (l lockedList) busy(names ...string) error {
+// try takes locks if they are free.
+func (l lockedList) try(names ...string) error {
 	ctx, cancel := context.WithCancel(l.t.Context())
 	cancel()
 	_, err := l.Lock(ctx, names)
+	return err
+}
+
+// busy returns why locks are not to be had.
+func (l lockedList) busy(names ...string) error {
+	err := l.try(names...)
 	require.Error(l.t, err)
 	return err
 }
@@ -317,54 +325,39 @@ func TestParseRecord(t *testing.T) {
 	assert.Equal(t, []lock{{"5.json.lock", 12, 34}, {"a b.json.lock", 7, 8}}, parseRecord([]byte(text)))
 }
 
-func TestReapReleasesRecordedLocks(t *testing.T) {
-	l := newLockedList(t)
-	l.take("1.json")
-	require.NoError(t, boundLocks(l.dir, l.scratch).Reap())
-	assert.Empty(t, l.names())
-	entries, err := os.ReadDir(l.scratch)
-	require.NoError(t, err)
-	assert.Empty(t, entries)
-	require.NoError(t, l.Unlock())
-}
-
-// TestReapKeepsALockOfAnotherProgram: the recorded lock was replaced by another
-// program's, which got the same inode.
-func TestReapKeepsALockOfAnotherProgram(t *testing.T) {
-	l := newLockedList(t)
-	l.take()
-	other := time.Unix(time.Now().Unix(), int64((l.held[0].nanos+1)%1e9))
-	require.NoError(t, os.Chtimes(l.at(listLock), time.Time{}, other))
-	require.NoError(t, boundLocks(l.dir, l.scratch).Reap())
-	assert.DirExists(t, l.at(listLock))
-	require.NoError(t, l.Unlock())
-}
-
-func TestReapWithoutScratchDoesNothing(t *testing.T) {
-	l := newLockedList(t)
-	require.NoError(t, l.Reap())
-	assert.NoDirExists(t, l.scratch)
-}
-
-// TestReapIgnoresOtherFiles: only a record is read.
-func TestReapIgnoresOtherFiles(t *testing.T) {
-	l := newLockedList(t)
-	require.NoError(t, os.MkdirAll(filepath.Join(l.scratch, "full", "directory"), 0o755))
-	require.NoError(t, l.Reap())
-	assert.DirExists(t, filepath.Join(l.scratch, "full", "directory"))
-}
-
-// TestReapIgnoresARecordThatIsNotAFile: a power cut on a file system without a journal
-// left directories under the names of records, an empty one and a full one.
-func TestReapIgnoresARecordThatIsNotAFile(t *testing.T) {
-	l := newLockedList(t)
-	l.take()
-	require.NoError(t, os.MkdirAll(filepath.Join(l.scratch, recordPrefix+"0"), 0o755))
-	require.NoError(t, os.MkdirAll(filepath.Join(l.scratch, recordPrefix+"1", "file"), 0o755))
-	require.NoError(t, boundLocks(l.dir, l.scratch).Reap())
-	assert.Empty(t, l.names(), "the locks of the other record are released")
-	assert.NoDirExists(t, filepath.Join(l.scratch, recordPrefix+"0"))
-	require.NoError(t, l.Unlock())
+// TestReap releases the locks on record that are still those of this program.
+func TestReap(t *testing.T) {
+	scratch := func(names ...string) func(l lockedList) error {
+		return func(l lockedList) (err error) {
+			for _, name := range names {
+				err = errors.Join(err, os.MkdirAll(filepath.Join(l.scratch, name), 0o755))
+			}
+			return err
+		}
+	}
+	for what, c := range map[string]struct {
+		meanwhile func(l lockedList) error
+		locks     []string // that are left
+		scratch   []string
+	}{
+		"recorded locks": {scratch(), []string{}, nil},
+		"another program's lock with the same inode": {func(l lockedList) error {
+			return os.Chtimes(l.at(listLock), time.Time{}, time.Unix(time.Now().Unix(), int64((l.held[0].nanos+1)%1e9)))
+		}, []string{listLock}, nil},
+		"what is not a record": {scratch("full/directory"), []string{}, []string{"full"}},
+		// A power cut on a file system without a journal may leave them.
+		"directories under the names of records": {scratch(recordPrefix+"0", recordPrefix+"1/file"), []string{}, []string{recordPrefix + "1"}},
+	} {
+		l := newLockedList(t)
+		require.NoError(t, l.Reap())
+		require.NoDirExists(t, l.scratch)
+		l.take("1.json")
+		require.NoError(t, c.meanwhile(l))
+		require.NoError(t, boundLocks(l.dir, l.scratch).Reap())
+		assert.Equal(t, c.locks, l.names(), what)
+		files.RequireOnly(t, l.scratch, c.scratch...)
+		require.NoError(t, l.Unlock())
+	}
 }
 
 func TestReapReturnsReadErrors(t *testing.T) {
@@ -430,26 +423,6 @@ func TestTakeOverWaitsForOtherClients(t *testing.T) {
 	})
 }
 
-// TestTakeOverIsVerified: a client takes or refreshes the stale lock right before the
-// take-over. The lock is moved back.
-func TestTakeOverIsVerified(t *testing.T) {
-	for name, change := range map[string]func(lock string) error{
-		"another lock": func(lock string) error {
-			// The kernel may reuse the inode of a removed directory, so the old one is kept.
-			return errors.Join(os.Rename(lock, lock+".old"), os.Mkdir(lock, 0o755))
-		},
-		"refreshed": func(lock string) error { return os.Chtimes(lock, time.Time{}, time.Now()) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			l := newLockedList(t)
-			l.plant(listLock, time.Minute)
-			l.before(onStep("rename", l.at(listLock), func() error { return change(l.at(listLock)) }))
-			l.isBusy()
-			assert.DirExists(t, l.at(listLock), "the client's lock was taken over")
-		})
-	}
-}
-
 func TestFailedTakeOverLeavesNothingInScratch(t *testing.T) {
 	l := newLockedList(t)
 	l.plant(listLock, time.Minute)
@@ -468,59 +441,64 @@ func TestFailedTakeOverLeavesNothingInScratch(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-func TestStaleLockThatVanishesIsFree(t *testing.T) {
-	l := newLockedList(t)
-	l.plant(listLock, time.Minute)
-	l.before(onStep("rename", l.at(listLock), func() error { return os.Remove(l.at(listLock)) }))
-	l.take()
-	require.NoError(t, l.Unlock())
-}
-
-// TestLockWhereAStepFails: it is taken all the same, or the error is returned, and no lock of ours is left.
-func TestLockWhereAStepFails(t *testing.T) {
+// TestLockMeetsSomethingAtAStep: it is taken all the same, or it is busy, or the error of the step is returned. No lock of ours is
+// left then.
+func TestLockMeetsSomethingAtAStep(t *testing.T) {
 	errBusy := errors.New("busy")
-	for _, c := range []struct {
+	fails := func(err error) func(string) error { return func(string) error { return err } }
+	for what, c := range map[string]struct {
 		age  time.Duration // of another program's lock of the list; 0 if there is none
 		step string        // of which the path begins so
-		is   error         // what the step returns
-		want error         // what Lock returns
+		do   func(lock string) error
+		want error // what Lock returns
 	}{
-		{0, "mkdir s/locks", syscall.EROFS, syscall.EROFS},
-		{0, "mkdir s/locks/", syscall.ENOSPC, syscall.ENOSPC},
-		{0, "overwrite s/locks/", syscall.ENOSPC, syscall.ENOSPC},
-		{0, "lstat s/locks/", syscall.EIO, syscall.EIO},
-		{0, "rename to list/1.json.lock", syscall.ENOSPC, syscall.ENOSPC},
-		{0, "rename to list/", syscall.EXDEV, txn.ErrNoLinks},
-		{time.Second, "lstat list/.lock.lock", syscall.EIO, syscall.EIO},
-		{time.Minute, "rename list/.lock.lock", syscall.EACCES, errBusy},
-		{time.Minute, "rename list/.lock.lock", syscall.EXDEV, nil}, // it is in the lower layer of an overlay
+		"no scratch directory":                          {0, "mkdir s/locks", fails(syscall.EROFS), syscall.EROFS},
+		"no space for a lock":                           {0, "mkdir s/locks/", fails(syscall.ENOSPC), syscall.ENOSPC},
+		"no space for the record":                       {0, "overwrite s/locks/", fails(syscall.ENOSPC), syscall.ENOSPC},
+		"an unreadable new lock":                        {0, "lstat s/locks/", fails(syscall.EIO), syscall.EIO},
+		"no space for a name":                           {0, "rename to list/1.json.lock", fails(syscall.ENOSPC), syscall.ENOSPC},
+		"two file systems":                              {0, "rename to list/", fails(syscall.EXDEV), txn.ErrNoLinks},
+		"an unreadable lock":                            {time.Second, "lstat list/.lock.lock", fails(syscall.EIO), syscall.EIO},
+		"a stale lock that stays":                       {time.Minute, "rename list/.lock.lock", fails(syscall.EACCES), errBusy},
+		"a stale lock in the lower layer of an overlay": {time.Minute, "rename list/.lock.lock", fails(syscall.EXDEV), nil},
+		"a stale lock that vanishes":                    {time.Minute, "rename list/.lock.lock", os.Remove, nil},
+		"a stale lock that another program takes": {time.Minute, "rename list/.lock.lock", func(lock string) error {
+			// The kernel may reuse the inode of a removed directory, so the old one is kept.
+			return errors.Join(os.Rename(lock, lock+".old"), os.Mkdir(lock, 0o755))
+		}, errBusy},
+		"a stale lock that is refreshed": {time.Minute, "rename list/.lock.lock",
+			func(lock string) error { return os.Chtimes(lock, time.Time{}, time.Now()) }, errBusy},
 	} {
 		l := newLockedList(t)
 		if c.age != 0 {
 			l.plant(listLock, c.age)
 		}
-		before := l.names()
+		before, last := l.names(), error(nil)
 		l.files = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
 			for _, step := range []string{s.Op + " " + s.Path, s.Op + " to " + s.To} {
 				if strings.HasPrefix(strings.Replace(step, filepath.Dir(l.dir)+"/", "", 1), c.step) {
-					return c.is
+					last = c.do(l.at(listLock))
+					return last
 				}
 			}
 			return nil
 		}}
 		if c.want == nil {
-			l.take("1.json")
-			require.NoError(t, l.Unlock(), "%v", c)
-			require.Empty(t, l.names())
+			require.NoError(t, l.try("1.json"), what)
+			require.NoError(t, l.Unlock(), what)
+			require.Empty(t, l.names(), what)
 			continue
 		}
 		err := l.busy("1.json")
-		if as := (*BusyError)(nil); errors.As(err, &as) {
-			err = errors.Join(errBusy, c.is)
+		if _, busy := errors.AsType[*BusyError](err); busy {
+			err = errBusy
+		} else {
+			require.ErrorIs(t, err, last, what)
 		}
-		require.ErrorIs(t, err, c.want, "%v", c)
-		require.ErrorIs(t, err, c.is, "%v", c)
-		require.Equal(t, before, l.names(), "%v", c)
+		require.ErrorIs(t, err, c.want, what)
+		require.Subset(t, l.names(), before, "%s: the other's is taken over", what)
+		require.NotContains(t, l.names(), "1.json.lock", what)
+		require.Equal(t, len(before) > 0, slices.Contains(l.names(), listLock), what)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,8 +13,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
-
-	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
 // inOwnMounts runs the test again in a process with its own mount namespace. It returns
@@ -169,7 +166,6 @@ func TestFaultListMounted(t *testing.T) {
 }
 
 // TestFaultNoLinks makes the kernel refuse hard links, as a file system without them does.
-// Unlike TestFaultFAT it works on every machine.
 func TestFaultNoLinks(t *testing.T) {
 	for _, d := range []scenario{replacing, creating} {
 		d.requireRefused(t, d.world(t), trouble{
@@ -200,46 +196,4 @@ func TestFaultForeignTask(t *testing.T) {
 				require.NoError(t, os.Chmod(task, 0o640))
 			}
 		}})
-}
-
-// TestFaultFAT uses a real file system without hard links.
-func TestFaultFAT(t *testing.T) {
-	if !inOwnMounts(t) {
-		return
-	}
-	for _, d := range []scenario{replacing, creating} {
-		w := newWorld(t)
-		mountFAT(t, w.tasksDir())
-		d.fill(t, w)
-		before := textsOf(w.Tasks(t))
-		a := w.invoke(t, "first")
-		require.Equal(t, 2, a.code, "%s", a.stderr)
-		require.Empty(t, a.stdout)
-		require.Regexp(t, regexp.MustCompile(noLinks+`|operation not permitted`), a.stderr)
-		require.Equal(t, before, textsOf(w.Tasks(t)))
-		r := w.program(t, "", nil, "recover")
-		require.Zero(t, r.code, "%s%s", r.stdout, r.stderr)
-		require.Equal(t, before, textsOf(w.Tasks(t)))
-	}
-}
-
-func mountFAT(t *testing.T, at string) {
-	image := filepath.Join(t.TempDir(), "fat")
-	require.NoError(t, os.WriteFile(image, nil, 0o600))
-	require.NoError(t, os.Truncate(image, 4<<20))
-	for _, args := range [][]string{{"mkfs.vfat", image}, {"mount", "-t", "vfat", "-o", "loop", image, at}} {
-		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-			t.Skipf("no FAT file system can be had here: %s: %v %s", args[0], err, out)
-		}
-	}
-	t.Cleanup(func() { _ = exec.Command("umount", at).Run() })
-}
-
-// textsOf returns the bytes only: FAT keeps nothing else.
-func textsOf(m map[string]worlds.File) map[string]string {
-	all := map[string]string{}
-	for name, f := range m {
-		all[name] = f.Text
-	}
-	return all
 }

@@ -3,7 +3,6 @@ package together_test
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"strings"
 	"syscall"
@@ -67,23 +66,6 @@ func TestHookGivesUpWaitingForALock(t *testing.T) {
 				assert.Equal(t, locks, w.locks(t), "the lock is still the other's, and no other one is left")
 			})
 		}
-	}
-}
-
-func TestHookContinuesWhenTheLockIsReleased(t *testing.T) {
-	for _, name := range []string{".lock.lock", "3.json.lock"} {
-		t.Run(name, func(t *testing.T) {
-			w := worldWithWorkflow(t)
-			w.takeLock(t, name)
-			h := w.start(t, call{skill: "five"})
-			h.send()
-			h.awaitLockAttempt(t)
-			require.NoError(t, os.Remove(w.InList(name)))
-			got := h.wait(t)
-			assert.Zero(t, got.code, "%s", got)
-			assert.Len(t, w.Tasks(t), 1+5)
-			assert.Empty(t, w.locks(t))
-		})
 	}
 }
 
@@ -163,28 +145,6 @@ func TestSignalAtEveryStep(t *testing.T) {
 	}
 	assert.NotZero(t, stopped)
 	assert.NotZero(t, finished, "after the commit a signal comes too late")
-}
-
-// TestSignalAtAnyMoment sends the signal to the installed program at random moments of
-// its run.
-func TestSignalAtAnyMoment(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	ends := map[string]int{}
-	for n := range 60 {
-		start := time.Now()
-		w := worldWithWorkflow(t)
-		span := time.Since(start)
-		before := w.Tasks(t)
-		h := w.start(t, call{skill: "five"})
-		h.send()
-		moment := time.NewTimer(time.Duration(rng.Int64N(int64(span))))
-		<-moment.C
-		_ = h.cmd.Process.Signal(endSignals[n%2])
-		got := h.wait(t)
-		require.Empty(t, w.problemsAfter(t, before, got), "%s", got)
-		ends[fmt.Sprintf("code %d", got.code)]++
-	}
-	t.Logf("%v", ends)
 }
 
 // TestChecksFindAnIncompleteRollback: a rollback that leaves tasks or locks behind is
