@@ -564,10 +564,8 @@ func TestGatesAreEvaluatedOnceTheRecordCanBeRead(t *testing.T) {
 // TestAPersonGoesPastWithoutARecord: the list shows their word at once, also where its steps wait for one another.
 func TestAPersonGoesPastWithoutARecord(t *testing.T) {
 	l := hydrated(t, Step{}, Step{BlockedBy: ids(1, 3)}, Step{BlockedBy: ids(2)}, Step{})
-	for id, blocker := range map[int64]string{2: "3", 3: "2"} {
-		l.put(id, `{"id":"`+message.Itoa(id)+`","subject":"s","description":"","status":"pending","blocks":[],"blockedBy":["`+blocker+`"],`+
-			`"metadata":{"fsm":"release"}}`)
-	}
+	l.rewrite(Step{ID: 2, Status: pending, BlockedBy: ids(3)}, "")
+	l.rewrite(Step{ID: 3, Status: pending, BlockedBy: ids(2)}, "")
 	l.unread()
 	_, err := l.GoPast(t.Context(), Past{Step: 3, Because: "x"}, state.By{})
 	require.ErrorIs(t, err, errBlocked)
