@@ -48,13 +48,9 @@ func TestNothingIsSaidTwice(t *testing.T) {
 // those that are there and not done.
 func TestStatusOfTwoWorkflows(t *testing.T) {
 	one, two := recorded(t, "one"), recorded(t, "two")
-	current := func(id int64, w *workflow.Workflow, status string, passed bool, after ...int64) *state.Current {
-		return &state.Current{Step: workflow.Step{ID: id, Subject: "S", BlockedBy: after}, Workflow: w, Status: status,
-			Outcome: map[bool]string{true: "done"}[passed]}
-	}
 	s := &state.State{Steps: []*state.Current{
-		current(1, one, "pending", false), current(2, one, "completed", true), current(3, two, "in_progress", false),
-		current(4, two, "pending", false, 3, 99, 2, 1), current(5, two, "completed", true, 1),
+		currentStep(1, one, "pending", false), currentStep(2, one, "completed", true), currentStep(3, two, "in_progress", false),
+		currentStep(4, two, "pending", false, 3, 99, 2, 1), currentStep(5, two, "completed", true, 1),
 	}}
 	got := Way{}.Of(s, "A note.")
 	assert.Equal(t, "one, two", got.Skill)
@@ -111,12 +107,17 @@ func recorded(t *testing.T, command string) *workflow.Workflow {
 	return &w
 }
 
+// currentStep is a step of a workflow.
+func currentStep(id int64, w *workflow.Workflow, status string, passed bool, after ...int64) *state.Current {
+	return &state.Current{Step: workflow.Step{ID: id, Subject: "S", BlockedBy: after}, Workflow: w, Status: status,
+		Outcome: map[bool]string{true: "done"}[passed]}
+}
+
 func TestLine(t *testing.T) {
 	w := recorded(t, "one")
 	at := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 	step := func(id int64, status string, passed bool, after ...int64) *state.Current {
-		return &state.Current{Step: workflow.Step{ID: id, Subject: "S", BlockedBy: after}, Workflow: w, Status: status,
-			Outcome: map[bool]string{true: "done"}[passed]}
+		return currentStep(id, w, status, passed, after...)
 	}
 	denied := state.Evidence{Time: at, Step: 3, To: "completed", Verdict: state.Deny, Why: "order: #2 not done"}
 	asked := state.Evidence{Time: at, Step: 2, To: "completed", Verdict: state.Ask}
