@@ -1,9 +1,7 @@
 package programs
 
 import (
-	"archive/zip"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/module"
+	modzip "golang.org/x/mod/zip"
 
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
@@ -146,8 +146,8 @@ func (s sources) unpacked(commit string) sources {
 func (s sources) installed(version, want string) {
 	s.t.Helper()
 	proxy, bin := s.t.TempDir(), s.t.TempDir()
-	const module = "github.com/fsmtx/fsmtx"
-	dir := filepath.Join(proxy, module, "@v")
+	const path = "github.com/fsmtx/fsmtx"
+	dir := filepath.Join(proxy, path, "@v")
 	require.NoError(s.t, os.MkdirAll(dir, 0o755))
 	mod, err := os.ReadFile(filepath.Join(s.dir, "go.mod"))
 	require.NoError(s.t, err)
@@ -156,34 +156,11 @@ func (s sources) installed(version, want string) {
 	require.NoError(s.t, os.WriteFile(filepath.Join(dir, "list"), []byte(version+"\n"), 0o644))
 	zipped, err := os.Create(filepath.Join(dir, version+".zip"))
 	require.NoError(s.t, err)
-	w := zip.NewWriter(zipped)
-	src := os.DirFS(s.dir)
-	require.NoError(s.t, fs.WalkDir(src, ".", func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() && (path == ".git" || path == "bin") {
-			if err == nil {
-				err = fs.SkipDir
-			}
-			return err
-		}
-		if e.IsDir() {
-			return nil
-		}
-		f, err := w.Create(module + "@" + version + "/" + path)
-		if err != nil {
-			return err
-		}
-		data, err := fs.ReadFile(src, path)
-		if err != nil {
-			return err
-		}
-		_, err = f.Write(data)
-		return err
-	}))
-	require.NoError(s.t, w.Close())
+	require.NoError(s.t, modzip.CreateFromDir(zipped, module.Version{Path: path, Version: version}, s.dir))
 	require.NoError(s.t, zipped.Close())
 
 	s.runWith([]string{"GOPROXY=file://" + proxy, "GONOSUMDB=*", "GOSUMDB=off", "GOMODCACHE=" + s.t.TempDir(),
 		"GOFLAGS=-trimpath -modcacherw", "GOBIN=" + bin},
-		"go", "install", module+"/cmd/fsmtx@"+version)
+		"go", "install", path+"/cmd/fsmtx@"+version)
 	require.Equal(s.t, want, s.run(filepath.Join(bin, "fsmtx")))
 }

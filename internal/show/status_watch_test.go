@@ -155,10 +155,8 @@ func (w *watched) set(id int, status string) {
 
 func writeTask(t *testing.T, dir string, id int, status string) {
 	t.Helper()
-	text := fmt.Sprintf(`{"id": "%d", "subject": "Subject %d", "description": "", "status": %q, "blocks": [], "blockedBy": []}`,
-		id, id, status)
 	name := filepath.Join(dir, fmt.Sprint(id)+".json")
-	require.NoError(t, os.WriteFile(dir+".new", []byte(text), 0o600))
+	require.NoError(t, os.WriteFile(dir+".new", []byte(task(int64(id), fmt.Sprintf("Subject %d", id), status)), 0o600))
 	require.NoError(t, os.Rename(dir+".new", name))
 }
 
@@ -167,7 +165,6 @@ func chain(t *testing.T, n int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "list")
 	w := workflow.Workflow{Command: "ship", Session: "list", Dir: "/"}
-	change := txn.Change{}
 	for id := 1; id <= n; id++ {
 		step := workflow.Step{ID: int64(id), Local: int64(id), Subject: fmt.Sprintf("Subject %d", id), Status: "pending"}
 		if id > 1 {
@@ -177,19 +174,30 @@ func chain(t *testing.T, n int) string {
 			step.Produces = []string{"out.txt"}
 		}
 		w.Steps = append(w.Steps, step)
-		change.Creates = append(change.Creates, txn.File{Name: fmt.Sprintf("%d.json", id), Data: []byte(`{}`), Mode: 0o644})
 	}
+	hydrateIn(t, dir, w)
+	return dir
+}
+
+// hydrateIn puts a workflow into a list.
+func hydrateIn(t *testing.T, dir string, w workflow.Workflow) {
+	t.Helper()
 	record, err := w.Encode()
 	require.NoError(t, err)
-	change.Record = record
+	change := txn.Change{Record: record}
+	for _, s := range w.Steps {
+		change.Creates = append(change.Creates, txn.File{Name: fmt.Sprintf("%d.json", s.ID), Data: []byte(task(s.ID, s.Subject, s.Status)),
+			Mode: 0o644})
+	}
 	d, err := tasks.List{Dir: dir}.Open(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, d.Commit(t.Context(), change))
 	require.NoError(t, d.Close())
-	for id := 1; id <= n; id++ {
-		writeTask(t, dir, id, "pending")
-	}
-	return dir
+}
+
+// task returns a task as the client writes it.
+func task(id int64, subject, status string) string {
+	return fmt.Sprintf(`{"id": "%d", "subject": %q, "description": "", "status": %q, "blocks": [], "blockedBy": []}`, id, subject, status)
 }
 
 // TestWatchRefusesATerminalWithoutAScreen such as that of a shell in an editor, which would show the control sequences.
@@ -281,7 +289,8 @@ func TestWatchWaitsForTheFirstWorkflow(t *testing.T) {
 	assert.Contains(t, <-drawn, "No workflow of this project yet.\nCall a skill")
 
 	for _, session := range []string{"first", "second"} {
-		hydrateIn(t, filepath.Join(home, ".claude", "tasks", session), session, project)
+		hydrateIn(t, filepath.Join(home, ".claude", "tasks", session), workflow.Workflow{Command: "ship", Session: session, Dir: project,
+			Steps: []workflow.Step{{ID: 1, Local: 1, Subject: "The " + session + " step", Status: "pending"}}})
 		for screen := ""; !strings.Contains(screen, "The "+session+" step") || !strings.Contains(screen, "ship: 0 of 1"); {
 			screen = <-drawn
 		}
@@ -296,18 +305,4 @@ func TestWatchWaitsForTheFirstWorkflow(t *testing.T) {
 			return
 		}
 	}
-}
-
-// hydrateIn puts a workflow of one step into a list.
-func hydrateIn(t *testing.T, dir, session, project string) {
-	t.Helper()
-	subject := "The " + session + " step"
-	record, err := workflow.Workflow{Command: "ship", Session: session, Dir: project,
-		Steps: []workflow.Step{{ID: 1, Local: 1, Subject: subject, Status: "pending"}}}.Encode()
-	require.NoError(t, err)
-	d, err := tasks.List{Dir: dir}.Open(t.Context())
-	require.NoError(t, err)
-	require.NoError(t, d.Commit(t.Context(), txn.Change{Creates: []txn.File{{Name: "1.json",
-		Data: []byte(`{"id": "1", "subject": "` + subject + `", "status": "pending"}`), Mode: 0o644}}, Record: record}))
-	require.NoError(t, d.Close())
 }
