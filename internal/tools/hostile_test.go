@@ -108,50 +108,49 @@ func (p *person) list() map[string]string {
 // TestMissingPermissionsAreReported: a file that cannot be read, written or trusted makes
 // the command fail with a message and leaves the list unchanged.
 func TestMissingPermissionsAreReported(t *testing.T) {
+	const list, state = ".claude/tasks/s", ".claude/tasks/.s.fsmtx"
 	for _, c := range []struct {
-		name    string
-		prepare func(p *person)
-		args    []string
+		path    string // a file that does not exist yet has an x, the state directory is empty
+		mode    os.FileMode
+		ofRoot  bool
+		command string
 		code    int
 		message string
 	}{
-		{"unreadable fsm.json", func(p *person) { p.mode(".claude/skills/my-skill/fsm.json", 0) }, []string{"hydrate"}, 2,
-			"fsm.json: permission denied"},
-		{"unreadable list", func(p *person) { p.mode(".claude/tasks/s", 0o300) }, []string{"hydrate"}, 2, "tasks/s: permission denied"},
-		{"list without search", func(p *person) { p.mode(".claude/tasks/s", 0o600) }, []string{"hydrate"}, 2, "permission denied"},
-		{"list that may not be written", func(p *person) { p.mode(".claude/tasks/s", 0o500) }, []string{"hydrate"}, 2, "permission denied"},
-		{"lists that may not be written", func(p *person) { p.mode(".claude/tasks", 0o500) }, []string{"hydrate"}, 2,
-			"tasks/.s.fsmtx: permission denied"},
-		{"unreadable high-water mark", func(p *person) {
-			p.write(".claude/tasks/s/.highwatermark", "7")
-			p.mode(".claude/tasks/s/.highwatermark", 0)
-		}, []string{"hydrate"}, 2, ".highwatermark: permission denied"},
-		{"unreadable journal", func(p *person) { p.stateDir(0o700, "journal", 0) }, []string{"hydrate"}, 2, "journal: permission denied"},
-		{"unreadable journal, recover", func(p *person) { p.stateDir(0o700, "journal", 0) }, []string{"recover"}, 1,
-			"journal: permission denied"},
-		{"unreadable journal, recover --force", func(p *person) { p.stateDir(0o700, "journal", 0) }, []string{"recover", "--force"}, 1,
-			"journal: permission denied"},
-		{"unreadable lock", func(p *person) { p.stateDir(0o700, "lock", 0) }, []string{"hydrate"}, 2, "lock: permission denied"},
-		{"state directory without permissions", func(p *person) { p.stateDir(0, "", 0) }, []string{"hydrate"}, 2, "permission denied"},
-		{"state directory that others may write to", func(p *person) { p.stateDir(0o777, "", 0) }, []string{"hydrate"}, 2,
-			"others may write to it (mode 0777)"},
-		{"state directory that the group may write to", func(p *person) { p.stateDir(0o770, "", 0) }, []string{"recover"}, 1,
-			"others may write to it (mode 0770)"},
-		{"state directory of root", func(p *person) { p.stateDir(0o755, "", 0); p.give(".claude/tasks/.s.fsmtx") }, []string{"hydrate"}, 2,
-			"it belongs to user 0"},
-		{"state directory of root, recover", func(p *person) { p.stateDir(0o755, "", 0); p.give(".claude/tasks/.s.fsmtx") },
-			[]string{"recover"}, 1, "it belongs to user 0"},
-		{"unreadable lists", func(p *person) { p.mode(".claude/tasks", 0o300) }, []string{"recover"}, 1, "tasks: permission denied"},
+		{".claude/skills/my-skill/fsm.json", 0, false, "hydrate", 2, "fsm.json: permission denied"},
+		{list, 0o300, false, "hydrate", 2, "tasks/s: permission denied"},
+		{list, 0o600, false, "hydrate", 2, "permission denied"},
+		{list, 0o500, false, "hydrate", 2, "permission denied"},
+		{".claude/tasks", 0o500, false, "hydrate", 2, "tasks/.s.fsmtx: permission denied"},
+		{".claude/tasks", 0o300, false, "recover", 1, "tasks: permission denied"},
+		{list + "/.highwatermark", 0, false, "hydrate", 2, ".highwatermark: permission denied"},
+		{state + "/journal", 0, false, "hydrate", 2, "journal: permission denied"},
+		{state + "/journal", 0, false, "recover", 1, "journal: permission denied"},
+		{state + "/journal", 0, false, "recover --force", 1, "journal: permission denied"},
+		{state + "/lock", 0, false, "hydrate", 2, "lock: permission denied"},
+		{state, 0, false, "hydrate", 2, "permission denied"},
+		{state, 0o777, false, "hydrate", 2, "others may write to it (mode 0777)"},
+		{state, 0o770, false, "recover", 1, "others may write to it (mode 0770)"},
+		{state, 0o755, true, "hydrate", 2, "it belongs to user 0"},
+		{state, 0o755, true, "recover", 1, "it belongs to user 0"},
 	} {
-		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
+		t.Run(strings.ReplaceAll(fmt.Sprint(c.path, c.mode, c.command), "/", "-"), func(t *testing.T) {
 			t.Parallel()
 			p := newPerson(t)
-			if strings.Contains(c.name, "of root") && os.Geteuid() != 0 {
+			if c.ofRoot && os.Geteuid() != 0 {
 				t.Skip("only root can give a directory to root")
 			}
-			c.prepare(p)
+			if c.path == state {
+				require.NoError(t, os.Mkdir(p.path(state), 0o700))
+			} else if _, err := os.Lstat(p.path(c.path)); err != nil {
+				p.write(c.path, "x")
+			}
+			p.mode(c.path, c.mode)
+			if c.ofRoot {
+				require.NoError(t, os.Chown(p.path(c.path), 0, 0))
+			}
 			before := p.list()
-			code, stdout, stderr := p.run(c.args...)
+			code, stdout, stderr := p.run(strings.Fields(c.command)...)
 			assert.Equal(t, c.code, code)
 			if c.code == 2 {
 				assert.Empty(t, stdout)
@@ -166,23 +165,6 @@ func (p *person) mode(name string, mode os.FileMode) {
 	p.t.Helper()
 	p.chownHome()
 	require.NoError(p.t, os.Chmod(p.path(name), mode))
-}
-
-// stateDir creates the state directory, with a file in it unless its name is empty.
-func (p *person) stateDir(mode os.FileMode, file string, fileMode os.FileMode) {
-	p.t.Helper()
-	const s = ".claude/tasks/.s.fsmtx"
-	require.NoError(p.t, os.Mkdir(p.path(s), 0o700))
-	if file != "" {
-		p.write(s+"/"+file, "x")
-		p.mode(s+"/"+file, fileMode)
-	}
-	p.mode(s, mode)
-}
-
-func (p *person) give(name string) {
-	p.t.Helper()
-	require.NoError(p.t, os.Chown(p.path(name), 0, 0))
 }
 
 // TestUnreadableTaskIsKept: the client does not show the task, so a hydration keeps it.

@@ -54,17 +54,6 @@ func TestLostOutput(t *testing.T) {
 	}
 }
 
-// TestHelpOnNothing: help on a command that does not exist is an error, however it is asked for.
-func TestHelpOnNothing(t *testing.T) {
-	for _, line := range []string{"nonsense --help", "nonsense -h", "help nonsense", "hooks nonsense --help", "guard nonsense --help",
-		"step nonsense --help", "completion nonsense --help"} {
-		stdout, stderr, code := inProcess(nil, "", strings.Fields(line)...)
-		assert.NotZero(t, code, line)
-		assert.Empty(t, stdout, line)
-		assert.Contains(t, stderr, `unknown command "nonsense"`, line)
-	}
-}
-
 // TestHelpFitsTheTerminal is wrapped at the width of the terminal, and no word of it is lost.
 func TestHelpFitsTheTerminal(t *testing.T) {
 	eachHelp(func(path string, help func(columns string) string) {
