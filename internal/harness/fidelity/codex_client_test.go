@@ -5,20 +5,16 @@ package fidelity
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
+	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 )
 
@@ -45,86 +41,18 @@ func askCodex(t *testing.T, cases []fidelityCase, binary string) map[string]answ
 
 var codexToolEvents = []string{"PreToolUse", "PostToolUse"}
 
-// responses is a fake model that speaks the Responses API: it runs a shell command for each
-// name, then it ends its turn.
-type responses struct {
-	mu    sync.Mutex
-	names []string
-	asked int
-	input []item // of the last request: the whole conversation
-}
-
-// item is a part of the conversation.
-type item struct {
-	Type    string `json:"type"`
-	Role    string `json:"role"`
-	CallID  string `json:"call_id"`
-	Output  any    `json:"output"`
-	Content any    `json:"content"`
-}
-
-func (i item) text() string { return fmt.Sprint(i.Output, i.Content) }
-
-func (r *responses) ServeHTTP(w http.ResponseWriter, request *http.Request) {
-	body, err := io.ReadAll(request.Body)
-	if err != nil || request.Method != http.MethodPost {
-		fmt.Fprint(w, `{"data":[],"models":[]}`)
-		return
+// runCodex runs one prompt, in which the model runs a shell command for each name and then ends its turn.
+func runCodex(t *testing.T, w world, binary string, names []string) Record {
+	var turns []Turn
+	for _, name := range names {
+		turns = append(turns, Do(Call(name, "exec_command", map[string]any{"cmd": "printf '%s-%s' THE OUTPUT; : case:" + name})))
 	}
-	var asked struct {
-		Input []item `json:"input"`
+	for range 10 { // a hook may send it back
+		turns = append(turns, Say("done"))
 	}
-	_ = json.Unmarshal(body, &asked)
-	r.mu.Lock()
-	n := r.asked
-	r.asked++
-	r.input = asked.Input
-	r.mu.Unlock()
-	answer := map[string]any{"type": "message", "id": "m", "role": "assistant",
-		"content": []any{map[string]any{"type": "output_text", "text": "done"}}}
-	if n < len(r.names) {
-		arguments, _ := json.Marshal(map[string]any{"cmd": fmt.Sprintf("printf '%%s-%%s' THE OUTPUT; : case:%s", r.names[n])})
-		answer = map[string]any{"type": "function_call", "id": fmt.Sprint("f", n), "call_id": r.names[n], "name": "exec_command",
-			"arguments": string(arguments)}
-	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	usage := map[string]any{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2, "input_tokens_details": nil,
-		"output_tokens_details": nil}
-	for _, event := range []map[string]any{
-		{"type": "response.created", "response": map[string]any{"id": fmt.Sprint("r", n)}},
-		{"type": "response.output_item.done", "output_index": 0, "item": answer},
-		{"type": "response.completed", "response": map[string]any{"id": fmt.Sprint("r", n), "usage": usage}},
-	} {
-		line, _ := json.Marshal(event)
-		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event["type"], line)
-	}
-}
-
-// after returns what the model read between the result of a call and the next call; ok is
-// false if it got no result.
-func (r *responses) after(name string) (texts []string, ok bool) {
-	for _, i := range r.input {
-		switch {
-		case i.Type == "function_call_output" && i.CallID == name:
-			ok = true
-			texts = append(texts, i.text())
-		case i.Type == "function_call": // what follows belongs to this call
-			if ok {
-				return texts, true
-			}
-			texts = nil
-		default:
-			texts = append(texts, i.text())
-		}
-	}
-	return texts, ok
-}
-
-// runCodex runs one prompt and returns the conversation.
-func runCodex(t *testing.T, w world, binary string, names []string) *responses {
-	model := &responses{names: names}
-	server := httptest.NewServer(model)
-	defer server.Close()
+	model, err := Start(Script{Main: turns})
+	require.NoError(t, err)
+	defer model.Close()
 	config := fmt.Sprintf(`model = "gpt-5-codex"
 model_provider = "fake"
 approval_policy = "never"
@@ -136,7 +64,7 @@ wire_api = "responses"
 requires_openai_auth = false
 [projects."%s"]
 trust_level = "trusted"
-`, server.URL, w.project)
+`, model.URL(), w.project)
 	writeFile(t, filepath.Join(w.home, ".codex/config.toml"), config)
 	run := exec.CommandContext(t.Context(), binary, "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", "go")
 	run.Dir = w.project
@@ -146,11 +74,11 @@ trust_level = "trusted"
 	}
 	var out bytes.Buffer
 	run.Stdout, run.Stderr = &out, &out
-	err := run.Run()
+	err = run.Run()
 	if os.Getenv("FSMTX_FIDELITY_SHOW") != "" {
-		fmt.Printf("== %v %v\n%s\n%+v\n", names, err, out.String(), model.input)
+		fmt.Printf("== %v %v\n%s\n%v\n", names, err, out.String(), model.Record())
 	}
-	return model
+	return model.Record()
 }
 
 // codexTogether asks about several cases in one session. If a case ends the session, the
@@ -163,18 +91,18 @@ func codexTogether(t *testing.T, cases []fidelityCase, binary string, keep func(
 		for _, c := range cases {
 			names = append(names, c.name)
 		}
-		model := runCodex(t, w, binary, names)
-		cases = keepAnswers(cases, keep, func(c fidelityCase) answer { return codexAnswer(model, c) })
+		r := runCodex(t, w, binary, names)
+		cases = keepAnswers(cases, keep, func(c fidelityCase) answer { return codexAnswer(r, c) })
 	}
 }
 
 // codexAnswer derives the answer to a case from the result of its call.
-func codexAnswer(model *responses, c fidelityCase) answer {
-	texts, ok := model.after(c.name)
-	if !ok {
+func codexAnswer(r Record, c fidelityCase) answer {
+	x := r.After(c.name)
+	if x == nil {
 		return answer{verdict: stopped}
 	}
-	news := withoutCommands(c, strings.Join(texts, "\n"))
+	news := withoutCommands(c, x.Request.News())
 	a := answer{verdict: undecided, model: c.marksOf(news)}
 	ran := strings.Contains(news, toolOutput) || strings.Contains(news, "CHANGED-INPUT")
 	switch {
@@ -197,24 +125,17 @@ func codexAlone(t *testing.T, c fidelityCase, binary string) answer {
 	if strings.HasSuffix(c.event, "ToolUse") {
 		names = []string{c.name}
 	}
-	model := runCodex(t, w, binary, names)
+	r := runCodex(t, w, binary, names)
 	a := answer{verdict: undecided}
-	var texts []string
-	for _, i := range model.input {
-		texts = append(texts, withoutCommands(c, i.text()))
-	}
-	switch {
+	switch all := r.Exchanges(Main); {
 	case len(names) > 0:
-		a = codexAnswer(model, c)
-	case c.event == "Stop":
-		a.model = c.marksOf(texts...)
-		if model.asked > 1 {
-			a.verdict = denied
-		}
+		a = codexAnswer(r, c)
+	case len(all) == 0:
+		a.verdict = denied
 	default:
-		a.model = c.marksOf(texts...)
-		if model.asked == 0 {
-			a.verdict, a.model = denied, nil
+		a.model = c.marksOf(withoutCommands(c, all[len(all)-1].Request.Text()))
+		if c.event == "Stop" && len(all) > 1 {
+			a.verdict = denied
 		}
 	}
 	a.ran = ranIn(w.ran)
