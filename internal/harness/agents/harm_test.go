@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,19 +143,10 @@ func TestOurHooksDoNoHarm(t *testing.T) {
 		require.FileExists(t, marker, "the agent runs these hooks")
 
 		require.NoError(t, os.RemoveAll(filepath.Dir(program)))
-		commands = slicesWithout(commands, func(c string) bool { return strings.Contains(c, "printf") }) // they report the missing program
+		commands = slices.DeleteFunc(commands, func(c string) bool { return strings.Contains(c, "printf") }) // they report the missing program
 		onEveryEvent(t, w, commands)
 		goesOn(t, w)
 	})
-}
-
-func slicesWithout(all []string, drop func(string) bool) (kept []string) {
-	for _, one := range all {
-		if !drop(one) {
-			kept = append(kept, one)
-		}
-	}
-	return kept
 }
 
 // TestAShellThatReadsTheEvent shows that these tests would notice it: every agent runs text

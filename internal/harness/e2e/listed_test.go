@@ -75,34 +75,39 @@ func parseCatalog(t *testing.T, text string) catalog {
 	return c
 }
 
-// entries returns the names of the marketplace's plugins, and their sources that are paths.
-func (c catalog) entries() (names []string, sources map[string]string) {
+// entry is a plugin in the marketplace, or a plugin.json.
+type entry struct {
+	Name     string `json:"name"`
+	Source   any    `json:"source"`
+	Commands any    `json:"commands"`
+}
+
+// commandNames returns the names that the plugin gives to commands.
+func (e entry) commandNames() []string {
+	byName, _ := e.Commands.(map[string]any)
+	return slices.Collect(maps.Keys(byName))
+}
+
+// entries returns those of the marketplace.
+func (c catalog) entries() []entry {
 	var manifest struct {
-		Plugins []struct {
-			Name   string `json:"name"`
-			Source any    `json:"source"`
-		} `json:"plugins"`
+		Plugins []entry `json:"plugins"`
 	}
 	_ = json.Unmarshal([]byte(c.files["market/.claude-plugin/marketplace.json"]), &manifest)
-	sources = map[string]string{}
-	for _, p := range manifest.Plugins {
-		if source, ok := p.Source.(string); ok && sources[p.Name] == "" {
-			sources[p.Name] = source
-		}
-		names = append(names, p.Name)
-	}
-	return names, sources
+	return manifest.Plugins
 }
 
 // write writes the catalog, its fsm.json files and the client's files about plugins.
 func (c catalog) write(t *testing.T, s *realclient.Sandbox) {
 	t.Helper()
-	names, sources := c.entries()
-	enabled, installed := map[string]bool{}, map[string]any{}
-	for _, name := range names {
-		enabled[name+"@m"] = true
-		installed[name+"@m"] = []map[string]string{{
-			"scope": "user", "installPath": s.Path("market/" + sources[name]), "version": "1.0.0",
+	enabled, installed, sources := map[string]bool{}, map[string]any{}, map[string]string{}
+	for _, e := range c.entries() {
+		if source, ok := e.Source.(string); ok && sources[e.Name] == "" {
+			sources[e.Name] = source
+		}
+		enabled[e.Name+"@m"] = true
+		installed[e.Name+"@m"] = []map[string]string{{
+			"scope": "user", "installPath": s.Path("market/" + sources[e.Name]), "version": "1.0.0",
 			"installedAt": "2026-01-01T00:00:00Z", "lastUpdated": "2026-01-01T00:00:00Z",
 		}}
 	}
@@ -146,25 +151,19 @@ func folderOf(path string) string {
 // expect, with each plugin's name, and some that nobody has.
 func (c catalog) calls() []string {
 	prefixes, parts := map[string]bool{"": true}, map[string]bool{"nobody": true}
-	names, _ := c.entries()
-	for _, name := range names {
-		prefixes[name+":"] = true
+	add := func(e entry) {
+		prefixes[e.Name+":"] = true
+		for _, name := range e.commandNames() {
+			parts[name] = true
+		}
+	}
+	for _, e := range c.entries() {
+		add(e)
 	}
 	for path, text := range c.files {
-		var manifest struct {
-			Name     string `json:"name"`
-			Commands any    `json:"commands"`
-		}
-		if strings.HasSuffix(path, "/marketplace.json") {
-			c.namedInEntries(parts)
-		}
-		if strings.HasSuffix(path, "/plugin.json") && json.Unmarshal([]byte(text), &manifest) == nil && manifest.Name != "" {
-			prefixes[manifest.Name+":"] = true
-			if byName, ok := manifest.Commands.(map[string]any); ok {
-				for name := range byName {
-					parts[name] = true
-				}
-			}
+		var plugin entry
+		if strings.HasSuffix(path, "/plugin.json") && json.Unmarshal([]byte(text), &plugin) == nil && plugin.Name != "" {
+			add(plugin)
 		}
 	}
 	for _, dir := range c.plugins {
@@ -200,23 +199,6 @@ func (c catalog) calls() []string {
 	}
 	slices.Sort(calls)
 	return calls
-}
-
-// namedInEntries adds the names that entries of the marketplace give to commands.
-func (c catalog) namedInEntries(parts map[string]bool) {
-	var manifest struct {
-		Plugins []struct {
-			Commands any `json:"commands"`
-		} `json:"plugins"`
-	}
-	_ = json.Unmarshal([]byte(c.files["market/.claude-plugin/marketplace.json"]), &manifest)
-	for _, p := range manifest.Plugins {
-		if byName, ok := p.Commands.(map[string]any); ok {
-			for name := range byName {
-				parts[name] = true
-			}
-		}
-	}
 }
 
 // options returns the options that the client and the built program have for directories.
