@@ -59,33 +59,18 @@ func TestCallKey(t *testing.T) {
 }
 
 func TestParseBudget(t *testing.T) {
-	for text, broken := range map[string]bool{
-		`{}`:                              false,
-		`{"session_total":3,"extra":[1]}`: false,
-		`{"session_total":3,"per_server":{"other":1}}`: false,
-		``:                                       true,
-		`{"session_total":`:                      true,
-		`[]`:                                     true,
-		`{"session_total":"3"}`:                  true,
-		`{"session_total":1.5}`:                  true,
-		`{"session_total":1e30}`:                 true,
-		`{"session_total":-1}`:                   true,
-		`{"phase_total":-1}`:                     true,
-		`{"per_server":{"ref":-1}}`:              true,
-		`{"per_server":[]}`:                      true,
-		`{"call_hashes":{}}`:                     true,
-		`{"call_hashes":[1]}`:                    true,
-		`null`:                                   true,
-		`{"session_total":null}`:                 true,
-		`{"session_total":3,"phase_total":null}`: true,
-		`{"session_total":3,"phase_total":{"a":1}}`:        true,
-		`{"session_total":3,"current_phase":["RESEARCH"]}`: true,
+	for _, text := range []string{`{}`, `{"session_total":3,"extra":[1]}`, `{"session_total":3,"per_server":{"other":1}}`} {
+		must(parseBudget([]byte(text)))
+	}
+	for _, text := range []string{
+		``, `{"session_total":`, `[]`, `null`, `{"session_total":"3"}`, `{"session_total":1.5}`, `{"session_total":1e30}`,
+		`{"session_total":-1}`, `{"phase_total":-1}`, `{"per_server":{"ref":-1}}`, `{"per_server":[]}`, `{"call_hashes":{}}`,
+		`{"call_hashes":[1]}`, `{"session_total":null}`, `{"session_total":3,"phase_total":null}`,
+		`{"session_total":3,"phase_total":{"a":1}}`, `{"session_total":3,"current_phase":["RESEARCH"]}`,
 	} {
 		b, err := parseBudget([]byte(text))
-		assert.Equal(t, broken, err != nil, text)
-		if broken {
-			assert.Equal(t, Budget{}, b, text)
-		}
+		assert.Error(t, err, text)
+		assert.Equal(t, Budget{}, b, text)
 	}
 	assert.Equal(t, Budget{}, must(parseBudget(nil)))
 }
@@ -116,43 +101,30 @@ func spent(session, phase int) Budget {
 	return Budget{SessionTotal: session, PhaseTotal: phase, CurrentPhase: "RESEARCH"}
 }
 
-func TestWarningsNameTheLimitsThatAreNear(t *testing.T) {
+// The session's limit is checked before the phase's, and each warning names the limits that are near.
+func TestTheRowsOfH03AtTheLimits(t *testing.T) {
+	none := configuration{phaseCalls: 10}
 	for _, c := range []struct {
 		before Budget
+		config configuration
+		row    int
 		want   string
 	}{
-		{spent(19, 0), "WARNING: Session budget at 20/25 (80% threshold). Consider consolidating research before making more calls."},
-		{spent(7, 7), "WARNING: Phase budget at 8/10. Consider consolidating research before making more calls."},
-		{spent(24, 9), "WARNING: Session budget at 25/25 (80% threshold). WARNING: Phase budget at 10/10. Consider consolidating " +
-			"research before making more calls."},
-		{spent(18, 6), ""},
+		{spent(18, 6), defaults, 7, ""},
+		{spent(19, 0), defaults, 7,
+			"WARNING: Session budget at 20/25 (80% threshold). Consider consolidating research before making more calls."},
+		{spent(7, 7), defaults, 7, "WARNING: Phase budget at 8/10. Consider consolidating research before making more calls."},
+		{spent(24, 9), defaults, 7, "WARNING: Session budget at 25/25 (80% threshold). WARNING: Phase budget at 10/10. Consider " +
+			"consolidating research before making more calls."},
+		{spent(24, 10), defaults, 6, "DENIED: Research MCP phase budget exhausted (10/10 calls). Proceed to next phase or consolidate " +
+			"existing research."},
+		{spent(25, 10), defaults, 5, "DENIED: Research MCP session budget exhausted (25/25 calls). No more research calls allowed this session."},
+		{Budget{}, none, 5, "DENIED: Research MCP session budget exhausted (0/0 calls). No more research calls allowed this session."},
 	} {
-		_, v := researchCall{key: "k", server: "ref", config: defaults}.decide(c.before)
+		_, v := researchCall{key: "k", server: "ref", config: c.config}.decide(c.before)
+		assert.Equal(t, c.row, v.Row, c.want)
 		assert.Equal(t, c.want, v.Message)
-		assert.Equal(t, 7, v.Row)
 	}
-}
-
-func TestTheSessionLimitIsCheckedBeforeThePhaseLimit(t *testing.T) {
-	_, v := researchCall{key: "k", config: defaults}.decide(spent(25, 10))
-	assert.Equal(t, 5, v.Row)
-	_, v = researchCall{key: "k", config: defaults}.decide(spent(24, 10))
-	assert.Equal(t, 6, v.Row)
-}
-
-func TestAnUnknownPhaseDoesNotResetTheCount(t *testing.T) {
-	b, _ := researchCall{key: "k", server: "ref", config: defaults}.decide(spent(5, 5))
-	assert.Equal(t, 6, b.PhaseTotal)
-	assert.Equal(t, "RESEARCH", b.CurrentPhase)
-	b, _ = researchCall{key: "k", server: "ref", phase: "PLAN", config: defaults}.decide(spent(5, 5))
-	assert.Equal(t, 1, b.PhaseTotal)
-	assert.Equal(t, 6, b.SessionTotal)
-	assert.Equal(t, "PLAN", b.CurrentPhase)
-}
-
-func TestABudgetOfZeroDeniesEveryCall(t *testing.T) {
-	_, v := researchCall{key: "k", config: configuration{sessionCalls: 0, phaseCalls: 10}}.decide(Budget{})
-	assert.Equal(t, 5, v.Row)
 }
 
 // calls draws the research calls of a session.
@@ -260,31 +232,21 @@ func TestALockThatIsHeldIsNotAFailure(t *testing.T) {
 	assert.NoFileExists(t, s.Breaker())
 }
 
-func TestABrokenBudgetCountsFromZeroAndADenialDoesNotReplaceIt(t *testing.T) {
-	c := newCall(t.TempDir(), "s")
-	c.config.sessionCalls = 0
+// TestABrokenBudgetCountsFromZero: a denial does not replace it.
+func TestABrokenBudgetCountsFromZero(t *testing.T) {
+	vars := map[string]string{"PLANNING_STATE_DIR": t.TempDir()}
+	c := newCall(vars["PLANNING_STATE_DIR"], "s")
 	path := BudgetFile(c.Session)
 	require.Equal(t, "planning-research-budget-s.json", filepath.Base(path))
-	require.NoError(t, os.WriteFile(path, []byte("{bad"), 0o600))
-	v, broken, err := c.spend(researchCall{key: "k", config: c.config})
+	require.NoError(t, os.WriteFile(path, []byte(`{"session_total":-1}`), 0o600))
+	v, broken, err := c.spend(researchCall{key: "k"})
 	require.NoError(t, err)
 	assert.Error(t, broken)
 	assert.Equal(t, 5, v.Row)
-	data := readFile(t, path)
-	assert.Equal(t, "{bad", data)
-	_, broken, err = c.spend(researchCall{key: "k", server: "ref", config: defaults})
-	require.NoError(t, err)
-	assert.Error(t, broken)
-	b := readBudget(t, path)
-	assert.Equal(t, 1, b.SessionTotal)
-}
-
-func TestABrokenBudgetIsLogged(t *testing.T) {
-	vars := map[string]string{"PLANNING_STATE_DIR": t.TempDir()}
-	s := guard.SessionOf("s", getenv(vars))
-	require.NoError(t, os.WriteFile(BudgetFile(s), []byte(`{"session_total":-1}`), 0o600))
+	assert.Equal(t, `{"session_total":-1}`, readFile(t, path))
 	assert.Equal(t, client.Answer{}, rulesRun(t, "H03", `{"session_id":"s","tool_name":"mcp__Ref__x","tool_input":{}}`, vars))
-	log := readFile(t, s.Log())
+	assert.Equal(t, 1, readBudget(t, path).SessionTotal)
+	log := readFile(t, c.Session.Log())
 	assert.Contains(t, log, "H03_research_budget: RESET | Budget file unusable, counting from 0: a count is negative\n")
 	assert.Contains(t, log, "H03_research_budget: ALLOW | Budget OK: session=1/25, phase=1/10\n")
 }
