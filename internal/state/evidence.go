@@ -200,14 +200,16 @@ func parseEvidence(data []byte) (all []Evidence, wrong int) {
 // ErrForged is in the error that tells of lines of evidence that count for nothing.
 var ErrForged = errors.New("have no checksum or a wrong one, so they count for nothing: fsmtx did not write them, or they were changed")
 
-// stands reports whether the line counts: one from another list does while the step is in the list by the same continuation. Lines of
-// a continuation that has died, or was undone, do not.
+// stands reports whether the line counts: one from another list does while the step is in the list by the same continuation, or a
+// loop has taken it out of that workflow. Lines of a continuation that has died, or was undone, do not.
 func (s *State) stands(e Evidence) bool {
 	if e.With == "" {
 		return true
 	}
-	c := s.Step(e.Step)
-	return c != nil && c.Workflow.With == e.With
+	if c := s.Step(e.Step); c != nil {
+		return c.Workflow.With == e.With
+	}
+	return slices.ContainsFunc(s.Steps, func(c *Current) bool { return c.Workflow.With == e.With })
 }
 
 // counting returns those of the lines that count.

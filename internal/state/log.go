@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/fsmtx/fsmtx/internal/decisions"
-	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -122,7 +121,7 @@ func Decided(dir string) (all []decisions.Record, troubles []error, err error) {
 			c.Round = max(1, e.Round)
 			s.Fill(c, nil)
 		}
-		if e.isDecision() && r.left[message.Itoa(e.Step)] == "" { // the copies have the numbers of now
+		if e.isDecision() && !r.isBack(e.Step) { // the copies have the numbers of now
 			r := e.record(c.Step, c.Workflow)
 			r.List = dir
 			all = append(all, r)

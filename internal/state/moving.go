@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -250,6 +251,12 @@ func (r *OnRecord) comeBack() {
 	}
 }
 
+// isBack reports whether a step is of a workflow that has come back, in which it has another number.
+func (r *OnRecord) isBack(step int64) bool {
+	x, ok := r.known[message.Itoa(step)]
+	return ok && r.left[message.Itoa(r.rootOf(x.Workflow).Steps[0].ID)] != ""
+}
+
 // wordsOf says where the workflows of steps that were in the list go on.
 func (r *OnRecord) wordsOf(steps []int64) string {
 	var all []string
@@ -401,6 +408,14 @@ func (s *State) take(root int64, r *OnRecord) (*taken, error) {
 	if !open {
 		return nil, fmt.Errorf("%s %w", name, errNothingOpen)
 	}
+	// What a loop took out of the list was decided about, too.
+	byNumber := func(a, b RecordedStep) int { return cmp.Compare(a.ID, b.ID) }
+	all := r.rootOf(r.known[message.Itoa(top.Steps[0].ID)].Workflow)
+	for _, x := range slices.SortedFunc(maps.Values(r.known), byNumber) {
+		if record := r.records[x.Workflow]; !record.Undone && r.rootOf(x.Workflow) == all && !slices.Contains(t.records, record) {
+			t.records = append(t.records, record)
+		}
+	}
 	return t, nil
 }
 
@@ -547,8 +562,12 @@ func (t *taken) creations(by int64, w *workflow.Workflow) (all []fsmspec.Creatio
 // lines returns the evidence about what is taken, as the other list has it.
 func (t *taken) lines(by int64, with string, w *workflow.Workflow) (all []Evidence) {
 	numbers := map[int64]bool{}
-	for _, c := range t.steps {
-		numbers[c.ID] = true
+	for _, r := range t.records {
+		for _, u := range r.All() {
+			for _, s := range u.Steps {
+				numbers[s.ID] = true
+			}
+		}
 	}
 	more := func(ids []int64) (shifted []int64) {
 		for _, id := range ids {

@@ -112,7 +112,8 @@ func TestWhatTheOldListShowsIsAboutItsWorkflows(t *testing.T) {
 	require.False(t, isOpen(""), "the line means nothing")
 
 	w := s.Steps[0].Workflow
-	moved, err := s.take(1, &OnRecord{known: map[string]RecordedStep{"1": {Workflow: w}, "2": {Workflow: w}},
+	moved, err := s.take(1, &OnRecord{known: map[string]RecordedStep{
+		"1": {Step: &w.Steps[0], Workflow: w}, "2": {Step: &w.Steps[1], Workflow: w}},
 		records: map[*workflow.Workflow]*workflow.Workflow{w: w}})
 	require.NoError(t, err)
 	moved.read = []Evidence{{Step: 7, Verdict: Shown, With: "another"}, {Step: 7, Verdict: Shown}}
