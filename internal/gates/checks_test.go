@@ -710,8 +710,8 @@ func TestAListThatHasChangedIsTold(t *testing.T) {
 		{"id": 2, "subject": "Migrate", "blockedBy": [1], "each": {"lines": "list"}, "do": [{"id": 1, "subject": "Change {item}"}]}]}`
 	for name, c := range map[string]struct{ list, told, why string }{
 		"the same": {"a\nb", "", "in order, for 2 items"},
-		"other":    {"a", `list has changed since #1 was completed: #2 "Migrate" is done for 1 item of it`, "in order, for 1 items"},
-		"empty":    {"\n", `list has changed since #1 was completed: #2 "Migrate" is done for no items of it`, "in order, for 0 items"},
+		"other":    {"a", `list has changed since #1 was completed: #2 "Migrate" is done for 1 item of it`, "in order, for 1 item"},
+		"empty":    {"\n", `list has changed since #1 was completed: #2 "Migrate" is done for no items of it`, "in order, for no items"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := ofSpec(t, file)

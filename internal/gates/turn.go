@@ -38,7 +38,7 @@ func (c *call) decideEnd(s *state.State, target *state.Current, lines []state.Ev
 		v.Why = tr.Outcome + ": " + v.Why
 	}
 	if items, ok := s.Expansion(target); ok {
-		v.Why += fmt.Sprintf(", for %d items", len(items))
+		v.Why += ", for " + state.CountItems(len(items))
 	}
 	if state.IsBack(tr) {
 		v.Why = fmt.Sprintf("%s, time %d of %d", tr.Outcome, tr.Times, tr.Max)
