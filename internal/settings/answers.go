@@ -63,6 +63,7 @@ func (f file) answerers(tool string) (all []Answerer) {
 		groups, below := file{data: hooks}.member(event)
 		for _, group := range items(groups) {
 			if tool == Elicitation || matches(jsonx.StringMember(group, "matcher"), tool) {
+				_ = group.Canonicalize() // a client that writes the file again changes its spaces
 				entry := append([]byte(`{"hooks":{"`+event+`":[`), append(slices.Clone(group), "]}}"...)...)
 				all = append(all, Answerer{event, fmt.Sprintf("%s:%d", f.path, at+below-1),
 					fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(event+string(group)))), len(Calls(entry)) > 0})
