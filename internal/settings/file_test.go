@@ -106,6 +106,9 @@ func TestUninstallKeepsDirectories(t *testing.T) {
 	uninstall(t, path)
 	assert.NoDirExists(t, root+"/a/.claude")
 	assert.FileExists(t, root+"/a/mine")
+	require.NoError(t, os.Mkdir(root+"/a/.claude", 0o700))
+	uninstall(t, path)
+	assert.DirExists(t, root+"/a/.claude", "it held nothing of ours")
 }
 
 // What a change refuses otherwise, package safefile tests.
