@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/fsmtx/fsmtx/internal/harness/agents"
 )
 
@@ -61,20 +63,19 @@ func of(t *testing.T, all []*agents.Agent, test func(*testing.T, *agents.Agent))
 // Its directory is hostile too.
 func program(t *testing.T, w *agents.World) string {
 	t.Helper()
-	dir := w.Path("it's $(touch PWNED)")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "fsmtx")
+	path := programIn(t, w, "it's $(touch PWNED)")
+	w.Env["PATH"] = filepath.Dir(path) + ":" + os.Getenv("PATH")
+	return path
+}
+
+// programIn copies the programs into a directory of the world, and returns the path of fsmtx.
+func programIn(t *testing.T, w *agents.World, dir string) string {
+	t.Helper()
 	for _, name := range []string{"fsmtx", "fsmtx-tools"} {
 		data, err := os.ReadFile(filepath.Join(programs, name))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), data, 0o755)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		w.Write(dir+"/"+name, string(data))
+		require.NoError(t, os.Chmod(w.Path(dir+"/"+name), 0o755))
 	}
-	w.Env["PATH"] = dir + ":" + os.Getenv("PATH")
-	return path
+	return w.Path(dir + "/fsmtx")
 }

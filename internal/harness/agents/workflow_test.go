@@ -29,13 +29,7 @@ func withWorkflow(t *testing.T, w *agents.World) (program string) {
 	w.Write("project/.agents/skills/ship/SKILL.md", "---\nname: ship\ndescription: Ship it.\n---\nShip it, step by step.\n")
 	w.Write("project/.agents/skills/ship/fsm.json", workflow)
 	w.Write("project/.git/HEAD", "ref: refs/heads/main\n")
-	for _, name := range []string{"fsmtx", "fsmtx-tools"} {
-		data, err := os.ReadFile(filepath.Join(programs, name))
-		require.NoError(t, err)
-		w.Write("bin/"+name, string(data))
-		require.NoError(t, os.Chmod(w.Path("bin/"+name), 0o755))
-	}
-	return w.Path("bin/fsmtx")
+	return programIn(t, w, "bin")
 }
 
 // TestAWorkflowHolds: begun by taking the skill up; a refused order, a failing check, an approval
