@@ -112,11 +112,6 @@ func without(cases []errorCase, names ...string) []errorCase {
 	return slices.DeleteFunc(slices.Clone(cases), func(c errorCase) bool { return slices.Contains(names, c.name) })
 }
 
-// committing returns a run that commits.
-func committing(c Change, opts ...Option) func(*testing.T, opener) error {
-	return func(t *testing.T, _ opener) error { return commit(t, newList(t), c, opts...) }
-}
-
 // onDir returns a run that calls do on an open directory.
 func onDir(do func(d *Dir) error, opts ...Option) func(*testing.T, opener) error {
 	return func(t *testing.T, _ opener) error {

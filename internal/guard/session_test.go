@@ -12,11 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// stateIn is an environment in which PLANNING_STATE_DIR is dir.
-func stateIn(dir string) func(string) string {
-	return func(name string) string { return map[string]string{stateDir: dir}[name] }
-}
-
 func TestTheStateDirectoryIsCreated(t *testing.T) {
 	b := newBench(t, passing)
 	b.env[stateDir] = filepath.Join(b.dir, "a", "b")
