@@ -236,7 +236,7 @@ func (h *hook) restricted(ctx context.Context, call Invocation, dir string) (one
 		}
 	}
 	one = restrictedCall{Invocation: call, person: h.outside(call), token: IsSet(call.Flags, GrantFlag)}
-	if dir != h.call.Cwd {
+	if dir != h.call.Cwd && !strings.HasPrefix(call.Rule.Command, "step ") { // which names its list
 		one.person = inTerminal(dir, one.person)
 	}
 	if !one.hidden {
