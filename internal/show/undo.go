@@ -143,7 +143,7 @@ func (u undoneHydration) refused(err error) error {
 		return message.WithHint(fmt.Errorf("hydration %s of %s gave a workflow back", nameOf(h), quoted(h.Skill)),
 			"fsmtx continue makes it go on in another list")
 	case errors.Is(err, state.ErrWorkedOn):
-		return message.WithHint(fmt.Errorf("%s of %s is not given back: %w", nameOf(h), quoted(h.Skill), err),
+		return message.WithHint(fmt.Errorf("hydration %s of %s is not given back: %w", nameOf(h), quoted(h.Skill), err),
 			"fsmtx continue takes it to another list")
 	}
 	return err

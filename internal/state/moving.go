@@ -687,10 +687,10 @@ func (st *Store) GiveBack(ctx context.Context, change string, w *workflow.Workfl
 	})
 }
 
-// isWorkedOn reports whether something was decided about a workflow since it was continued here.
+// isWorkedOn reports whether something was decided about a workflow since it was continued here, or a later one is in its place.
 func (s *State) isWorkedOn(with string) bool {
 	mine := func(c *Current) bool { return c != nil && c.Workflow.With == with }
-	return slices.ContainsFunc(slices.Concat(s.Evidence, s.Calls), func(e Evidence) bool {
+	return !slices.ContainsFunc(s.Steps, mine) || slices.ContainsFunc(slices.Concat(s.Evidence, s.Calls), func(e Evidence) bool {
 		return e.With == "" && e.isDecision() && e.Verdict != Deny && e.Verdict != Ask && mine(s.Step(e.Step))
 	}) || slices.ContainsFunc(s.Steps, func(c *Current) bool {
 		return c.Workflow.With != with && slices.ContainsFunc(s.Above(c.Workflow), mine)
