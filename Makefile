@@ -28,7 +28,7 @@ SEED        ?= 0
 INPUTS      ?=
 ONE_IN      ?= 1
 
-.PHONY: build version dist dist-check npm man notes demo test quick race ci nightly tidy format vet staticcheck cross fuzz fuzz-sample oracle oracle-program e2e e2e-newest fidelity agents agents-changed bench enforcement transitions crashtest disks mutants mutants-changed together soak install clean help
+.PHONY: build version dist dist-check npm man notes demo test quick race ci nightly tidy format vet staticcheck cross cross-sample fuzz fuzz-sample oracle oracle-program e2e e2e-newest fidelity agents agents-changed bench enforcement transitions crashtest disks mutants mutants-changed together soak install clean help
 
 build: ## build bin/fsmtx, and bin/fsmtx-tools, which it becomes for a command that it does not have
 	go build -ldflags '$(ldflags)' -o bin/fsmtx ./cmd/fsmtx
@@ -80,7 +80,7 @@ race: ## run every test with the race detector
 	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 go test -p 4 -race -timeout 30m ./...
 
 # What waits for clients and disks runs beside what needs the processor.
-ci: tidy format vet staticcheck cross ## everything that continuous integration runs
+ci: tidy format vet staticcheck cross-sample ## everything that continuous integration runs
 	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),-O) \
 	  mutants-changed e2e-sample agents-changed fuzz-sample together oracle
 	@$(MAKE) --no-print-directory test
@@ -108,9 +108,13 @@ staticcheck: ## run staticcheck
 vulncheck: ## look for known vulnerabilities in what the programs call (needs the network)
 	$(vulncheck) ./...
 
-cross: ## compile for every system, unoptimised; make dist does it for every platform
-	@for s in linux darwin windows; do test $$s = "$$(go env GOOS)" && continue; echo "building for $$s"; \
+cross: ## compile for every system, unoptimised; make dist does it for every platform (ONE_IN=2 takes half of them, each day others)
+	@n=0; for s in linux darwin windows; do test $$s = "$$(go env GOOS)" && continue; n=$$((n+1)); \
+	  test $$((n % $(ONE_IN))) = $$(($$(date +%d | sed s/^0//) % $(ONE_IN))) || continue; echo "building for $$s"; \
 	  GOOS=$$s go build -gcflags='all=-N -l' -o /dev/null ./cmd/fsmtx ./cmd/fsmtx-tools || exit 1; done
+
+cross-sample:
+	@$(MAKE) --no-print-directory cross ONE_IN=2
 
 # A run that ends at its time may fail with nothing but "context deadline exceeded"
 # (go.dev/issue/75804, in every Go before 1.27). A failing input is always written to a
@@ -139,7 +143,7 @@ fuzz: ## run every fuzz target for TIME each (default 30s; TARGETS=MCP chooses, 
 	done
 
 fuzz-sample:
-	@$(MAKE) fuzz ONE_IN=3 TIME=5s
+	@$(MAKE) fuzz ONE_IN=4 TIME=5s
 
 oracle: ## compare the machine and the hooks with a program in Python that has the same rules (SEED=N for other workflows; needs python3)
 	go vet -tags oracle ./internal/machine ./internal/gates
@@ -197,10 +201,10 @@ disks: ## cut the power of real file systems, at STATES points of each operation
 mutants: ## change one place at a time and require that a test fails, in a day (PACKAGES chooses packages, SAMPLE=N tries N mutants)
 	go run ./internal/harness/mutants -sample $(SAMPLE) $(PACKAGES)
 
-mutants-changed: ## try forty mutants of two of the packages that differ from main (but those whose tests are sessions of minutes), for at most twenty seconds of the processor each; fail if more than 20 in 100 survive, or none was tried
+mutants-changed: ## try forty mutants of two of the packages that differ from main (but those whose tests are sessions of minutes), for at most fifteen seconds of the processor each; fail if more than 20 in 100 survive, or none was tried
 	@two="$$($(changed) -among '^./(fsmspec|locator|txn|internal/)' | grep -v -e harness -e '/command$$' -e '/tools$$' | \
 	  awk -v day=$$(date +%j) '{ a[NR] = $$0 } END { for (i = 0; i < 2 && i < NR; i++) print a[(day + i) % NR + 1] }')"; \
-	  test -z "$$two" || go run ./internal/harness/mutants -sample 40 -seed 1 -most 20 -for 20s $$two
+	  test -z "$$two" || go run ./internal/harness/mutants -sample 40 -seed 1 -most 20 -for 15s $$two
 
 soak: ## for an hour (SOAK=10m for ten minutes), everything at once on one list, with kills, wrong clocks and full disks
 	go vet -tags together ./internal/harness/together
