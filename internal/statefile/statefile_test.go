@@ -20,7 +20,7 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
-const wait = 10 * time.Second
+const wait = time.Minute // more than sixty updates take on a busy machine
 
 func plusOne(old []byte) ([]byte, error) {
 	n, _ := strconv.Atoi(string(old))
