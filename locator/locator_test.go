@@ -235,6 +235,7 @@ func TestLocate(t *testing.T) {
 	}
 }
 
+// What lies in a project is said of package client: TestApplies.
 func TestProjectPath(t *testing.T) {
 	for _, c := range []struct {
 		name, project, cwd string
@@ -242,17 +243,8 @@ func TestProjectPath(t *testing.T) {
 	}{
 		{"SCN-THS-3.5: cwd is under the project", "/projects/myapp", "/projects/myapp/src/components", true},
 		{"SCN-THS-3.6: cwd is elsewhere", "/projects/myapp", "/projects/otherapp", false},
-		{"the same", "/projects/myapp", "/projects/myapp", true},
-		{"trailing slash on the project", "/projects/myapp/", "/projects/myapp", true},
-		{"trailing slash on cwd", "/projects/myapp", "/projects/myapp/", true},
-		{"longer name", "/projects/app", "/projects/application", false},
-		{"longer name, trailing slash on the project", "/projects/app/", "/projects/application", false},
-		{"the project is below cwd", "/projects/myapp/src", "/projects/myapp", false},
-		{"the root contains everything", "/", "/projects/myapp", true},
-		{"dots", "/projects/./x/../myapp", "/projects/myapp/src", true},
 		{"cwd is empty", "/projects/myapp", "", false},
 		{"cwd is relative", "/projects/myapp", "projects/myapp", false},
-		{"cwd is relative and the project is the root", "/", "projects/myapp", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -377,7 +369,7 @@ func TestPluginDirectory(t *testing.T) {
 }
 
 func TestDisabledPluginIsSkipped(t *testing.T) {
-	const user, shared, local = config + "/settings.json", project + "/.claude/settings.json", project + "/.claude/settings.local.json"
+	const user, shared = config + "/settings.json", project + "/.claude/settings.json"
 	on, off := enables(`"p@m": true`), enables(`"p@m": false`)
 	for name, c := range map[string]struct {
 		files    []string
@@ -386,18 +378,11 @@ func TestDisabledPluginIsSkipped(t *testing.T) {
 		"not mentioned":          {nil, false},
 		"enabled":                {[]string{user + on}, false},
 		"another plugin enabled": {[]string{user + enables(`"q@m": true`)}, true},
-		"the plugin of another marketplace disabled":   {[]string{user + enables(`"p@n": false`)}, true},
-		"disabled by the user":                         {[]string{user + off}, true},
-		"disabled by the project":                      {[]string{shared + off, user + on}, true},
-		"disabled by the user in the project":          {[]string{local + off, shared + on, user + on}, true},
-		"disabled by the user, enabled by the project": {[]string{shared + on, user + off}, false},
-		"enabled by the user in the project":           {[]string{local + on, shared + off, user + off}, false},
-		"a list of versions does not enable":           {[]string{shared + enables(`"p@m": ["1.0"]`)}, true},
-		"null drops the file":                          {[]string{shared + enables(`"p@m": null`), user + off}, true},
-		"text drops the file":                          {[]string{shared + enables(`"p@m": "false"`)}, true},
-		"torn settings are skipped":                    {[]string{shared + `={"enabledPl`, user + on}, false},
-		"torn settings enable nothing":                 {[]string{user + `={"enabledPlugins": {"p@m": true},`}, true},
-		"settings of another type are skipped":         {[]string{shared + `={"enabledPlugins": []}`, user + on}, false},
+		"the plugin of another marketplace disabled": {[]string{user + enables(`"p@n": false`)}, true},
+		"disabled by the user":                       {[]string{user + off}, true},
+		"null drops the file":                        {[]string{shared + enables(`"p@m": null`), user + off}, true},
+		"text drops the file":                        {[]string{shared + enables(`"p@m": "false"`)}, true},
+		"settings of another type are skipped":       {[]string{shared + `={"enabledPlugins": []}`, user + on}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -114,22 +114,6 @@ func TestFIFOsInPlaceOfOtherFilesDoNotBlock(t *testing.T) {
 	}
 }
 
-// swapped reports a regular file for every path, as if it were replaced before it is opened.
-type swapped struct{ locator.OS }
-
-func (s swapped) Stat(path string) (fs.FileInfo, error) {
-	return s.OS.Stat(filepath.Join(filepath.Dir(path), "regular"))
-}
-
-func TestFIFOThatReplacesTheFileBeforeItIsOpenedIsRefused(t *testing.T) {
-	dir, _ := onDisk(t)
-	write(t, filepath.Join(dir, "regular"), spec)
-	path := filepath.Join(dir, "fsm.json")
-	require.NoError(t, syscall.Mkfifo(path, 0o644))
-	_, err := locator.ReadSpec(swapped{}, path, 100)
-	require.ErrorIs(t, err, locator.ErrNotRegular)
-}
-
 func TestReadSpec(t *testing.T) {
 	dir, l := onDisk(t)
 	path := write(t, filepath.Join(dir, "fsm.json"), "12345")
@@ -149,26 +133,6 @@ func TestReadSpec(t *testing.T) {
 	_, err = locator.ReadSpec(l.FS, filepath.Join(path, "below"), 4)
 	require.ErrorIs(t, err, syscall.ENOTDIR)
 	assert.Equal(t, filepath.Join(path, "below")+": not a directory", err.Error())
-}
-
-// growing reports the size 0 for every file.
-type growing struct{ locator.FS }
-
-type zeroSize struct{ fs.FileInfo }
-
-func (g growing) Stat(path string) (fs.FileInfo, error) {
-	info, err := g.FS.Stat(path)
-	return zeroSize{info}, err
-}
-
-func (zeroSize) Size() int64 { return 0 }
-
-func TestGrowingFileIsBounded(t *testing.T) {
-	w := newWorld(t)
-	path := w.put("/fsm.json", "12345")
-	_, err := locator.ReadSpec(growing{w.FS}, path, 4)
-	require.ErrorIs(t, err, locator.ErrTooLarge)
-	assert.Equal(t, "12345", string(must(locator.ReadSpec(growing{w.FS}, path, 5))))
 }
 
 // forbidden denies access to a path and everything below it, as a directory without
@@ -236,16 +200,6 @@ func (r recording) Open(path string) (fs.File, error) {
 func (r recording) ReadDir(path string) ([]fs.DirEntry, error) {
 	*r.opened = append(*r.opened, path)
 	return r.FS.ReadDir(path)
-}
-
-func TestDirectoryIsNotOpenedAsAFile(t *testing.T) {
-	w := newWorld(t)
-	var opened []string
-	w.FS = recording{w.FS, &opened}
-	w.put("/dev/q/fsm.json/below", "")
-	_, err := locator.ReadSpec(w.FS, "/dev/q/fsm.json", 100)
-	require.ErrorIs(t, err, locator.ErrNotRegular)
-	assert.Empty(t, opened)
 }
 
 func TestNothingIsReadBeforeItIsNeeded(t *testing.T) {

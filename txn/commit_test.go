@@ -100,15 +100,6 @@ func replaceFile(path, text string) error {
 	return os.Rename(path+".other", path)
 }
 
-func TestCommitCreatesAndDeletes(t *testing.T) {
-	dir := newList(t)
-	stays := tree(t, dir)["1.json"]
-	require.NoError(t, commit(t, dir, replacing))
-
-	assert.Equal(t, map[string]string{"1.json": "old 1.json", "3.json": "new 3.json", "4.json": "new 4.json"}, contents(t, dir))
-	assert.Equal(t, stays, tree(t, dir)["1.json"], "a file that is not part of it is untouched")
-}
-
 func TestCreatedFilesFollowTheUmask(t *testing.T) {
 	for mask, want := range map[int]fs.FileMode{0o022: 0o644, 0o002: 0o664, 0o077: 0o600, 0: 0o666} {
 		before := syscall.Umask(mask)
@@ -356,29 +347,6 @@ func TestCommitStopsWhenTheContextEnds(t *testing.T) {
 		}
 		require.True(t, late, "the end of the context at step %d, %s, went unnoticed", n, last)
 	}
-}
-
-func TestFailedRollbackRequiresRecovery(t *testing.T) {
-	dir := newList(t)
-	list := tree(t, dir)
-	dead := false
-	err := commit(t, dir, replacing, WithFS(before(func(s faultfs.Step) error {
-		if s.Op == "remove" && s.Path == filepath.Join(dir, "2.json") {
-			dead = true
-		}
-		if dead {
-			return faultfs.ErrFrozen
-		}
-		return nil
-	})))
-	require.ErrorIs(t, err, ErrRecoveryRequired)
-	require.ErrorIs(t, err, faultfs.ErrFrozen)
-	require.ErrorContains(t, err, "delete 2.json")
-	require.Contains(t, contents(t, dir), "3.json", "it is between before and after")
-
-	r := recovered(t, dir)
-	require.Equal(t, RolledBack, r.Outcome)
-	requireRolledBack(t, dir, list)
 }
 
 func TestOutcomeIsUnknownWhenTheLastSyncFails(t *testing.T) {

@@ -68,26 +68,6 @@ func (w *world) requireUntrusted(t *testing.T) *JournalError {
 	return found
 }
 
-// TestDamagedJournalIsNotActedOn does on the disk what
-// TestJournalWithAnyByteChangedIsRejected does in memory, for some bytes.
-func TestDamagedJournalIsNotActedOn(t *testing.T) {
-	w := newWorld(t)
-	for n := 0; n < len(w.journal); n += 23 {
-		w.setJournal(t, w.journal[:n])
-		w.requireUntrusted(t)
-	}
-	for i := 0; i < len(w.journal); i += 17 {
-		data := append([]byte(nil), w.journal...)
-		data[i] ^= 1 << (i % 8)
-		w.setJournal(t, data)
-		w.requireUntrusted(t)
-	}
-	w.setJournal(t, w.journal)
-	r := recovered(t, w.d)
-	assert.Equal(t, Report{Outcome: RolledBack, ID: w.id, Time: r.Time, Label: "a label", Restored: []string{"2.json", "3.json"},
-		Removed: []string{"4.json", "5.json"}}, r)
-}
-
 // forged is a journal that this package did not write. Except in the first group its
 // checksum is right.
 type forged struct {

@@ -132,7 +132,7 @@ func TestLastAssistantText(t *testing.T) {
 
 func TestBackwardsCrossesChunks(t *testing.T) {
 	long := strings.Repeat("x", chunkSize*2+17)
-	var lines []string
+	lines := []string{"", ""}
 	for i := range 40 {
 		lines = append(lines, fmt.Sprint(i, " ", long[:i*chunkSize/20]))
 	}
@@ -145,18 +145,6 @@ func TestBackwardsCrossesChunks(t *testing.T) {
 		assert.Equal(t, len(line), len(got[len(got)-1-i]))
 		assert.True(t, line == got[len(got)-1-i], "line %d", i)
 	}
-}
-
-func TestBackwardsStops(t *testing.T) {
-	n := 0
-	backwards(transcript(t, "a", "b", "c"), func([]byte) bool { n++; return n < 2 })
-	assert.Equal(t, 2, n)
-}
-
-func TestBackwardsVisitsEmptyLines(t *testing.T) {
-	var got []string
-	backwards(transcript(t, "", "", "a", "", "b"), func(line []byte) bool { got = append(got, string(line)); return true })
-	assert.Equal(t, []string{"b", "", "a", "", ""}, got)
 }
 
 // TestBackwardsIsBounded: a message that is too far from the end is not found.

@@ -496,6 +496,8 @@ func TestReadInto(t *testing.T) {
 func TestNothingIsReadOfAFileOverTheLimit(t *testing.T) {
 	_, err := readAll(iotest.ErrReader(errors.New("read")), 11, 10)
 	require.ErrorIs(t, err, ErrTooLarge)
+	_, err = readAll(strings.NewReader("12345"), 0, 4)
+	require.ErrorIs(t, err, ErrTooLarge, "a file that grows")
 
 	d, _ := held(t, "eleven.....")
 	dir, err := d.List(".")

@@ -225,12 +225,3 @@ func TestOnlyALinkDangles(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.NotErrorIs(t, err, safefile.ErrDangling)
 }
-
-func TestOpenNamesTheTypeOfAFileThatIsNotRegular(t *testing.T) {
-	dir := t.TempDir()
-	_, err := safefile.Open(dir, os.O_RDONLY)
-	require.EqualError(t, err, "open "+dir+": not a regular file but a directory")
-	require.NoError(t, syscall.Mkfifo(dir+"/fifo", 0o600))
-	_, err = safefile.Open(dir+"/fifo", os.O_RDONLY)
-	require.True(t, strings.HasSuffix(err.Error(), "not a regular file but a FIFO"), err)
-}

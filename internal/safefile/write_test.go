@@ -111,12 +111,6 @@ func TestFailedWriteRemovesTheTemporaryFile(t *testing.T) {
 	assert.Len(t, names, 1)
 }
 
-func TestSyncDirReportsAMissingDirectory(t *testing.T) {
-	dir := t.TempDir()
-	require.NoError(t, Unheld.SyncNames(dir))
-	require.ErrorIs(t, Unheld.SyncNames(filepath.Join(dir, "missing")), fs.ErrNotExist)
-}
-
 func umask() fs.FileMode {
 	mask := syscall.Umask(0)
 	syscall.Umask(mask)

@@ -145,43 +145,6 @@ func TestAFileWithASecondLinkOrAnotherOwnerIsNotWrittenInPlace(t *testing.T) {
 	assert.Equal(t, "a's", text(t, dir+"/a"))
 }
 
-// TestASubdirectoryThatWasReplacedIsOpenedAgain: the descriptor that is kept for a
-// subdirectory must not be used after that one was removed, renamed or replaced.
-func TestASubdirectoryThatWasReplacedIsOpenedAgain(t *testing.T) {
-	dir := newDir(t)
-	h := new(vfs.Held)
-	require.NoError(t, h.Hold(dir+"/d"))
-	t.Cleanup(func() { _ = h.Close() })
-	files := vfs.At(vfs.OS{}, h)
-	s := dir + "/d/s"
-	fill := func(name string) {
-		require.NoError(t, files.Mkdir(s, 0o700))
-		require.NoError(t, files.WriteNew(s+"/"+name, nil, 0o600))
-		_, err := files.Lstat(s + "/" + name)
-		require.NoError(t, err)
-	}
-	fill("removed")
-	require.NoError(t, files.Remove(s+"/removed"))
-	require.NoError(t, files.Remove(s))
-	require.NoError(t, os.Mkdir(s, 0o700)) // by another program
-	require.NoError(t, files.Mkdir(s+"/x", 0o700))
-	require.NoError(t, files.Remove(s+"/x"))
-	require.NoError(t, files.Remove(s))
-	fill("renamed")
-	require.NoError(t, files.Rename(s, dir+"/d/old"))
-	_, err := files.Lstat(s + "/renamed")
-	require.ErrorIs(t, err, fs.ErrNotExist)
-	fill("replaced")
-	require.NoError(t, os.RemoveAll(s)) // by another program
-	fill("last")
-
-	require.NoError(t, os.Mkdir(dir+"/d/new", 0o700))
-	require.NoError(t, files.Remove(s+"/last"))
-	require.NoError(t, files.Rename(dir+"/d/new", s))
-	require.NoError(t, files.Mkdir(s+"/in-new", 0o700))
-	require.DirExists(t, s+"/in-new")
-}
-
 // TestNothingIsReachedInADirectoryThatDidNotExist: after Hold another program creates the
 // directory, or a symbolic link as here. It was never checked, so no operation uses it.
 func TestNothingIsReachedInADirectoryThatDidNotExist(t *testing.T) {

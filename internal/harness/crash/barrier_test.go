@@ -2,7 +2,6 @@ package crash
 
 import (
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
@@ -110,56 +108,4 @@ func TestEveryBarrierIsNecessary(t *testing.T) {
 	}
 	require.NoError(t, w.Flush())
 	t.Log("\n" + table.String())
-}
-
-// TestEveryMistakeIsFound makes one mistake that a recovery could make, through the file system that it is given. Without a mistake
-// there is nothing to find: see TestPowerLossAtEveryStepIsRecovered. That a sync is left out, see TestEveryBarrierIsNecessary.
-func TestEveryMistakeIsFound(t *testing.T) {
-	for name, m := range map[string]struct {
-		load     int
-		recovers func(vfs.FS) vfs.FS
-	}{
-		"an interrupted transaction is never rolled back":        {3, func(files vfs.FS) vfs.FS { return blind{files} }},
-		"a second rollback loses what the first has restored":    {4, func(files vfs.FS) vfs.FS { return moving{files} }},
-		"a second recovery changes something: the journal stays": {3, func(files vfs.FS) vfs.FS { return clinging{files} }},
-	} {
-		load := workloads[m.load]
-		load.limits = limits{exhaustive: 64, samples: 12}
-		tr := (&trial{workload: load, t: t, again: 6, first: true, recovers: m.recovers}).run()
-		assert.NotZero(t, tr.result.violations+tr.recovered.violations, name)
-	}
-}
-
-func inState(path, name string) bool {
-	return filepath.Base(path) == name && strings.HasSuffix(filepath.Dir(path), ".fsmtx")
-}
-
-// blind sees no journal.
-type blind struct{ vfs.FS }
-
-func (b blind) ReadFile(name string) ([]byte, error) {
-	if inState(name, "journal") {
-		return nil, fs.ErrNotExist
-	}
-	return b.FS.ReadFile(name)
-}
-
-// moving moves backups back instead of linking them.
-type moving struct{ vfs.FS }
-
-func (m moving) Link(from, to string) error {
-	if strings.Contains(from, "/old/") && filepath.Base(filepath.Dir(to)) == "list" {
-		return m.FS.Rename(from, to)
-	}
-	return m.FS.Link(from, to)
-}
-
-// clinging keeps the journal.
-type clinging struct{ vfs.FS }
-
-func (c clinging) Remove(name string) error {
-	if inState(name, "journal") {
-		return nil
-	}
-	return c.FS.Remove(name)
 }

@@ -103,29 +103,10 @@ func (w *flow) moved(t require.TestingT, o *flow, back bool, files vfs.FS) (err 
 	return err
 }
 
-// movedUntil does that in copies, in which the nth step fails with the error, and all after it if it lasts. It returns when there are
-// fewer steps; failed is then false.
-func (w *flow) movedUntil(t *testing.T, first, stride int, back, lasts bool, errno error,
-	see func(w, o *flow, failed bool, about string, err error)) {
-	for n, failed := first, true; failed; n += stride {
-		c := w.copy(t)
-		o, steps := c.other(t, 40), 0
-		failed = false
-		err := c.moved(t, o, back, &faultfs.Steps{FS: vfs.OS{}, Before: func(faultfs.Step) error {
-			if steps++; steps == n+1 || steps > n && lasts {
-				failed = true
-				return errno
-			}
-			return nil
-		}})
-		see(c, o, failed, fmt.Sprintf("lasts %t, back %t, step %d: %v", lasts, back, n, err), err)
-		c.remove(t)
-	}
-}
-
-// TestDeathWhileAWorkflowIsContinued stops a continuation, and giving back, before each step of both transactions. The workflow is
-// then in one of the lists, as it was, for a reader and after the next event of the old list.
-func TestDeathWhileAWorkflowIsContinued(t *testing.T) {
+// TestDeathOrAFaultWhileAWorkflowIsContinued stops a continuation, and giving back, before each step of both transactions, or makes that
+// step alone fail. The workflow is then in one of the lists, as it was, for a reader and after the next event of the old list, and it is
+// in the one that was answered.
+func TestDeathOrAFaultWhileAWorkflowIsContinued(t *testing.T) {
 	for tr := range chosen(t) {
 		t.Run(tr.name, func(t *testing.T) {
 			before := newFlow(t, worlds.MemoryDir(t), tr.spec)
@@ -134,15 +115,28 @@ func TestDeathWhileAWorkflowIsContinued(t *testing.T) {
 			require.NoError(t, err)
 			for _, back := range []bool{false, true} {
 				ends := map[bool]int{}
-				first := len(tr.name) % sampled(37)
-				before.movedUntil(t, first, sampled(37), back, true, faultfs.ErrFrozen, func(w, o *flow, died bool, about string, err error) {
-					require.True(t, died || err == nil, about)
-					elsewhere := w.oneTruth(t, o, want, about)
-					if !died {
-						require.Equal(t, !back, elsewhere)
+				for _, dies := range []bool{true, false} {
+					for n, failed := len(tr.name)%sampled(37), true; failed; n += sampled(37) {
+						w := before.copy(t)
+						o, step := w.other(t, 40), 0
+						failed = false
+						err := w.moved(t, o, back, &faultfs.Steps{FS: vfs.OS{}, Before: func(faultfs.Step) error {
+							if step++; step == n+1 || step > n && dies {
+								failed = true
+								return map[bool]error{true: faultfs.ErrFrozen, false: syscall.ENOSPC}[dies]
+							}
+							return nil
+						}})
+						about := fmt.Sprintf("dies %t, back %t, step %d: %v", dies, back, n, err)
+						require.True(t, failed || err == nil, about)
+						elsewhere := w.oneTruth(t, o, want, about)
+						if err == nil {
+							require.Equal(t, !back, elsewhere, about)
+						}
+						ends[elsewhere]++
+						w.remove(t)
 					}
-					ends[elsewhere]++
-				})
+				}
 				require.Len(t, ends, 2, "the workflow has always been in the same list")
 			}
 		})
@@ -183,27 +177,6 @@ func (w *flow) oneTruth(t require.TestingT, o *flow, want, about string) (elsewh
 		require.Empty(t, w.shown(t), about)
 	}
 	return elsewhere
-}
-
-// TestAFullDiskWhileAWorkflowIsContinued: a call fails, or all do from there on. The workflow is in one of the lists, and in the new one
-// only if that was said; or the next event completes it.
-func TestAFullDiskWhileAWorkflowIsContinued(t *testing.T) {
-	before := newFlow(t, worlds.MemoryDir(t), transitions[0].spec)
-	want, _, err := before.stateOf()
-	require.NoError(t, err)
-	for _, lasts := range []bool{false, true} {
-		for _, back := range []bool{false, true} {
-			ends := map[bool]int{}
-			before.movedUntil(t, 0, sampled(5), back, lasts, syscall.ENOSPC, func(w, o *flow, _ bool, about string, err error) {
-				elsewhere := w.oneTruth(t, o, want, about)
-				if err == nil {
-					require.Equal(t, !back, elsewhere, about)
-				}
-				ends[elsewhere]++
-			})
-			require.Len(t, ends, 2, "the workflow has always been in the same list")
-		}
-	}
 }
 
 // TestALineThatComesDuringAContinuationIsNotLost: evidence that is written without the lock, before any step of a continuation, is in

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
@@ -107,111 +105,4 @@ func TestPersistentFaultsRequireRecovery(t *testing.T) {
 		}
 	}
 	require.NotZero(t, required, "no rollback ever failed: the test tests nothing")
-}
-
-// Each file system in this file breaks a transaction in one way, as a mistake in the code
-// would. The tests must notice it, which shows that they can fail.
-
-func isTask(path string) bool {
-	return strings.HasSuffix(path, ".json") && filepath.Base(filepath.Dir(path)) == "list"
-}
-func isJournal(path string) bool { return filepath.Base(path) == "journal" }
-
-// delayedLinks delays links into the list until the list is synced, so that files are
-// deleted before their replacements exist.
-type delayedLinks struct {
-	vfs.FS
-	links *[][2]string
-}
-
-func (l delayedLinks) Link(from, to string) error {
-	if !isTask(to) {
-		return l.FS.Link(from, to)
-	}
-	*l.links = append(*l.links, [2]string{from, to})
-	return nil
-}
-
-func (l delayedLinks) Sync(name string) error {
-	for _, link := range *l.links {
-		if filepath.Dir(link[1]) == name {
-			if err := l.FS.Link(link[0], link[1]); err != nil {
-				return err
-			}
-		}
-	}
-	*l.links = nil
-	return l.FS.Sync(name)
-}
-
-// withoutJournal puts no journal in place, and still lets the transaction commit.
-type withoutJournal struct {
-	vfs.FS
-	journal *string
-}
-
-func (s withoutJournal) Rename(from, to string) error {
-	if isJournal(to) && strings.HasSuffix(filepath.Dir(to), ".fsmtx") {
-		*s.journal = from
-		return nil
-	}
-	if isJournal(from) && strings.HasSuffix(filepath.Dir(from), ".fsmtx") {
-		from = *s.journal
-	}
-	return s.FS.Rename(from, to)
-}
-
-// TestDeathTestsNoticeBrokenTransactions breaks the transaction in one way at a time, stops it at every step, and recovers on an intact
-// file system. Each way has its own symptom.
-func TestDeathTestsNoticeBrokenTransactions(t *testing.T) {
-	for symptom, broken := range map[string]func() vfs.FS{
-		"a reader sees only":       func() vfs.FS { return delayedLinks{vfs.OS{}, new([][2]string)} },
-		"not the list before, and": func() vfs.FS { return withoutJournal{vfs.OS{}, new(string)} },
-	} {
-		d, noticed := scenarios[3], 0
-		created := d.creations(t)
-		for n := range d.steps(t) {
-			d.hydrated(t, faultfs.Freeze(broken(), n, nil), func(w *world, before map[string]worlds.File, _ error) {
-				problem := readerProblem(before, w.Tasks(t), created) + w.continueBy(t, "recover", before, created)
-				noticed += strings.Count(problem, symptom)
-			})
-		}
-		assert.NotZero(t, noticed, "not noticed: %s", symptom)
-	}
-}
-
-var errSwallowed = errors.New("swallowed")
-
-// swallowing reports success for a call that failed.
-type swallowing struct{ vfs.FS }
-
-func swallow(err error) error {
-	if errors.Is(err, errSwallowed) {
-		return nil
-	}
-	return err
-}
-
-func (s swallowing) Link(from, to string) error   { return swallow(s.FS.Link(from, to)) }
-func (s swallowing) Rename(from, to string) error { return swallow(s.FS.Rename(from, to)) }
-func (s swallowing) Remove(name string) error     { return swallow(s.FS.Remove(name)) }
-
-// TestFaultTestsNoticeSwallowedErrors makes each call that changes the list fail and report
-// success. The check of TestEveryFaultIsRolledBack must notice it.
-func TestFaultTestsNoticeSwallowedErrors(t *testing.T) {
-	d := scenarios[3]
-	created := d.creations(t)
-	found := map[string]int{}
-	for n, more := 0, true; more; n++ {
-		var step faultfs.Step
-		more = false
-		files := swallowing{faultfs.Fail(vfs.OS{}, n, errSwallowed, func(s faultfs.Step) { step, more = s, true })}
-		d.hydrated(t, files, func(w *world, before map[string]worlds.File, err error) {
-			if step.Op == "link" && isTask(step.To) || step.Op == "remove" && isTask(step.Path) {
-				assert.NotEmpty(t, w.contradicts(t, err, before, created), "not noticed: %s did not happen", step)
-				found[step.Op]++
-			}
-		})
-	}
-	assert.Equal(t, map[string]int{"link": d.creates, "remove": d.tagged}, found)
 }

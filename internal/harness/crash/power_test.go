@@ -94,9 +94,8 @@ type trial struct {
 	rng       *rand.Rand
 	result    outcome
 	recovered outcome
-	recovers  func(vfs.FS) vfs.FS // breaks recoveries, nil if it does not
-	again     int                 // number of recoveries that are still to be cut themselves
-	first     bool                // it ends at the first violation
+	again     int  // number of recoveries that are still to be cut themselves
+	first     bool // it ends at the first violation
 }
 
 const listPath = "tasks/list"
@@ -361,11 +360,7 @@ func exists(path string) bool {
 }
 
 func (tr *trial) recoverOnce(home string, allowed verdict, o *outcome) {
-	files := vfs.FS(vfs.OS{})
-	if tr.recovers != nil {
-		files = tr.recovers(files)
-	}
-	_, err := txn.Recover(context.Background(), filepath.Join(home, listPath), txn.WithFS(files))
+	_, err := txn.Recover(context.Background(), filepath.Join(home, listPath))
 	if err != nil {
 		o.violate("recovery fails: %v", err)
 		return
@@ -409,9 +404,6 @@ func (tr *trial) cutRecovery(copied string, d *disk, allowed verdict) {
 		})
 	}
 	files := recorder(vfs.OS{}, copied, d, tr.inRecover, look)
-	if tr.recovers != nil {
-		files = tr.recovers(files)
-	}
 	_, err := txn.Recover(context.Background(), filepath.Join(copied, listPath), txn.WithFS(files))
 	if err == nil { // else it is counted where the state itself is recovered
 		look(faultfs.Step{})

@@ -148,8 +148,6 @@ func TestFaultReadOnly(t *testing.T) {
 	}
 }
 
-const noLinks = "hard links cannot be made here"
-
 // TestFaultListMounted makes the list a mount point: then files cannot be linked from the
 // state directory into it, even if both are on one disk.
 func TestFaultListMounted(t *testing.T) {
@@ -157,21 +155,11 @@ func TestFaultListMounted(t *testing.T) {
 		return
 	}
 	for _, d := range []scenario{replacing, creating} {
-		d.requireRefused(t, d.world(t), trouble{want: []string{noLinks, "and its parent must be on one file system"},
+		d.requireRefused(t, d.world(t), trouble{want: []string{"hard links cannot be made here", "and its parent must be on one file system"},
 			make: func(t *testing.T, w *world) func() {
 				mount(t, "none", w.List(), unix.MS_BIND, "")
 				return func() { require.NoError(t, unix.Unmount(w.List(), 0)) }
 			}})
-	}
-}
-
-// TestFaultNoLinks makes the kernel refuse hard links, as a file system without them does.
-func TestFaultNoLinks(t *testing.T) {
-	for _, d := range []scenario{replacing, creating} {
-		d.requireRefused(t, d.world(t), trouble{
-			restrict: []string{"FSMTX_TEST_NOLINKS=1"},
-			want:     []string{noLinks, "must be on one file system with hard links"},
-		})
 	}
 }
 

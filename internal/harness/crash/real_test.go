@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -245,21 +244,17 @@ const cannotRestrict = 99
 //	FSMTX_TEST_UID=N      it runs as the user N
 //	FSMTX_TEST_FILES=N    it may have N files open
 //	FSMTX_TEST_BYTES=N    its files may have N bytes
-//	FSMTX_TEST_NOLINKS=1  the kernel refuses hard links
 //
 // All but the user are set before the program executes itself again, so that they
 // hold from its first instruction. The user is set afterwards, because another user
 // may not be allowed to execute it.
 func restrict() error {
-	runtime.LockOSThread() // the filter of system calls is a thread's
 	again := false
-	for name, take := range map[string]func(n int) error{
-		"FSMTX_TEST_FILES":   func(n int) error { return limit(syscall.RLIMIT_NOFILE, n) },
-		"FSMTX_TEST_BYTES":   func(n int) error { return limit(syscall.RLIMIT_FSIZE, n) },
-		"FSMTX_TEST_NOLINKS": func(int) error { return refuseLinks() },
+	for name, what := range map[string]int{
+		"FSMTX_TEST_FILES": syscall.RLIMIT_NOFILE, "FSMTX_TEST_BYTES": syscall.RLIMIT_FSIZE,
 	} {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
-			if err := take(n); err != nil {
+			if err := limit(what, n); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 			os.Unsetenv(name)
@@ -269,7 +264,6 @@ func restrict() error {
 	if again {
 		return syscall.Exec(self(), os.Args, os.Environ())
 	}
-	runtime.UnlockOSThread()
 	if id, err := strconv.Atoi(os.Getenv("FSMTX_TEST_UID")); err == nil {
 		return become(id)
 	}

@@ -166,7 +166,7 @@ func (q *sequence) with(c txn.Change, restored map[string]string) (all []map[str
 
 // client is an event without mishaps, and then a task is deleted or gets other content.
 func (q *sequence) client() error {
-	dir, err := txn.Open(context.Background(), q.list(), txn.WithFS(q.until("", "never")))
+	dir, err := txn.Open(context.Background(), q.list(), txn.WithFS(recorder(vfs.OS{}, q.home, q.disk, nil, nil)))
 	if err != nil {
 		return err
 	}
@@ -292,64 +292,5 @@ func TestOneMishapAfterAnother(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, q.run(), "sequence %d:\n%s", seed, strings.Join(q.log, "\n"))
 		require.NoError(t, os.RemoveAll(q.home))
-	}
-}
-
-// until returns a file system on which the process dies ahead of a step that comes after another one.
-func (q *sequence) until(after, last string) vfs.FS {
-	due, dead := after == "", false
-	return &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
-		step, ok := within(q.home, s)
-		if dead = dead || ok && due && s.String() == last; dead {
-			return faultfs.ErrFrozen
-		}
-		due = due || s.String() == after
-		if ok {
-			q.disk.apply(step)
-		}
-		return nil
-	}}
-}
-
-// TestWhatARecoveryHasFoundStays: a process died just before it synced S for the last time, and
-// perhaps the recovery after it, too. A power cut that loses all that was not synced changes nothing
-// once the next recovery has ended.
-func TestWhatARecoveryHasFoundStays(t *testing.T) {
-	create := func(name string) (c txn.Change) {
-		return txn.Change{Creates: []txn.File{{Name: name, Data: []byte("task"), Mode: 0o644}}}
-	}
-	twice := txn.Change{Creates: append(create("1.json").Creates, create("0.json").Creates...)} // is rolled back
-	for _, c := range []struct {
-		change        txn.Change
-		after, before string // the death of the change
-		recovery      string // and that of the recovery
-	}{
-		{twice, "remove S/journal", "sync S", ""},
-		{create("1.json"), "rename S/journal to S/done", "sync S", "sync S"},
-		{txn.Change{Deletes: []string{"0.json"}}, "rename S/journal to S/done", "sync S", ""},
-	} {
-		q := &sequence{t: t, base: worlds.MemoryDir(t)}
-		q.home = filepath.Join(q.base, "home")
-		require.NoError(t, os.MkdirAll(q.list(), 0o755))
-		var err error
-		q.disk, err = load(q.home)
-		require.NoError(t, err)
-		commit := func(c txn.Change, files vfs.FS) error {
-			dir, err := txn.Open(t.Context(), q.list(), txn.WithFS(files))
-			require.NoError(t, err)
-			defer dir.Close()
-			return dir.Commit(t.Context(), c)
-		}
-		require.NoError(t, commit(create("0.json"), q.until("", "never")))
-		require.Error(t, commit(c.change, q.until(c.after, c.before)))
-		_, err = txn.Recover(t.Context(), q.list(), txn.WithFS(q.until("", c.recovery)))
-		require.Equal(t, c.recovery == "", err == nil)
-		_, err = txn.Recover(t.Context(), q.list(), txn.WithFS(q.until("", "never")))
-		require.NoError(t, err)
-		q.disk.cut(make([]int, len(q.disk.pending))).built(t, q.base, func(home string) {
-			_, err = txn.Recover(t.Context(), filepath.Join(home, listPath))
-			require.NoError(t, err)
-			require.Equal(t, contents(t, q.home), contents(t, home), "%v", c)
-		})
 	}
 }

@@ -3,9 +3,8 @@
 // behind. It contains only tests.
 //
 // The others are real processes. This test program, started again, is the hook as it
-// is installed, a hook whose file system follows a script, or a client that keeps to
-// the client's locking protocol; with the build tag together the client is a Node
-// program that uses the client's own locking library. Each process reports what it
-// did, and the reports are compared with what the list holds at the end. For every
-// check a test breaks the rules and requires that the check finds it.
+// is installed, or a hook whose file system follows a script; with the build tag
+// together a client is a Node program that uses the client's own locking library. Each
+// process reports what it did, and the reports are compared with what the list holds
+// at the end.
 package together

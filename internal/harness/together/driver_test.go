@@ -1,3 +1,5 @@
+//go:build together
+
 package together_test
 
 import (
@@ -8,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,17 +19,32 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
+// A client is a process that reads one order a line and answers with one line: testdata/client/client.js follows the client's protocol
+// (facts 5 and 13 to 16 of docs/internals/client-facts.md) with the client's own locking library.
+
+// order tells a client what to do.
+type order struct {
+	Op      string `json:"op"` // create, update or delete
+	ID      int    `json:"id"`
+	Subject string `json:"subject"`
+	Pad     int    `json:"pad"`  // length of the description's padding
+	Die     string `json:"die"`  // locked: holding the lock; torn: halfway through the write; written: before the release
+	Wait    bool   `json:"wait"` // between reading and writing, answer and wait for a line
+}
+
+// answer is the result of an order.
+type answer struct {
+	ID     int    `json:"id"`
+	Count  int    `json:"count"`  // updates of the task so far
+	Error  string `json:"error"`  // locked, gone, broken or died
+	Paused bool   `json:"paused"` // between reading and writing
+}
+
 // launcher returns the command of a client for a list.
 type launcher func(dir string) *exec.Cmd
 
-func goEmulator(dir string) *exec.Cmd {
-	c := exec.Command(os.Args[0], dir)
-	c.Env = []string{roleVariable + "=client", raceOptions}
-	return c
-}
-
-// emulated is the process of an emulated client.
-type emulated struct {
+// running is the process of a client.
+type running struct {
 	t      *testing.T
 	world  *world
 	launch launcher
@@ -35,15 +53,15 @@ type emulated struct {
 	out    *bufio.Scanner
 }
 
-func (w *world) startClient(t *testing.T, launch launcher) *emulated {
+func (w *world) startClient(t *testing.T, launch launcher) *running {
 	t.Helper()
-	c := &emulated{t: t, world: w, launch: launch}
+	c := &running{t: t, world: w, launch: launch}
 	c.start()
 	t.Cleanup(c.stop)
 	return c
 }
 
-func (c *emulated) start() {
+func (c *running) start() {
 	c.cmd = c.launch(c.world.List())
 	var err error
 	c.in, err = c.cmd.StdinPipe()
@@ -56,13 +74,13 @@ func (c *emulated) start() {
 }
 
 // stop waits for the client to end.
-func (c *emulated) stop() {
+func (c *running) stop() {
 	_ = c.in.Close()
 	_ = c.cmd.Wait()
 }
 
 // send sends an order; an empty one lets the client continue after a pause.
-func (c *emulated) send(o order) {
+func (c *running) send(o order) {
 	line, err := json.Marshal(o)
 	require.NoError(c.t, err)
 	_, err = c.in.Write(append(line, '\n'))
@@ -70,13 +88,13 @@ func (c *emulated) send(o order) {
 }
 
 // receive returns the answer to the last order.
-func (c *emulated) receive() (a answer) {
+func (c *running) receive() (a answer) {
 	require.True(c.t, c.out.Scan(), "the client gave no answer")
 	require.NoError(c.t, json.Unmarshal(c.out.Bytes(), &a), "%s", c.out.Text())
 	return a
 }
 
-func (c *emulated) do(o order) answer {
+func (c *running) do(o order) answer {
 	c.send(o)
 	a := c.receive()
 	if o.Die != "" {
@@ -87,7 +105,7 @@ func (c *emulated) do(o order) answer {
 
 // replaceDead waits for the death that was ordered, makes the lock that is left stale
 // and starts another client.
-func (c *emulated) replaceDead(o order) {
+func (c *running) replaceDead(o order) {
 	c.stop()
 	lock := ".lock.lock"
 	if o.Op == "update" {
@@ -98,11 +116,22 @@ func (c *emulated) replaceDead(o order) {
 	c.start()
 }
 
+// sharedLedger is the ledger of clients that run at once.
+type sharedLedger struct {
+	*ledger
+	mu        sync.Mutex
+	oneDelete sync.Mutex // see worker.delete
+}
+
+func newLedger() *sharedLedger {
+	return &sharedLedger{ledger: &ledger{tasks: map[int]*clientTask{}, deleting: map[int]bool{}, deleted: map[int]bool{}}}
+}
+
 // worker is a client that acts at random.
 type worker struct {
-	*emulated
+	*running
 	rng        *rand.Rand
-	ledger     *ledger
+	ledger     *sharedLedger
 	own        []int // tasks it created
 	shared     []int // tasks that every client updates
 	first      bool  // only the first worker changes the tasks of skills

@@ -15,6 +15,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
+// shortTimeout is the lock timeout of a hook that is expected to give up.
+const shortTimeout = 500 * time.Millisecond
+
 // heldLock is a lock that another process holds and does not release.
 type heldLock struct {
 	name string
@@ -145,23 +148,4 @@ func TestSignalAtEveryStep(t *testing.T) {
 	}
 	assert.NotZero(t, stopped)
 	assert.NotZero(t, finished, "after the commit a signal comes too late")
-}
-
-// TestChecksFindAnIncompleteRollback: a rollback that leaves tasks or locks behind is
-// found at some step.
-func TestChecksFindAnIncompleteRollback(t *testing.T) {
-	for _, suffix := range []string{".json", ".lock"} {
-		t.Run(suffix, func(t *testing.T) {
-			undisturbed := worldWithWorkflow(t).run(t, call{skill: "five", script: &script{}})
-			for n := 1; n <= undisturbed.steps; n++ {
-				w := worldWithWorkflow(t)
-				before := w.Tasks(t)
-				got := w.run(t, call{skill: "five", script: &script{Signal: syscall.SIGTERM, At: n, KeepFiles: suffix}})
-				if len(w.problemsAfter(t, before, got)) > 0 {
-					return
-				}
-			}
-			t.Error("not found at any step")
-		})
-	}
 }

@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sync"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -185,13 +186,10 @@ func (h *history) workflow(files map[string]worlds.File) (f workflow, unknown []
 
 // ledger records what clients were ordered to do and reported as done.
 type ledger struct {
-	mu       sync.Mutex
 	tasks    map[int]*clientTask
 	given    []int        // IDs
 	deleting map[int]bool // tasks of skills whose deletion was ordered
 	deleted  map[int]bool // and reported
-
-	oneDelete sync.Mutex // see worker.delete
 }
 
 // clientTask is a task that a client created.
@@ -199,10 +197,6 @@ type clientTask struct {
 	subject       string
 	updates       int
 	torn, deleted bool
-}
-
-func newLedger() *ledger {
-	return &ledger{tasks: map[int]*clientTask{}, deleting: map[int]bool{}, deleted: map[int]bool{}}
 }
 
 // workflow holds the tasks of skills in a list by file name.
@@ -345,6 +339,14 @@ func (o *ordering) matches(now workflow) bool {
 
 func (o *ordering) unjustified(c outcome) bool {
 	return !slices.ContainsFunc(o.visited, func(f workflow) bool { return f.replacedBy(c.call).active() })
+}
+
+// countOf returns the number of updates that the description of a task says.
+func countOf(description string) int {
+	rest, _ := strings.CutPrefix(description, "count=")
+	digits, _, _ := strings.Cut(rest, " ")
+	n, _ := strconv.Atoi(digits)
+	return n
 }
 
 func TestOrderingAcceptsOnlySerialOrders(t *testing.T) {

@@ -39,8 +39,7 @@ func nodeClient(t *testing.T) launcher {
 	}
 }
 
-// TestBesideTheClientsLibrary repeats the rounds with the client's own library, on a
-// disk, for the time in FSMTX_TOGETHER (default 10s).
+// TestBesideTheClientsLibrary repeats the rounds on a disk, for the time in FSMTX_TOGETHER (default 10s).
 func TestBesideTheClientsLibrary(t *testing.T) {
 	launch, end := nodeClient(t), time.Now().Add(span(t))
 	seed := uint64(time.Now().UnixNano())
@@ -62,8 +61,7 @@ func span(t *testing.T) time.Duration {
 	return d
 }
 
-// TestHookWaitsForTheClientsLibrary is TestHookWaitsForClient with the client's own
-// library.
+// TestHookWaitsForTheClientsLibrary while a client that uses it holds a lock, or until its timeout.
 func TestHookWaitsForTheClientsLibrary(t *testing.T) {
 	launch := nodeClient(t)
 	for _, i := range interleavings {

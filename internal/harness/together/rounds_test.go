@@ -1,14 +1,13 @@
+//go:build together
+
 package together_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"os/exec"
-	"slices"
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -40,24 +39,18 @@ var rounds = []round{
 	{name: "everything", clients: 1, actions: 60, hooks: 3, calls: 10, staleLocks: true, killClients: true, killHooks: true},
 }
 
-func TestHooksBesideClients(t *testing.T) {
-	for n := range uint64(len(rounds)) {
-		r := rounds[n%uint64(len(rounds))]
-		t.Run(r.name, func(t *testing.T) { r.run(t, newWorld(t), goEmulator, n) })
-	}
-}
-
 // run runs the round and checks what happened.
 func (r round) run(t *testing.T, w *world, launch launcher, seed uint64) {
 	for n := range manualTasks {
 		w.addManualTask(t, n+1)
 	}
-	h := &history{before: w.Tasks(t), ledger: newLedger(), killed: r.killHooks}
-	shared := w.createShared(t, launch, h.ledger)
+	ledger := newLedger()
+	h := &history{before: w.Tasks(t), ledger: ledger.ledger, killed: r.killHooks}
+	shared := w.createShared(t, launch, ledger)
 	var all sync.WaitGroup
 	for i := range r.clients {
 		k := &worker{
-			emulated: w.startClient(t, launch), rng: rand.New(rand.NewPCG(seed, uint64(i))), ledger: h.ledger,
+			running: w.startClient(t, launch), rng: rand.New(rand.NewPCG(seed, uint64(i))), ledger: ledger,
 			shared: shared, first: i == 0, dies: r.killClients, staleLocks: r.staleLocks,
 		}
 		all.Go(func() { k.work(r.actions) })
@@ -78,7 +71,7 @@ func (r round) run(t *testing.T, w *world, launch launcher, seed uint64) {
 }
 
 // createShared creates two tasks that every client updates.
-func (w *world) createShared(t *testing.T, launch launcher, l *ledger) (ids []int) {
+func (w *world) createShared(t *testing.T, launch launcher, l *sharedLedger) (ids []int) {
 	c := w.startClient(t, launch)
 	for range 2 {
 		a := c.do(order{Op: "create", Subject: "for all"})
@@ -112,9 +105,6 @@ func (w *world) recover(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 }
 
-// shortTimeout is the lock timeout of a hook that is expected to give up.
-const shortTimeout = 500 * time.Millisecond
-
 // interleaving has a hook run while a client is between reading and writing.
 type interleaving struct {
 	name  string
@@ -127,25 +117,26 @@ var interleavings = []interleaving{
 	{"a task of the skill is updated", func(id int) order { return order{Op: "update", ID: id} }, call{skill: "three"}},
 }
 
-// start hydrates and lets a client read; its write is pending. lock says whether the
-// client keeps to the protocol.
-func (i interleaving) start(t *testing.T, launch launcher, lock bool) (*world, *history, *emulated, order) {
+// run runs a hook while a client holds a lock: the hook gives up after its timeout, and another hydrates when the client has finished.
+func (i interleaving) run(t *testing.T, launch launcher) {
 	w := newWorld(t)
 	w.addManualTask(t, 1)
-	before := w.Tasks(t)
+	h := &history{before: w.Tasks(t), ledger: newLedger().ledger}
 	first := w.run(t, call{skill: "three"})
 	require.Len(t, first.created, 3)
-	h := &history{before: before, ledger: newLedger(), outcomes: []outcome{first}}
 	c := w.startClient(t, launch)
 	o := i.order(worlds.TaskNumber(first.created[0]))
-	o.Wait, o.SkipLocks = true, !lock
+	o.Wait = true
 	c.send(o)
 	require.True(t, c.receive().Paused)
-	return w, h, c, o
-}
 
-// finish lets the client write and adds the result to the history.
-func (i interleaving) finish(t *testing.T, w *world, h *history, c *emulated, o order) {
+	before := w.Tasks(t)
+	waiting := i.call
+	waiting.timeout = shortTimeout
+	got := w.run(t, waiting)
+	assert.Equal(t, 2, got.code, "%s", got)
+	assert.Equal(t, before, w.Tasks(t))
+
 	c.send(order{})
 	a := c.receive()
 	require.Empty(t, a.Error)
@@ -153,104 +144,10 @@ func (i interleaving) finish(t *testing.T, w *world, h *history, c *emulated, o 
 		h.ledger.given = append(h.ledger.given, a.ID)
 		h.ledger.tasks[a.ID] = &clientTask{subject: o.Subject}
 	}
-	h.after = w.Tasks(t)
-}
-
-// TestHookWaitsForClient runs a hook while a client holds a lock: the hook gives up
-// after its timeout, and another hydrates when the client has finished.
-func TestHookWaitsForClient(t *testing.T) {
-	for _, i := range interleavings {
-		t.Run(i.name, func(t *testing.T) { i.run(t, goEmulator) })
-	}
-}
-
-func (i interleaving) run(t *testing.T, launch launcher) {
-	w, h, c, o := i.start(t, launch, true)
-	before := w.Tasks(t)
-	call := i.call
-	call.timeout = shortTimeout
-	got := w.run(t, call)
-	assert.Equal(t, 2, got.code, "%s", got)
-	assert.Equal(t, before, w.Tasks(t))
-	i.finish(t, w, h, c, o)
-	h.outcomes = append(h.outcomes, w.run(t, i.call))
+	h.outcomes = []outcome{first, w.run(t, i.call)}
 	h.after = w.Tasks(t)
 	assert.Empty(t, h.violations())
 	assert.Empty(t, w.leftovers(t))
-}
-
-// TestChecksFindAClientWithoutLocks: a client that takes no lock undoes what the hook did.
-func TestChecksFindAClientWithoutLocks(t *testing.T) {
-	for _, i := range interleavings {
-		t.Run(i.name, func(t *testing.T) {
-			w, h, c, o := i.start(t, goEmulator, false)
-			h.outcomes = append(h.outcomes, w.run(t, i.call))
-			i.finish(t, w, h, c, o)
-			assert.NotEmpty(t, h.violations())
-		})
-	}
-}
-
-// concurrentHooks is the number of hooks that run at once.
-const concurrentHooks = 8
-
-// TestConcurrentHooksAreSerial runs eight hooks of different skills and policies on one
-// list: the result is that of some serial order.
-func TestConcurrentHooksAreSerial(t *testing.T) {
-	for round := range uint64(25) {
-		t.Run(fmt.Sprint(round), func(t *testing.T) {
-			w := newWorld(t)
-			w.addManualTask(t, 1)
-			require.Zero(t, w.run(t, call{skill: "active"}).code)
-			w.addManualTask(t, 20)
-			h := &history{before: w.Tasks(t)}
-			h.outcomes = w.runAtOnce(t, randomCalls(rand.New(rand.NewPCG(round, 8))))
-			h.after = w.Tasks(t)
-			assert.Empty(t, h.violations())
-			assert.Empty(t, w.locks(t))
-			assert.Empty(t, w.leftovers(t))
-		})
-	}
-}
-
-// TestSameInvocationHydratesOnce starts several hooks for one invocation, as a plugin and the settings do when both register one.
-// Without tool_use_id they cannot tell that they serve one, and each hydrates.
-func TestSameInvocationHydratesOnce(t *testing.T) {
-	for n := range 10 {
-		use, want := fmt.Sprint("use", n), 1
-		if n == 0 {
-			use, want = "", 4
-		}
-		w := newWorld(t)
-		h := &history{before: w.Tasks(t)}
-		h.outcomes = w.runAtOnce(t, slices.Repeat([]call{{skill: "three", use: use}}, 4))
-		h.after = w.Tasks(t)
-		idle := slices.DeleteFunc(slices.Clone(h.outcomes), func(o outcome) bool { return len(o.created) > 0 })
-		assert.Len(t, idle, 4-want)
-		assert.Len(t, h.after, 3)
-		assert.Empty(t, h.violations())
-	}
-}
-
-// randomCalls returns eight calls of random skills and policies. The first always
-// creates tasks.
-func randomCalls(rng *rand.Rand) []call {
-	calls := []call{{skill: "three"}}
-	for len(calls) < concurrentHooks {
-		calls = append(calls, randomCall(rng))
-	}
-	return calls
-}
-
-// randomCall returns a call of a random skill and policy.
-func randomCall(rng *rand.Rand) call {
-	pick := func(words ...string) string { return words[rng.IntN(len(words))] }
-	return call{
-		skill:  pick(worlds.Names(skills)...),
-		scope:  pick("all", "skill"),
-		active: pick("reset", "refuse"),
-		agent:  rng.IntN(4) == 0,
-	}
 }
 
 // randomCallBesideClients is a randomCall that always creates tasks: a client that deletes

@@ -31,8 +31,6 @@ type script struct {
 	At     int            // before this step, counted from 1
 	Hold   string         // before the first step with this prefix, report it and wait
 	FullAt int            // from this step on, counted from 1, the disk is full
-
-	KeepFiles string // a deliberate break of the rules: report success for the removal of files with this suffix, and keep them
 }
 
 // holdingLine is the report of a hook that holds.
@@ -64,7 +62,7 @@ func runScriptedHook() int {
 	defer stop()
 	d := &director{script: s, ctx: ctx}
 	_, err = hydrate.Run(ctx, r, os.LookupEnv, hydrate.Options{Policy: policyOfArguments(), Flat: true, LockTimeout: noTimeout,
-		History: historyOfArguments(), FS: d.files()})
+		History: historyOfArguments(), FS: &faultfs.Steps{FS: vfs.OS{}, Before: d.before}})
 	if err != nil {
 		d.report.Committed = false
 	}
@@ -105,14 +103,6 @@ type director struct {
 	step   int
 	held   bool
 	own    bool // whether its own transaction has begun
-}
-
-func (d *director) files() vfs.FS {
-	var files vfs.FS = vfs.OS{}
-	if d.KeepFiles != "" {
-		files = keeping{files, d.KeepFiles}
-	}
-	return &faultfs.Steps{FS: files, Before: d.before}
 }
 
 func (d *director) printReport() {
@@ -177,18 +167,4 @@ func (o *outcome) readReport(t *testing.T) {
 	if r.Committed {
 		o.created, o.deleted = r.Created, r.Deleted
 	}
-}
-
-// keeping is a file system that reports the removal of files outside the state
-// directory with this suffix, and keeps them.
-type keeping struct {
-	vfs.FS
-	suffix string
-}
-
-func (k keeping) Remove(name string) error {
-	if strings.HasSuffix(name, k.suffix) && !strings.Contains(name, ".fsmtx/") {
-		return nil
-	}
-	return k.FS.Remove(name)
 }

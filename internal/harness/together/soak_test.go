@@ -38,7 +38,7 @@ import (
 // and compared at the end with the list's history and the steps' evidence.
 type soak struct {
 	*world
-	ledger *ledger
+	ledger *sharedLedger
 	over   chan struct{} // closed when the client has done its work
 
 	mu       sync.Mutex
@@ -90,7 +90,7 @@ func (s *soak) run(t *testing.T, launch launcher, seed uint64) {
 	actor(30, s.step)
 	actor(40, s.recoverOnce)
 	client := &worker{
-		emulated: s.startClient(t, launch), rng: rand.New(rand.NewPCG(seed, 1)), ledger: s.ledger, shared: shared,
+		running: s.startClient(t, launch), rng: rand.New(rand.NewPCG(seed, 1)), ledger: s.ledger, shared: shared,
 		first: true, dies: true, staleLocks: true,
 	}
 	client.work(60)
@@ -295,7 +295,7 @@ func (s *soak) entries(t *testing.T) (all []entry) {
 func (s *soak) violations(t *testing.T) (found []string) {
 	all := s.entries(t)
 	after := s.Tasks(t)
-	clients := &history{before: map[string]worlds.File{}, after: after, ledger: s.ledger}
+	clients := &history{before: map[string]worlds.File{}, after: after, ledger: s.ledger.ledger}
 	found = append(found, clients.lostWrites()...)
 	found = append(found, s.notReplayed(all, after)...)
 	found = append(found, s.unlikeTheHistory(all)...)
@@ -336,7 +336,7 @@ func (s *soak) notReplayed(all []entry, after map[string]worlds.File) (found []s
 			now[name], given[name] = true, true
 		}
 	}
-	h := &history{ledger: s.ledger}
+	h := &history{ledger: s.ledger.ledger}
 	mayBeGone := h.deletedByClient()
 	for name := range now {
 		if _, there := after[name]; !there && !mayBeGone[name] {

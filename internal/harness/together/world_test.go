@@ -102,6 +102,9 @@ func (w *world) locks(t *testing.T) []string {
 	return names
 }
 
+// stale is the age at which the client takes a lock over.
+const stale = 10 * time.Second
+
 // leftovers returns what would disturb the next process: fresh locks, and a journal.
 func (w *world) leftovers(t *testing.T) (problems []string) {
 	t.Helper()
@@ -136,7 +139,6 @@ var raceOptions = "GORACE=" + os.Getenv("GORACE")
 // roles are what this program may be instead of the tests.
 var roles = map[string]func(){
 	"scripted hook": func() { os.Exit(runScriptedHook()) },
-	"client":        func() { os.Exit(runClientEmulator(os.Args[1])) },
 }
 
 func TestMain(m *testing.M) {

@@ -17,7 +17,6 @@ const die = () => process.kill(process.pid, 'SIGKILL');
 class Failed extends Error {}
 
 async function withLock(name, order, work) {
-  if (order.skipLocks) return work();
   let release;
   try {
     release = await lockfile.lock(at(name), { retries });
@@ -128,7 +127,7 @@ async function strip(order) {
     try {
       const task = JSON.parse(await fs.promises.readFile(at(name), 'utf8'));
       if (!task.blockedBy.includes(String(order.id))) continue;
-      await update({ id: parseInt(name, 10), skipLocks: order.skipLocks }, (t) => {
+      await update({ id: parseInt(name, 10) }, (t) => {
         t.blockedBy = t.blockedBy.filter((id) => id !== String(order.id));
       });
     } catch {
