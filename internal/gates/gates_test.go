@@ -145,12 +145,15 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// keepCases are updates of the step #2 of a state, with words of their denial, and none if they are allowed.
-func keepCases() (*state.State, map[string]keepCase) {
+// TestKeep: updates of the step #2, with words of their denial, and none if they are allowed.
+func TestKeep(t *testing.T) {
 	s := stateOf(stepLine{id: 1, status: inProgress}, stepLine{id: 2, status: pending, after: ids(1)})
 	text := func(s string) *string { return &s }
 	s.Steps[0].Description, s.Steps[1].Description = "Do it.", "Do it."
-	return s, map[string]keepCase{
+	for name, k := range map[string]struct {
+		u    Update
+		want string
+	}{
 		"a status": {Update{Status: completed}, ""},
 		"a deletion": {Update{Status: workflow.Deleted},
 			`#2 "B" is a step of the workflow "release" and stays in the list. Its status can become in_progress, completed or pending again`},
@@ -176,23 +179,9 @@ func keepCases() (*state.State, map[string]keepCase) {
 		"another step waits":        {Update{AddBlocks: []string{"1"}}, `and so is #1 "A": what a step waits for must not change`},
 		"it waits for a task of no skill": {Update{Task: "99", AddBlocks: []string{"2"}},
 			"so it cannot be made to wait for another task. Leave it out of addBlocks of #99"},
-	}
-}
-
-type keepCase struct {
-	u    Update
-	want string
-}
-
-func (k keepCase) verdict(s *state.State) Verdict {
-	k.u.Task = cmp.Or(k.u.Task, "2")
-	return keep(s, s.Step(2), k.u)
-}
-
-func TestKeep(t *testing.T) {
-	s, cases := keepCases()
-	for name, k := range cases {
-		v := k.verdict(s)
+	} {
+		k.u.Task = cmp.Or(k.u.Task, "2")
+		v := keep(s, s.Step(2), k.u)
 		assert.Equal(t, k.want == "", v.Allowed(), name)
 		assert.Contains(t, v.Reason, k.want, name)
 	}
@@ -220,7 +209,10 @@ func TestEditsByAnyPath(t *testing.T) {
 		l.List.Dir + "/1.json": false, "~/" + name + "/1.json": false, name + "/1.json": false, "there/1.json": false, "x/1.json": true,
 		"elsewhere/../" + name + "/1.json": false, "there/../" + name + "/1.json": false, "": true,
 	} {
-		require.Equal(t, allowed, l.Edit(path, filepath.Dir(l.List.Dir)).Allowed(), path)
+		v := l.Edit(path, filepath.Dir(l.List.Dir))
+		require.Equal(t, allowed, v.Allowed(), path)
+		require.Equal(t, !allowed, strings.Contains(v.Reason,
+			"Use your task tools, the tools of the workflow, or fsmtx start and fsmtx complete"))
 	}
 	require.True(t, l.Edit("1.json", "").Allowed())
 }
@@ -320,12 +312,16 @@ Also ready: #4 "D"
 	require.Contains(t, resumed(stateOf(stepLine{id: 1, status: pending, after: ids(1)})), "only a person can go past that")
 }
 
-// gateCases are what gates say of the step #4 "D" of a state, in the evidence and to whom it concerns; nothing if it passes.
-func gateCases(c *state.Current) []gateCase {
+// TestWhatAGateSays of a step, in the evidence and to whom it concerns; nothing if it passes.
+func TestWhatAGateSays(t *testing.T) {
+	c := stateOf(stepLine{id: 4, status: inProgress, approval: "Publish?\nReally?"}).Steps[0]
 	missing := func(names ...string) fact { return fact{dir: "/project", Sight: facts.Sight{Missing: names}} }
 	link := missing("a.txt")
 	link.Outside, link.Sight.Err = []string{"link"}, errors.New("no permission")
-	return []gateCase{
+	for _, g := range []struct {
+		verdict     Verdict
+		why, reason string
+	}{
 		{files(c, workflow.AtCompletion, missing()), "", ""},
 		{files(c, workflow.AtStart, missing()), "", ""},
 		{files(c, workflow.AtCompletion, missing("a.txt", "dist/*")), "missing: a.txt and dist/*",
@@ -350,17 +346,7 @@ func gateCases(c *state.Current) []gateCase {
 		{approval(c), "approval: Publish? Really?", "Publish?\nReally?\n(Yes completes the step #4 \"D\" of release.)"},
 		{unapproved(c), "completed without approval", `#4 "D" was completed without the approval that it needs. ` +
 			`Set it to in_progress and complete it again, so that the person is asked`},
-	}
-}
-
-type gateCase struct {
-	verdict     Verdict
-	why, reason string
-}
-
-func TestWhatAGateSays(t *testing.T) {
-	c := stateOf(stepLine{id: 4, status: inProgress, approval: "Publish?\nReally?"}).Steps[0]
-	for _, g := range gateCases(c) {
+	} {
 		require.Equal(t, []any{g.why, g.reason, g.why == ""}, []any{g.verdict.Why, g.verdict.Reason, g.verdict.Allowed()})
 	}
 	require.NotNil(t, check(c, state.Result{Run: "make"}).Check, "the result is kept as evidence")

@@ -70,17 +70,23 @@ func TestWhatAPersonCannotDo(t *testing.T) {
 	}
 }
 
-// TestWhatIsLoggedOfATree: a workflow with outcomes, and one under a step of it.
-func TestWhatIsLoggedOfATree(t *testing.T) {
+// TestWhatIsLogged: each decision of a workflow with outcomes, and of one under a step of it: who decided, about what, and how many
+// steps are open then.
+func TestWhatIsLogged(t *testing.T) {
 	l := reviewed(t)
 	var all []string
 	l.Log = func(r decisions.Record) {
-		r.List, r.Project, r.Time, r.CheckTime, r.Spec, r.Session = "", "", time.Time{}, 0, "", ""
+		require.Equal(t, []string{l.List.Dir, l.project, "s1"}, []string{r.List, r.Project, r.Session})
+		r.List, r.Project, r.Session, r.Time, r.CheckTime = "", "", "", time.Time{}, 0
 		text, err := json.Marshal(r, jsonx.Tolerant)
 		require.NoError(t, err)
 		all = append(all, string(text))
 	}
 	tty := "/dev/pts/1"
+	l.denies(2, inProgress)
+	for _, agent := range []string{"", "", "sub"} { // sent back, then left; a subagent leaves nothing open
+		l.stops(Stopping{Mode: Remind, Agent: agent})
+	}
 	l.end(1, "")
 	l.write("pass", "1")
 	l.begin(2)

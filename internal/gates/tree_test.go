@@ -12,7 +12,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
-	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
@@ -142,29 +141,6 @@ func TestReopenBeforePartsThatHaveLedBack(t *testing.T) {
 	l.end(1, "ok")
 	require.NotNil(t, l.end(11, "again").Turn)
 	assert.Contains(t, l.end(11, "again").Reason, "as often as it may")
-}
-
-func TestCopiesComeInOneRecord(t *testing.T) {
-	l := hydrated(t, Step{Subject: "Migrate", Outcomes: []Outcome{{Name: "ok"}}})
-	l.begin(1)
-	record := workflow.Workflow{Command: "release", Session: "s1", Dir: l.project}
-	change := txn.Change{Label: "{}"}
-	for i, item := range []string{"a.go", "b.go"} {
-		s := Step{ID: int64(11 + i), Local: 1, Subject: "Migrate: " + item, Status: pending}
-		record.Under = append(record.Under, workflow.Workflow{Parent: 1, Round: 1, Item: item, Steps: []Step{s}})
-		change.Creates = append(change.Creates, txn.File{Name: fileName(s.ID), Data: taskText(s), Mode: 0o644})
-	}
-	var err error
-	change.Record, err = record.Encode()
-	require.NoError(t, err)
-	l.commit(change)
-	s := l.state()
-	assert.Equal(t, ids(11, 12), ready(s))
-	assert.Equal(t, []string{"a.go", "s1"}, []string{s.Step(11).Workflow.Item, s.Step(12).Workflow.Session})
-	assert.Contains(t, l.denies(1, completed),
-		`under it is the item "a.go", of which #11 "Migrate: a.go" is open and the item "b.go", of which #12`)
-	l.ended(11)
-	assert.Contains(t, l.told(12, ""), `The item "b.go" is done. Every item is. Go on with #1 "Migrate"`)
 }
 
 // TestReopenBeforeWhatWasOver: what was under a step that a person has gone past or ended is open again with it.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
@@ -225,6 +226,37 @@ func (l *list) writes(files []string) {
 	}
 }
 
+// Update and the three below are those of the frame. What they say to the model is fit to be read, in every test.
+func (l *list) Update(ctx context.Context, u Update) Verdict { return l.fit(l.Frame.Update(ctx, u)) }
+
+func (l *list) Completed(ctx context.Context, u Update) Verdict {
+	return l.fit(l.Frame.Completed(ctx, u))
+}
+
+func (l *list) Call(ctx context.Context, x ToolCall) Verdict { return l.fit(l.Frame.Call(ctx, x)) }
+
+func (l *list) Answered(ctx context.Context, u Update, yes bool, how state.How) Verdict {
+	return l.fit(l.Frame.Answered(ctx, u, yes, how))
+}
+
+// fit fails the test unless what is said of a refusal is short but for the output of a command, names a step, and says of each command
+// that goes round a rule that a person has to run it.
+func (l *list) fit(v Verdict) Verdict {
+	l.t.Helper()
+	if v.Allowed() || v.Undecided() {
+		return v
+	}
+	text, _, _ := strings.Cut(v.Reason, "\nThe end of its output:\n")
+	assert.Less(l.t, len(text), 1000, text)
+	assert.NotRegexp(l.t, `%!|[^\n ]  |\.\.\n`, text)
+	assert.Contains(l.t, text, "#")
+	for _, command := range []string{"fsmtx step ", "fsmtx undo "} {
+		before, after, found := strings.Cut(text, command)
+		assert.True(l.t, !found || strings.Contains(before, "person") || strings.HasPrefix(after, "is registered twice"), text)
+	}
+	return v
+}
+
 // ask requests an update, as the hook does.
 func (l *list) ask(id int64, status string) Verdict {
 	return l.Update(l.t.Context(), Update{Task: message.Itoa(id), Status: status})
@@ -267,10 +299,15 @@ func (l *list) begin(ids ...int64) (told string) {
 	return told
 }
 
-// gives completes a step with this metadata as the client does: it sets the status, or carries out the rewritten update.
+// gives completes a step with this metadata as the client does.
 func (l *list) gives(id int64, metadata string) Verdict {
 	l.t.Helper()
-	v := l.Update(l.t.Context(), Update{Task: message.Itoa(id), Status: completed, Metadata: jsontext.Value(metadata)})
+	return l.carries(id, l.Update(l.t.Context(), Update{Task: message.Itoa(id), Status: completed, Metadata: jsontext.Value(metadata)}))
+}
+
+// carries carries out a completion that was let through: the step is pending if it is open again.
+func (l *list) carries(id int64, v Verdict) Verdict {
+	l.t.Helper()
 	switch {
 	case !v.Allowed():
 		return v
