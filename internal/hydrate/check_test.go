@@ -106,34 +106,6 @@ func TestCheckFindsATypedSkillByItsPrompt(t *testing.T) {
 	assert.Equal(t, filepath.Join(h.dir, folder, "fsm.json"), result.Mistake.Taken)
 }
 
-// TestACorrectedPredictionIsNotCorrectedAgain: a later check goes by the last change that was
-// made for the call, which is the correction and not the wrong prediction.
-func TestACorrectedPredictionIsNotCorrectedAgain(t *testing.T) {
-	for name, spec := range map[string]string{"with a workflow": `[{"id": 1, "subject": "b"}]`, "without a workflow": ""} {
-		t.Run(name, func(t *testing.T) {
-			h := newHome(t)
-			h.write(".claude/skills/near/SKILL.md", "")
-			h.write(".claude/skills/near/fsm.json", `[{"id": 1, "subject": "a"}]`)
-			h.write("elsewhere/far/SKILL.md", "")
-			if spec != "" {
-				h.write("elsewhere/far/fsm.json", spec)
-			}
-			h.typesNear()
-			check := func() *hydrate.Hydration {
-				found, _ := h.checked(h.runsFar("near"))
-				return found
-			}
-			found := check()
-			require.NotNil(t, found)
-			_, err := found.Apply(t.Context())
-			require.NoError(t, err)
-			corrected := h.tasks()
-			assert.Nil(t, check())
-			assert.Equal(t, corrected, h.tasks())
-		})
-	}
-}
-
 // TestARareLayoutIsRightOneEventLater: the search does not know these layouts of skills. At the call the tasks are missing, or
 // those of another folder; the next check puts in those of the folder that the client ran, or takes the others away.
 func TestARareLayoutIsRightOneEventLater(t *testing.T) {

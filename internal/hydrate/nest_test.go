@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -27,7 +26,7 @@ func begun(t *testing.T) *home {
 	h := newHome(t)
 	h.write("project/sub/file", "")
 	h.write(".claude/skills/outer/fsm.json", `[{"id": 1, "subject": "one", "status": "in_progress"}, {"id": 2, "subject": "two"}]`)
-	_, err := h.hydrateFor("outer", "", fsmspec.ScopeAll, false)
+	_, err := h.calls(hydrate.Request{Command: "outer"}, hydrate.Options{})
 	require.NoError(t, err)
 	return h
 }
@@ -42,7 +41,9 @@ func TestTwoSkillsAtOnceBothNest(t *testing.T) {
 	for n := range calls {
 		command := fmt.Sprintf("inner%d", n)
 		h.write(".claude/skills/"+command+"/fsm.json", `[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b"}]`)
-		wg.Go(func() { _, errs[n] = h.hydrateFor(command, fmt.Sprint("agent", n%2), fsmspec.ScopeAll, false) })
+		wg.Go(func() {
+			_, errs[n] = h.calls(hydrate.Request{Command: command, Agent: fmt.Sprint("agent", n%2)}, hydrate.Options{})
+		})
 	}
 	wg.Wait()
 	for _, err := range errs {
@@ -63,7 +64,7 @@ func TestWithoutARecordTasksAreReplaced(t *testing.T) {
 	h := begun(t)
 	require.NoError(t, os.RemoveAll(filepath.Join(h.dir, ".claude/tasks/.list.fsmtx")))
 	h.write(".claude/skills/inner/fsm.json", `[{"id": 1, "subject": "a"}]`)
-	result, err := h.hydrateFor("inner", "", fsmspec.ScopeAll, false)
+	result, err := h.calls(hydrate.Request{Command: "inner"}, hydrate.Options{})
 	require.NoError(t, err)
 	assert.Nil(t, result.Nested)
 	assert.Len(t, result.Deleted, 2)
@@ -90,12 +91,7 @@ func TestNothingIsReplacedWhileTheStateCannotBeRead(t *testing.T) {
 
 // callFor calls a skill for a session that works the workflows of these skills.
 func (h *home) callFor(command string, flat bool, mine ...string) hydrate.Result {
-	r := hydrate.Request{Event: "PostToolUse", Session: "list", Command: command, Cwd: filepath.Join(h.dir, "project/sub")}
-	env := func(name string) (string, bool) {
-		v, ok := map[string]string{"HOME": h.dir, "CLAUDE_PROJECT_DIR": filepath.Join(h.dir, "project")}[name]
-		return v, ok
-	}
-	result, err := hydrate.Run(context.Background(), r, env, hydrate.Options{LockTimeout: 5 * time.Second, Flat: flat,
+	result, err := h.calls(hydrate.Request{Command: command}, hydrate.Options{Flat: flat,
 		Mine: func(name string) bool { return slices.Contains(mine, name) }})
 	require.NoError(h.t, err)
 	return result
@@ -163,7 +159,7 @@ func TestEnforcementOfBegin(t *testing.T) {
 	h := newHome(t)
 	h.write(".claude/skills/outer/fsm.json", `[{"id": 1, "subject": "one"}, {"id": 2, "subject": "two"}]`)
 	h.write(".claude/skills/inner/fsm.json", `[{"id": 1, "subject": "a"}]`)
-	_, err := h.hydrateFor("outer", "", fsmspec.ScopeAll, false)
+	_, err := h.calls(hydrate.Request{Command: "outer"}, hydrate.Options{})
 	require.NoError(t, err)
 	before, tried := h.tasks(), 0
 	r := hydrate.Request{Event: "PostToolUse", Session: "list", Command: "inner", Project: h.dir, Begun: true}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,8 +23,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/tasks"
-	"github.com/fsmtx/fsmtx/internal/workflow"
-	"github.com/fsmtx/fsmtx/txn"
 )
 
 // home is a home directory with one task list, for one run of a property.
@@ -235,65 +234,82 @@ func b2i(b bool) int {
 	return 0
 }
 
-// TestValidSpecKeepsOtherTasksAndCreatesThePlanned: afterwards the list has the tasks that
-// had to be kept and the planned ones. Numbers are new, references are correct, and the
-// client shows every created file.
-func TestValidSpecKeepsOtherTasksAndCreatesThePlanned(t *testing.T) {
+// TestHydrations: a preview changes nothing, and the hydration does what it said. Afterwards the list has the tasks that had to be
+// kept and the planned ones, with new numbers and correct references, and the record has their steps. A second hydration
+// makes the same tasks with other numbers.
+func TestHydrations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHome(t)
 		stay := genList(t, h)
 		spec := genSpec(t, h)
 		h.spec(spec)
-		highest := h.highest()
-		result, err := h.hydrate()
+		p, highest := h.previewed(), h.highest()
+		first, err := h.hydrate()
 		require.NoError(t, err)
-		require.Len(t, result.Created, len(spec))
+		require.Equal(t, p.Plan.Creations(), first.Created)
+		require.Equal(t, p.Plan.Deletions(), first.Deleted)
+		require.Len(t, first.Created, len(spec))
 		got := h.tasks()
 		for name, text := range stay {
 			require.Equal(t, text, got[name], name)
 			delete(got, name)
 		}
 		require.Len(t, got, len(spec), "files besides those that had to be kept")
-		for i, c := range result.Created {
-			require.Equal(t, int64(highest+spec[i].ID), c.ID)
-			id := strconv.FormatInt(c.ID, 10)
-			checkTask(t, got[id+".json"], id, spec[i], highest)
+		for i, c := range first.Created {
+			want := tasks.Form.File(c)
+			require.Equal(t, string(want.Data), got[want.Name])
+			spec[i].check(t, c, highest)
+		}
+		if records := h.records(); len(p.Steps) > 0 {
+			require.Equal(t, records[len(records)-1].Steps, p.Steps)
+		}
+		for i, step := range p.Steps {
+			c := first.Created[i]
+			require.Equal(t, []any{c.ID, c.Subject, c.Status.String()}, []any{step.ID, step.Subject, step.Status})
+			require.ElementsMatch(t, c.BlockedBy, slices.Concat(step.BlockedBy, step.Circular))
+		}
+
+		once := h.normalised(first)
+		second, err := h.hydrate()
+		require.NoError(t, err)
+		require.Equal(t, once, h.normalised(second))
+		require.Len(t, second.Deleted, len(first.Created))
+		for _, a := range first.Created {
+			require.False(t, slices.ContainsFunc(second.Created, func(b fsmspec.Creation) bool { return a.ID == b.ID }), "an id was used again")
 		}
 	})
 }
 
-// TestHydrationDoesWhatItsPreviewReturned: and the preview changes nothing.
-func TestHydrationDoesWhatItsPreviewReturned(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		h := newHome(t)
-		genList(t, h)
-		h.spec(genSpec(t, h))
-		before := h.state()
-		found, _, err := hydrate.Find(call, h.env, hydrate.Options{})
-		require.NoError(t, err)
-		p, err := found.Preview(context.Background())
-		require.NoError(t, err)
-		require.Equal(t, before, h.state())
-		require.NotEmpty(t, p.Decisions(fsmspec.Policy{}))
+// previewed returns what a hydration would do.
+func (h *home) previewed() hydrate.Preview {
+	before := h.state()
+	found, _, err := hydrate.Find(call, h.env, hydrate.Options{})
+	require.NoError(h.t, err)
+	p, err := found.Preview(context.Background())
+	require.NoError(h.t, err)
+	require.Equal(h.t, before, h.state())
+	require.NotEmpty(h.t, p.Decisions(fsmspec.Policy{}))
+	return p
+}
 
-		result, err := h.hydrate()
+// check compares a created task with what it was made from.
+func (l local) check(t *rapid.T, c fsmspec.Creation, base int) {
+	waits := map[int64]bool{} // for each once
+	for _, id := range l.BlockedBy {
+		waits[int64(base+id)] = true
+	}
+	for on := range l.When {
+		id, err := strconv.Atoi(on)
 		require.NoError(t, err)
-		require.Equal(t, p.Plan.Creations(), result.Created)
-		require.Equal(t, p.Plan.Deletions(), result.Deleted)
-		for _, c := range p.Plan.Creations() {
-			want := tasks.Form.File(c)
-			data, err := os.ReadFile(filepath.Join(p.List, want.Name))
-			require.NoError(t, err)
-			require.Equal(t, string(want.Data), string(data))
-		}
-		if len(p.Steps) > 0 {
-			history, err := txn.ReadHistory(p.List)
-			require.NoError(t, err)
-			w, err := workflow.ParseWorkflow(history[len(history)-1].Record)
-			require.NoError(t, err)
-			require.Equal(t, w.Steps, p.Steps)
-		}
-	})
+		waits[int64(base+id)] = true
+	}
+	require.Equal(t, []any{int64(base + l.ID), l.Subject}, []any{c.ID, c.Subject})
+	require.ElementsMatch(t, slices.Collect(maps.Keys(waits)), c.BlockedBy)
+	want := map[string]any{"fsm": "skill"}
+	maps.Copy(want, l.Metadata)
+	var got map[string]any
+	require.NoError(t, json.Unmarshal([]byte(c.Metadata), &got))
+	require.Equal(t, want, got)
 }
 
 // highest returns the largest number that the list has had, by the client's rule (fact 5).
@@ -307,65 +323,6 @@ func (h *home) highest() int {
 	mark, _ := os.ReadFile(filepath.Join(h.list(), ".highwatermark"))
 	n, _ := strconv.Atoi(string(mark))
 	return max(highest, n)
-}
-
-// checkTask checks that the client shows a created file as the wanted task.
-func checkTask(t *rapid.T, text, id string, want local, base int) {
-	var got struct {
-		ID          *string         `json:"id"`
-		Subject     *string         `json:"subject"`
-		Description *string         `json:"description"`
-		ActiveForm  *string         `json:"activeForm"`
-		Owner       *string         `json:"owner"`
-		Status      *string         `json:"status"`
-		Blocks      *[]string       `json:"blocks"`
-		BlockedBy   *[]string       `json:"blockedBy"`
-		Metadata    *map[string]any `json:"metadata"`
-	}
-	require.NoError(t, json.Unmarshal([]byte(text), &got, json.RejectUnknownMembers(true)))
-	require.Equal(t, id, *got.ID)
-	require.Equal(t, want.Subject, *got.Subject)
-	require.Contains(t, []string{"pending", "in_progress", "completed"}, *got.Status)
-	var blockedBy []string
-	for on := range want.When {
-		id, err := strconv.Atoi(on)
-		require.NoError(t, err)
-		want.BlockedBy = append(slices.Clone(want.BlockedBy), id)
-	}
-	for _, id := range slices.Compact(slices.Sorted(slices.Values(want.BlockedBy))) { // each once
-		blockedBy = append(blockedBy, strconv.Itoa(base+id))
-	}
-	require.ElementsMatch(t, blockedBy, *got.BlockedBy)
-	require.NotNil(t, *got.Blocks)
-	require.Equal(t, "skill", (*got.Metadata)["fsm"])
-	if want.Metadata != nil {
-		require.Equal(t, want.Metadata["k"], (*got.Metadata)["k"])
-	}
-	require.NotNil(t, got.Description)
-	require.NotNil(t, got.ActiveForm)
-	require.NotNil(t, got.Owner)
-}
-
-// TestTwiceIsOnceUpToIDs: invoking a skill again creates the same tasks with other
-// numbers.
-func TestTwiceIsOnceUpToIDs(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		h := newHome(t)
-		genList(t, h)
-		h.spec(genSpec(t, h))
-		first, err := h.hydrate()
-		require.NoError(t, err)
-		once := h.normalised(first)
-		second, err := h.hydrate()
-		require.NoError(t, err)
-		require.Equal(t, once, h.normalised(second))
-		require.Len(t, second.Deleted, len(first.Created))
-		for _, a := range first.Created {
-			for _, b := range second.Created {
-				require.NotEqual(t, a.ID, b.ID, "an id was used again")
-			}
-		}
-	})
 }
 
 // normalised returns the files of the list with the numbers of the created tasks
