@@ -351,6 +351,9 @@ func TestSoundWorkflows(t *testing.T) {
 		"a step that comes after two branches": {
 			{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}}, {ID: 2, When: []Condition{{1, []string{"a"}}}},
 			{ID: 3, When: []Condition{{1, []string{"b"}}}}, {ID: 4, BlockedBy: ids(2, 3)}},
+		"a step that comes after two branches, of which the third ends all": {
+			{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}, {Name: "quit", Stop: true}}}, {ID: 2, When: []Condition{{1, []string{"a"}}}},
+			{ID: 3, When: []Condition{{1, []string{"b"}}}}, {ID: 4, BlockedBy: ids(2, 3)}},
 		"a command chooses among two": {{ID: 1, Decides: Command, Outcomes: []Outcome{{Name: "a"}, {Name: "b", Stop: true}}}},
 		"a person chooses among two":  {{ID: 1, Decides: Person, Outcomes: []Outcome{{Name: "a"}, {Name: "b", Stop: true}}}},
 		"a person chooses among four": {{ID: 1, Decides: Person,
@@ -374,43 +377,6 @@ func many(n int) (steps []Step) {
 		steps = append(steps, Step{ID: int64(i + 1)})
 	}
 	return steps
-}
-
-// BenchmarkNew proves a workflow of 1,000 steps with 30 loops.
-func BenchmarkNew(b *testing.B) {
-	steps := make([]Step, 1000)
-	for i := range steps {
-		steps[i].ID = int64(i + 1)
-		for j := max(0, i-5); j < i; j++ {
-			steps[i].BlockedBy = append(steps[i].BlockedBy, int64(j+1))
-		}
-		if i%33 == 32 {
-			steps[i].Outcomes = []Outcome{{Name: "again", Back: int64(i - 20), Max: 1}}
-			for j := i + 1; j < min(1000, i+6); j++ {
-				steps[j].BlockedBy = nil
-			}
-		}
-	}
-	for i := 33; i < 1000; i++ { // what comes after a loop depends on its end
-		end := int64(i/33*33 + 0)
-		steps[i].BlockedBy = slices.DeleteFunc(steps[i].BlockedBy, func(id int64) bool { return id < end })
-		if len(steps[i].BlockedBy) == 0 || i%33 < 6 {
-			steps[i].BlockedBy = append(steps[i].BlockedBy, end)
-		}
-	}
-	if _, faults := New(steps); slices.ContainsFunc(faults, func(f Fault) bool { return !f.Warning }) {
-		require.Empty(b, faults)
-	}
-	for b.Loop() {
-		New(steps)
-	}
-}
-
-// A step comes after the branches of a choice: the outcome without a branch ends the workflow, so there is nothing to warn of.
-func TestNothingComesAfterAStop(t *testing.T) {
-	_, faults := New([]Step{{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}, {Name: "quit", Stop: true}}},
-		{ID: 2, When: []Condition{{1, []string{"a"}}}}, {ID: 3, When: []Condition{{1, []string{"b"}}}}, {ID: 4, BlockedBy: ids(2, 3)}})
-	assert.Empty(t, faults)
 }
 
 // TestUnset: ways to a step on which no setter gives its value.
@@ -584,11 +550,6 @@ func TestStartSettles(t *testing.T) {
 	assert.Equal(t, "a", s.Outcome(1))
 	assert.Equal(t, ids(2, 4), s.Ready())
 	assert.Equal(t, []any{"", 0, 0, false}, []any{s.Outcome(9), s.Round(9), s.Times(9, "a"), s.NotNeeded(9)})
-}
-
-func TestCircular(t *testing.T) {
-	assert.Equal(t, map[int64][]int64{1: {2}, 2: {1}, 4: {4}},
-		Circular(map[int64][]int64{1: {2, 5}, 2: {1}, 3: {1}, 4: {4, 1}, 5: nil}))
 }
 
 // A blocker is circular if a walk over blockers leads from it to the step, and without those every step has its turn.

@@ -27,18 +27,6 @@ func TestBlockersThatTheListHas(t *testing.T) {
 	assert.Equal(t, []string{"1"}, s.Step(2).blockers(s))
 }
 
-// TestSkippedIsNotDone: a person's "done" is not a "skip".
-func TestSkippedIsNotDone(t *testing.T) {
-	for why, want := range map[string]bool{SkipWord + "x": true, DoneWord + "x": false, "x": false} {
-		s := ago(stateOf(stepLine{id: 1, status: completed}), 0, 1, completed, Override)
-		s.Evidence[0].Why = why
-		assert.Equal(t, want, s.skipped(1), why)
-		s.Evidence[0].Verdict = Allow
-		assert.False(t, s.skipped(1), why)
-	}
-	assert.False(t, stateOf(stepLine{id: 1}).skipped(1))
-}
-
 // TestLastLines: twenty lines at most, and as many characters as the agent reads.
 func TestLastLines(t *testing.T) {
 	all := strings.Split(strings.Repeat("x\n", 30), "\n")
@@ -114,6 +102,12 @@ func TestWord(t *testing.T) {
 		{"skipped", stepLine{id: 2, status: completed}, func(_ *State, c *Current) { c.Outcome = machine.Skipped }},
 		{"skipped", stepLine{id: 2, status: completed, passed: true}, func(s *State, _ *Current) {
 			ago(s, 0, 2, completed, Override).Evidence[0].Why = SkipWord + "x"
+		}},
+		{"done", stepLine{id: 2, status: completed, passed: true}, func(s *State, _ *Current) { // a person's word, too
+			ago(s, 0, 2, completed, Override).Evidence[0].Why = DoneWord + "x"
+		}},
+		{"done", stepLine{id: 2, status: completed, passed: true}, func(s *State, _ *Current) {
+			ago(s, 0, 2, completed, Allow).Evidence[0].Why = SkipWord + "x"
 		}},
 		{"checking", stepLine{id: 2, status: inProgress}, func(s *State, _ *Current) { s.Pending = []Pending{{Step: 2}} }},
 		{"in progress", stepLine{id: 2, status: inProgress}, func(s *State, _ *Current) {

@@ -158,49 +158,29 @@ func checkBudget(t *rapid.T, b Budget, allowed map[string]int, config configurat
 	}
 }
 
+// TestPropertyTheBudgetIsNotExceededAndARetryIsNotCounted: calls come in any order, with checkpoints between them.
 func TestPropertyTheBudgetIsNotExceededAndARetryIsNotCounted(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var b Budget
-		allowed := map[string]int{}
-		for _, c := range calls(t) {
-			before := b
-			after, v := c.decide(b)
-			if !refuses(v) {
-				allowed[c.key]++
-			}
-			if (refuses(v) || allowed[c.key] > 1) && after.SessionTotal != before.SessionTotal {
-				t.Fatalf("counted: %s, row %d", c.key, v.Row)
-			}
-			require.False(t, allowed[c.key] > 1 && v.Row != 4, "a retry is row 4, not %d", v.Row)
-			b = after
-			checkBudget(t, b, allowed, c.config)
-		}
-	})
-}
-
-// TestPropertyTheBudgetIsNotExceededWithCheckpoints calls come in any order, with checkpoints between them.
-func TestPropertyTheBudgetIsNotExceededWithCheckpoints(t *testing.T) {
 	dir := t.TempDir()
 	round := 0
 	rapid.Check(t, func(t *rapid.T) {
 		round++
 		c := newCall(dir, fmt.Sprint(round))
-		all := calls(t)
-		order := rapid.Permutation(all).Draw(t, "order")
-		checkpoint := rapid.SliceOfN(rapid.SampledFrom([]string{"", "", "A", "B"}), len(order), len(order)).Draw(t, "checkpoints")
-		allowed := map[string]int{}
-		for i, request := range order {
+		file, allowed := BudgetFile(c.Session), map[string]int{}
+		for _, request := range calls(t) {
 			c.config = request.config
+			before := readBudget(t, file)
 			v, broken, err := c.spend(request)
 			require.False(t, err != nil || broken != nil, err, broken)
 			if !refuses(v) {
 				allowed[request.key]++
 			}
-			if checkpoint[i] != "" {
-				require.NoError(t, c.resetBudget(checkpoint[i], true))
+			again, after := allowed[request.key] > 1, readBudget(t, file)
+			require.False(t, (refuses(v) || again) && after.SessionTotal != before.SessionTotal, "counted: %s, row %d", request.key, v.Row)
+			require.False(t, again && v.Row != 4, "a retry is row 4, not %d", v.Row)
+			checkBudget(t, after, allowed, request.config)
+			if phase := rapid.SampledFrom([]string{"", "", "A", "B"}).Draw(t, "checkpoint"); phase != "" {
+				require.NoError(t, c.resetBudget(phase, true))
 			}
-			b := readBudget(t, BudgetFile(c.Session))
-			checkBudget(t, b, allowed, request.config)
 		}
 	})
 }

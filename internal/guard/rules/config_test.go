@@ -10,29 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
-
-func TestDefaults(t *testing.T) {
-	assert.Equal(t, configuration{
-		plugin: "product-planning", branchPrefix: "feature/", specsDir: "specs",
-		names: fileNames{
-			state: stateName, lock: lockName, audit: auditName, spec: specName,
-			tasks: "tasks.md", testPlan: "test-plan.md", testCases: "test-cases", constitution: "constitution.md",
-		},
-		phases: defaultPhases, firstPhase: "SETUP", lastPhase: "COMPLETION",
-		artifacts: defaultArtifacts, required: []string{"design.md", "plan.md", "tasks.md", "test-plan.md"},
-		failing: []string{"RED"}, agents: defaultAgents, servers: []string{"context7", "Ref", "tavily"},
-		staleMinutes: 120, keepDays: 30,
-		stop:         client.DefaultWords(),
-		sessionCalls: 25, phaseCalls: 10, warnPercent: 80,
-		thresholds: thresholds{0.6, 0.5, 0.7},
-		minTasks:   5, minPhases: 2, testPercent: 80, testIDs: []string{"UT", "INT", "E2E", "UAT"},
-		minElements: 3, stepsPerUAT: 3, minWords: 100, judges: []string{"*-judge"},
-	}, defaults)
-}
 
 func TestWrongValuesAreTheDefault(t *testing.T) {
 	assert.Equal(t, defaults, configFrom(t,
