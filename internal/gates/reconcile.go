@@ -63,8 +63,7 @@ func (f *Frame) changing(ctx context.Context, live state.RecordedSteps, agent st
 }
 
 // isBehind reports whether the list does not show the state of a workflow, or shows more than is on record. A task
-// that cannot be read may be one that a power cut has
-// damaged: whoever opens the list writes it again.
+// that cannot be read may be one that a power cut has damaged: opening the list writes it again.
 func isBehind(s *state.State) bool {
 	return s.Interrupted || len(s.Unseen)+len(s.EndedOtherwise) > 0 || s.Unshown || s.Misshapen() || s.Unticked() ||
 		slices.ContainsFunc(s.Steps, func(c *state.Current) bool {

@@ -31,7 +31,7 @@ func (h Hook) Variables(d dialect.Dialect, s Session) []Variable {
 	return vars
 }
 
-// Sets reports whether the agent sets a variable for the hook, whoever knows its value.
+// Sets reports whether the agent sets a variable for the hook, even if its value is not known here.
 func (h Hook) Sets(d dialect.Dialect, name string) bool {
 	if e, _ := d.Event(h.Event); name == e.EnvFile {
 		return true

@@ -33,7 +33,7 @@ type Flags struct {
 	Stop, Checks string
 	Limit        time.Duration
 
-	Agent string // whose hook it is; empty is whoever has sent the event
+	Agent string // whose hook it is; empty for the agent that sent the event
 	Steps string // "on" or "off"
 }
 

@@ -36,7 +36,7 @@ func Next(s terminal.Streams, r Request, call string) {
 }
 
 // Typed returns what a person types for this program: its name, or its path if PATH has no program of that
-// name or another one. go run's program, which is gone when somebody types, has only the name.
+// name or another one. go run's program, which is gone when a person types, has only the name.
 func Typed(s terminal.Streams) string {
 	self, err := programs.Path()
 	if err != nil || settings.IsTemporary(self) || settings.CheckName() == nil || launcherIsOnPath(s.Getenv) {

@@ -82,7 +82,7 @@ func (c npmCopy) Path() string { return filepath.Join(c.dir, programs.Fsmtx) }
 
 // checkDir returns errUntrusted with the path if a program of the copy or a directory above it
 // belongs to another user, or others may write to it. Hooks run the copy in every session,
-// so whoever can replace it runs programs as this user. What does not exist is fine.
+// so a user who can replace it runs programs as this user. What does not exist is fine.
 func (c npmCopy) checkDir() error {
 	own := filepath.Dir(c.dir)
 	paths := []string{filepath.Dir(own), own, c.dir}

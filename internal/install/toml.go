@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	// errServer is returned for a TOML file in which somebody else has configured a server with the
+	// errServer is returned for a TOML file in which another program or a person has configured a server with the
 	// name fsmtx.
 	errServer = message.NewError("the file has an MCP server of its own with the name fsmtx",
 		"rename or remove that server; the file was not changed")
@@ -35,9 +35,9 @@ var errTable = message.NewError("the lines of the MCP server cannot be told from
 
 // tomlServer is the MCP server in a TOML file: a block of lines with a table of its own, which is marked by the line of its
 // header. Codex itself drops the comment above it, or writes tables of its own between the two (measured with 0.169.0).
-// Keys that somebody appends below the header are, by the rules of TOML, keys of the server and are removed with it.
+// Keys that a person appends below the header are, by the rules of TOML, keys of the server and are removed with it.
 //
-// What somebody wrote about a server of this name in another form is never edited, and a file is changed only
+// What a person wrote about a server of this name in another form is never edited, and a file is changed only
 // if it is valid TOML afterwards: Codex does not start with another.
 type tomlServer struct{ Command string }
 

@@ -107,7 +107,7 @@ func ofSkills() []locator.Rule {
 func read(files locator.FS, w locator.Workflow) Workflow {
 	data, err := locator.ReadSpec(files, w.Path, fsmspec.MaxBytes)
 	if err != nil {
-		return Workflow{Workflow: w, unread: true, Problem: strings.TrimPrefix(err.Error(), w.Path+": ")} // whoever lists it shows the path
+		return Workflow{Workflow: w, unread: true, Problem: strings.TrimPrefix(err.Error(), w.Path+": ")} // the path is shown beside it
 	}
 	spec, err := fsmspec.Parse(data)
 	if invalid, ok := errors.AsType[*fsmspec.InvalidError](err); ok {

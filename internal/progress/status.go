@@ -225,7 +225,7 @@ func Waiting(s *state.State) (lines []string) {
 }
 
 // text returns the step in full. The description that came with the file names the values and the time limit; one that
-// somebody has written in the task list since may not.
+// a person has written in the task list since may not.
 func (f Full) text() string {
 	lines := []string{fmt.Sprintf("#%d %s (%s)", f.Number, f.Subject, f.State)}
 	if f.Item != "" {

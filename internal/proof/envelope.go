@@ -94,7 +94,7 @@ func Open(data []byte) (Statement, ssh.PublicKey, error) {
 	return s, key, nil
 }
 
-// Read returns the statement in an envelope, whoever signed it: to count it, not to rely on it.
+// Read returns the statement in an envelope without looking at its signatures: to count it, not to rely on it.
 func Read(data []byte) (Statement, error) {
 	_, payload, err := parseEnvelope(data)
 	if err != nil {

@@ -32,7 +32,7 @@ const serverName = Program
 func (s Server) path() []string { return append(slices.Clip(s.Path), serverName) }
 
 // AddServer returns the file with the server. data is nil if there is no file. Of a server that runs an older program only
-// the program changes: further arguments and its environment are somebody's. It returns
+// the program changes: further arguments and its environment are the user's. It returns
 // ErrForeign if the file has a server with that name that runs another program, or an
 // error of Inspect.
 func AddServer(data []byte, s Server) ([]byte, error) {

@@ -158,7 +158,7 @@ func (st *status) doneUntil(all [][]node, i int) int {
 }
 
 // detailsOf returns the gates of a step, how it can end and what was decided about it, a line
-// each; in a folded view only of a step that somebody works on, or may begin with.
+// each; in a folded view only of a step that is in progress or ready.
 func (st *status) detailsOf(n node, folded bool) (all []string) {
 	c := n.Current
 	if folded && (c.Done() || st.steps.Word(c) == "blocked") {

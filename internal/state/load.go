@@ -163,7 +163,7 @@ type RecordedSteps []RecordedStep
 
 // RecordedStep is a step as hydrations have recorded it.
 type RecordedStep struct {
-	*workflow.Step // as it is on record; whoever changes it makes a copy
+	*workflow.Step // as it is on record; change only a copy
 	Workflow       *workflow.Workflow
 	Unread         bool // its record cannot be read: it is known from the list only
 	replaced       bool // a later change has deleted the tasks of its workflow, or an undo would have

@@ -34,8 +34,8 @@ import (
 //   - The old list commits the transaction that takes the tasks out.
 //
 // If the process dies, the next one that has the lock of the old list asks the history of the other one, and completes what is
-// missing: see resolve. It cannot be wrong, because whoever could still commit there would hold this lock. Giving the workflow back is
-// the same: the note, the undo in the other list, and then the tasks come back here.
+// missing: see resolve. It cannot be wrong, because a process that could still commit there would hold this lock. Giving the workflow
+// back is the same: the note, the undo in the other list, and then the tasks come back here.
 
 // Moving is a note of a list that its workflow may be in another one.
 type Moving struct {
@@ -154,8 +154,8 @@ func (st *Store) resolve(ctx context.Context, dir *txn.Dir, m *Moving) (elsewher
 }
 
 // Resolve finds out where the workflow of the list is, if its note says that it may be elsewhere, and returns what the session has to be
-// told, once. If there is no note, as nearly always, that costs one look. That S cannot be opened is not said here: whoever asks about the
-// list hears of it.
+// told, once. If there is no note, as nearly always, that costs one look. That S cannot be opened is not said here, but to
+// the next question about the list.
 func (st *Store) Resolve(ctx context.Context) (told string, err error) {
 	if st.lacks(MovingFile) {
 		return "", nil
@@ -326,7 +326,7 @@ var (
 )
 
 // Continue makes a workflow go on in this list, and returns it as it is recorded here. It is then done with the other list, or that
-// is completed by whoever looks at it next.
+// is completed by the next event that looks at it.
 func (st *Store) Continue(ctx context.Context, x Continuing) (*workflow.Workflow, error) {
 	waiting, cancel := x.From.List.Waiting(ctx)
 	defer cancel()

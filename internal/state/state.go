@@ -161,7 +161,7 @@ func (s *State) Startable() (all []*Current) {
 	return all
 }
 
-// Work returns the steps that can be worked on, apart: those that somebody has started, and those that are ready.
+// Work returns the steps that can be worked on, apart: those that are in progress, and those that are ready.
 func (s *State) Work() (started, ready []*Current) {
 	for _, c := range s.Ready() {
 		if s.Word(c) == "ready" {

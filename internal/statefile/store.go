@@ -138,7 +138,7 @@ func (s *Store) AppendState(name string, line []byte) error {
 	if err := s.files.Sync(filepath.Join(s.dir, name)); err != nil {
 		return err
 	}
-	return vfs.SyncDir(s.files, s.dir) // also if the file exists: whoever created it may have died before its sync
+	return vfs.SyncDir(s.files, s.dir) // also if the file exists: its creator may have died before its sync
 }
 
 // AppendStateLazily is AppendState without the syncs: a power cut may lose the line. It is

@@ -129,8 +129,7 @@ type Value struct {
 	Command *Check   `json:"command,omitempty"` // prints it
 }
 
-// Declaration returns the value as the fsm.json declares it; whoever asks for more than what
-// an agent can give knows that a command prints it.
+// Declaration returns the value as the fsm.json declares it. Of a command it has the line only.
 func (v Value) Declaration() fsmspec.Value {
 	d := fsmspec.Value{Name: v.Name, Pattern: v.Pattern, OneOf: v.OneOf}
 	if v.Command != nil {
