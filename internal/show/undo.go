@@ -143,8 +143,10 @@ func (u undoneHydration) refused(err error) error {
 		return message.WithHint(fmt.Errorf("hydration %s of %s gave a workflow back", nameOf(h), quoted(h.Skill)),
 			"fsmtx continue makes it go on in another list")
 	case errors.Is(err, state.ErrWorkedOn):
-		return message.WithHint(fmt.Errorf("hydration %s of %s is not given back: %w", nameOf(h), quoted(h.Skill), err),
-			"fsmtx continue takes it to another list")
+		err = fmt.Errorf("hydration %s of %s is not given back: %w", nameOf(h), quoted(h.Skill), err)
+		if h.Done() < len(h.Created) {
+			err = message.WithHint(err, "fsmtx continue takes it to another list")
+		}
 	}
 	return err
 }
