@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -92,14 +91,8 @@ func (n *listName) Type() string   { return "string" }
 
 // MustExist returns an error if neither the list nor its state directory exists.
 func MustExist(dir string) error {
-	_, err := os.Lstat(dir)
-	if !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	if now, stateErr := txn.StateDir(dir); stateErr == nil {
-		if _, stateErr := os.Lstat(now); stateErr == nil {
-			return nil
-		}
+	if !txn.IsAbsent(dir) {
+		return nil
 	}
 	return &Exit{ExitNo, errors.New(dir + ": no such task list"),
 		"a session's list is created with its first task; fsmtx status --all lists the sessions with workflows"}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
@@ -85,7 +86,7 @@ func (q Query) newest(ctx context.Context) (found Found, err error) {
 		if err != nil {
 			continue // a list that cannot be read is not offered
 		}
-		w, last := lastOf(history, q.Dir), hydrated(history)
+		w, last := lastOf(ctx, dir, history, q.Dir), hydrated(history)
 		if w == nil || !last.After(newest) {
 			continue
 		}
@@ -110,17 +111,22 @@ func hydrated(history []txn.Entry) time.Time {
 	return time.Time{}
 }
 
-// lastOf returns the last workflow of a history that belongs to the project of dir, or nil.
-// The steps of the workflow may be gone from the list.
-func lastOf(history []txn.Entry, dir string) *workflow.Workflow {
-	for _, e := range slices.Backward(history) {
-		w, err := workflow.ParseWorkflow(e.Record)
-		if err != nil {
-			continue
-		}
+// lastOf returns the last workflow of a list with this history that belongs to the project of dir, or nil.
+// The steps of the workflow may be gone from the list, or a person has said that it is in dir now.
+func lastOf(ctx context.Context, list string, history []txn.Entry, dir string) *workflow.Workflow {
+	isHere := func(w *workflow.Workflow) bool {
 		rel, err := filepath.Rel(w.Dir, dir)
-		if err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+		return err == nil && filepath.IsLocal(rel)
+	}
+	for _, e := range slices.Backward(history) {
+		if w, err := workflow.ParseWorkflow(e.Record); err == nil && isHere(&w) {
 			return &w
+		}
+	}
+	if s, err := state.LoadNow(ctx, list); err == nil {
+		all := s.Workflows()
+		if i := slices.IndexFunc(all, isHere); i >= 0 {
+			return all[i]
 		}
 	}
 	return nil

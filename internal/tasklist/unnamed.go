@@ -91,7 +91,7 @@ func changed(lookup func(string) (string, bool), dir string, since time.Time) (a
 // rival reports whether a list of the project was hydrated after since, and whether it has open steps.
 func rival(ctx context.Context, dir, project string, since time.Time) (later, open bool) {
 	history, err := txn.ReadHistory(dir)
-	if err != nil || lastOf(history, project) == nil {
+	if err != nil || lastOf(ctx, dir, history, project) == nil {
 		return false, false
 	}
 	s, err := state.LoadNow(ctx, dir)
