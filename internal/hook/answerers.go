@@ -36,13 +36,9 @@ func AllAnswerers(lookup func(string) (string, bool), dir string) (sums []string
 // newAnswerer returns the hook that could answer for the person when the client asks about a command, and that has come since a
 // workflow in the list was begun; empty if there is none.
 func (h *hook) newAnswerer(ctx context.Context) string {
-	all := Answerers(h.streams.Getenv, h.directory(), "Bash")
-	if len(all) == 0 {
-		return ""
-	}
 	s, err := state.LoadNow(ctx, h.List.Dir)
 	if err != nil {
 		return ""
 	}
-	return s.NewAnswerer(all)
+	return s.NewAnswerer(Answerers(h.streams.Getenv, h.directory(), "Bash"))
 }

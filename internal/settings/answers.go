@@ -65,8 +65,13 @@ func (f file) answerers(tool string) (all []Answerer) {
 			if tool == Elicitation || matches(jsonx.StringMember(group, "matcher"), tool) {
 				_ = group.Canonicalize() // a client that writes the file again changes its spaces
 				entry := append([]byte(`{"hooks":{"`+event+`":[`), append(slices.Clone(group), "]}}"...)...)
+				hooks, calls, is := items(jsonx.Member(group, "hooks")), Calls(entry), string(group)
+				if len(hooks) == 1 && len(calls) == 1 && jsonx.StringMember(hooks[0], "type") == "command" &&
+					(isHook(calls[0].Args, ofClaude) || calls[0].Runs("guard")) {
+					is = calls[0].Command // it answers nothing, and fsmtx install changes its flags and tools
+				}
 				all = append(all, Answerer{event, fmt.Sprintf("%s:%d", f.path, at+below-1),
-					fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(event+string(group)))), len(Calls(entry)) > 0})
+					fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(event+is))), len(calls) > 0})
 			}
 		}
 	}
