@@ -84,8 +84,10 @@ func permit(c *cobra.Command, s terminal.Streams, rule hook.Loosening, token str
 		if !errors.Is(err, state.ErrNoGrant) {
 			return state.By{}, err
 		}
+		session := s.Env("CLAUDE_CODE_SESSION_ID")
+		line = hook.Outside(rule, c.Flags(), args, line, session, cmp.Or(s.Env(tasklist.Variable), session))
 		return state.By{}, &Exit{ExitNo, fmt.Errorf("an agent cannot %s by itself (%s)", rule.What, who.Why),
-			hook.OnlyAPerson(who, hook.Here(), hook.Outside(rule, c.Flags(), args, line, s.Env("CLAUDE_CODE_SESSION_ID")))}
+			hook.OnlyAPerson(who, hook.Here(), line)}
 	default:
 		if who.Kind == caller.Person {
 			who.Why = "this terminal was opened after the workflow was begun, so its agent may have opened it"

@@ -486,9 +486,8 @@ func (f *Frame) withPastHint(c *call, v Verdict, told func(key string) bool) Ver
 
 // unnamed leaves the list out of the commands in a reason if a person finds it without.
 func (f *Frame) unnamed(v Verdict) Verdict {
-	flag := " " + f.listFlag()
-	if strings.Contains(v.Reason, flag) && f.Unnamed != nil && f.Unnamed() {
-		v.Reason = strings.ReplaceAll(v.Reason, flag, "")
+	if flag := " " + f.listFlag(); strings.Contains(v.Reason, flag) {
+		v.Reason = strings.ReplaceAll(v.Reason, flag, f.ListFlag())
 	}
 	return v
 }
@@ -505,13 +504,11 @@ func (f *Frame) ListFlag() string {
 // listFlag returns the flag that names the list in another terminal. It is not the session's id,
 // because the hook's environment may have chosen another list than the session's, and a terminal
 // does not have that environment.
-func (f *Frame) listFlag() string { return listFlag(f.List.Dir) }
-
-// listFlag returns the flag with which a person names a list in a terminal of theirs: that of a
-// project, which is in fsmtx/tasks (package tasklist), has a name, that of Claude Code its session.
-func listFlag(dir string) string {
-	name := filepath.Base(dir)
-	if tasks := filepath.Dir(dir); filepath.Base(tasks) == "tasks" && filepath.Base(filepath.Dir(tasks)) == "fsmtx" {
+//
+// The list of a project, which is in fsmtx/tasks (package tasklist), has a name, and so has one that sessions share.
+func (f *Frame) listFlag() string {
+	tasks, name := filepath.Split(f.List.Dir)
+	if name != f.Session || strings.HasSuffix(tasks, "/fsmtx/tasks/") {
 		return "--list " + name
 	}
 	return "--session " + name

@@ -284,16 +284,16 @@ func TestWithoutTheLockNothingIsCarriedOut(t *testing.T) {
 // TestCommandsNameTheList: unless a person finds it without.
 func TestCommandsNameTheList(t *testing.T) {
 	l := hydrated(t, Step{Subject: "Build"}, Step{Subject: "Test", BlockedBy: ids(1)})
-	for unnamed, flag := range map[bool]string{false: " --session s1", true: ""} {
+	for unnamed, flag := range map[bool]string{false: " --list s1", true: ""} {
 		l.Unnamed, l.Session = func() bool { return unnamed }, fmt.Sprint(unnamed) // each session is told once
 		assert.Contains(t, l.denies(2, inProgress), `step skip 1 --because "..."`+flag+" (or:")
 		assert.Equal(t, `fsmtx step end 1 --because "..."`+flag, l.EndCommand(l.state().Step(1)))
 		assert.Contains(t, l.denies(1, workflow.Deleted), `they can skip it with fsmtx step skip 1 --because "..."`+flag+
 			` (or: fsmtx step done ...), and end its whole workflow with fsmtx step end 1 --because "..."`+flag)
 	}
-	for dir, flag := range map[string]string{"/c/tasks/s1": " --session s1", "/d/fsmtx/tasks/p-1": " --list p-1",
-		"/fsmtx/x/p": " --session p"} {
-		l.List.Dir, l.Unnamed = dir, nil
+	for dir, flag := range map[string]string{"/c/tasks/s1": " --session s1", "/c/tasks/team": " --list team",
+		"/d/fsmtx/tasks/s1": " --list s1", "/fsmtx/x/s1": " --session s1"} {
+		l.List.Dir, l.Session, l.Unnamed = dir, "s1", nil
 		assert.Equal(t, flag, l.ListFlag())
 	}
 }

@@ -152,19 +152,21 @@ func Here() string {
 }
 
 // Outside returns the command as it has to be outside the session, whose environment names
-// its list.
-func Outside(rule Loosening, flags *pflag.FlagSet, args []string, line, session string) string {
+// its list: the session's, unless it is shared.
+func Outside(rule Loosening, flags *pflag.FlagSet, args []string, line, session, list string) string {
+	step := strings.HasPrefix(rule.Command, "step ")
 	switch {
-	case session == "":
-	case strings.HasPrefix(rule.Command, "step ") && !IsSet(flags, "session") && !IsSet(flags, "list"):
-		return line + " --session=" + shell.Join(session)
-	case rule.Command == "begin" && !IsSet(flags, "list"):
-		return line + " --list=" + shell.Join(session)
+	case list == "":
 	case rule.Command == "continue" && !IsSet(flags, "to"):
-		return line + " --to=" + shell.Join(session)
+		return line + " --to=" + shell.Join(list)
+	case IsSet(flags, "session") || IsSet(flags, "list"):
+	case step && list == session:
+		return line + " --session=" + shell.Join(list)
+	case step || rule.Command == "begin":
+		return line + " --list=" + shell.Join(list)
 	case rule.Command == "undo":
 		if named, _ := tasklist.SessionAndNumber(args); named == "" {
-			return strings.Replace(line, "fsmtx undo", "fsmtx undo "+shell.Join(session), 1)
+			return strings.Replace(line, "fsmtx undo", "fsmtx undo "+shell.Join(list), 1)
 		}
 	}
 	return line
