@@ -560,16 +560,14 @@ func (c *call) withTroubles(dir *txn.Dir, v Verdict, s *state.State) Verdict {
 		troubles = nil // they are about other steps
 	}
 	for _, err := range slices.Concat(troubles, s.Troubles) {
-		if dir != nil && errors.Is(err, state.ErrMissing) && c.ToldIn(dir, c.Session+state.KeyOf("missing", s.MissingHere())) {
-			continue
+		whole := errors.Is(err, state.ErrForged) || errors.Is(err, state.ErrMoving)
+		switch {
+		case dir != nil && (whole || errors.Is(err, state.ErrMissing)) && c.ToldIn(dir, c.Session+"/"+err.Error()):
+		case whole:
+			v.Trouble = message.Join(v.Trouble, message.Join(err.Error(), message.Hint(err)))
+		default:
+			v.Trouble = message.Join(v.Trouble, fmt.Sprintf("the steps of the task list %s are not fully enforced: %v", c.List.Dir, err))
 		}
-		if errors.Is(err, state.ErrForged) {
-			if dir == nil || !c.ToldIn(dir, c.Session+"/"+err.Error()) {
-				v.Trouble = message.Join(v.Trouble, err.Error())
-			}
-			continue
-		}
-		v.Trouble = message.Join(v.Trouble, fmt.Sprintf("the steps of the task list %s are not fully enforced: %v", c.List.Dir, err))
 	}
 	return v
 }

@@ -60,7 +60,7 @@ func (f *Frame) tellMissing(ctx context.Context, s *state.State, x Stopping) str
 		s, remedy = s.OnlyCalled(x.Heard.Called), "Begin it again, with fsmtx begin or the tool workflow_begin, to have all its steps"
 	}
 	gone := s.Missing()
-	if len(gone) == 0 || f.ToldBefore(ctx, cmp.Or(x.Caller, f.Session)+state.KeyOf("gone", gone)) {
+	if len(gone) == 0 || f.ToldBefore(ctx, fmt.Sprintf("%s/gone/%d-%d", cmp.Or(x.Caller, f.Session), len(gone), gone[len(gone)-1].ID)) {
 		return ""
 	}
 	return (&state.State{Steps: gone}).Commands() + ": " + state.ErrMissing.Error() + ": " + state.Names(gone) + ". " + remedy

@@ -201,10 +201,10 @@ func (h *hook) enforceSafely(ctx context.Context) (a client.Answer) {
 // wentOn tells the session, once, that its workflow goes on in another list.
 func (h *hook) wentOn(ctx context.Context) client.Answer {
 	words, err := h.Resolve(ctx)
-	if err != nil {
-		return h.troubled(err.Error())
-	}
-	if words == "" {
+	switch {
+	case err != nil && !h.ToldBefore(ctx, h.Session+"/"+err.Error()):
+		return h.troubled(message.Join(err.Error(), message.Hint(err)))
+	case words == "":
 		return client.Answer{}
 	}
 	words = message.Sprintf("%s: it is not in the list of this session any more", words)

@@ -1,6 +1,7 @@
 package install
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -68,7 +70,7 @@ func (d *doctor) enforcement(ctx context.Context) (found []Fault, err error) {
 		}
 		for _, trouble := range troubles {
 			found = append(found, Fault{Kind: "steps", What: "its steps are not fully enforced: " + trouble.Error() + "; " +
-				state.Remedy, File: dir})
+				cmp.Or(message.Hint(trouble), state.Remedy), File: dir})
 		}
 	}
 	return found, nil

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func (st *status) text(chosen string, columns int, colour bool) string {
 	var b strings.Builder
 	b.WriteString(message.Line(chosen) + "\n") // not cut: its path must stay usable
 	for _, trouble := range st.troubles {
-		message.Fprintf(&b, "not fully enforced: %v; %s\n", trouble, state.Remedy) // not cut: it names what to look at
+		message.Fprintf(&b, "not fully enforced: %v; %s\n", trouble, cmp.Or(message.Hint(trouble), state.Remedy)) // not cut
 	}
 	for _, off := range st.off {
 		message.Fprintf(&b, "not enforced: %s\n", off)

@@ -56,11 +56,6 @@ func (s *State) MissingHere() []*Current {
 	})
 }
 
-// KeyOf returns the key under which the person is told of steps that are missing: again if others are.
-func KeyOf(what string, gone []*Current) string {
-	return fmt.Sprintf("/%s/%d-%d", what, len(gone), gone[len(gone)-1].ID)
-}
-
 // addMissing adds missingHere to the troubles.
 func (s *State) addMissing() {
 	if gone := s.MissingHere(); len(gone) > 0 {

@@ -362,7 +362,7 @@ func (all RecordedSteps) State(ctx context.Context, dir string, src Source, whol
 	}
 	s.dropReplaced(replaced)
 	if src != nil {
-		s.readEvidence(src, whole)
+		s.readEvidence(dir, src, whole)
 		s.readPending(src)
 	}
 	s.move()

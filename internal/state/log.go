@@ -109,7 +109,7 @@ func Decided(dir string) (all []decisions.Record, troubles []error, err error) {
 		s.Steps = append(s.Steps, &Current{Step: *x.Step, Workflow: x.Workflow})
 	}
 	slices.SortFunc(s.Steps, func(a, b *Current) int { return cmp.Compare(a.ID, b.ID) })
-	s.readEvidence(src, true)
+	s.readEvidence(dir, src, true)
 	lines := slices.Concat(s.Evidence, s.Calls)
 	slices.SortStableFunc(lines, func(a, b Evidence) int { return a.Time.Compare(b.Time) })
 	for _, e := range lines {

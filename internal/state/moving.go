@@ -71,14 +71,18 @@ func wentOn(command, to string) string {
 // IsOpen reports whether it is not decided where the workflow is.
 func (m *Moving) IsOpen() bool { return m != nil && !m.Done }
 
-func readMoving(src Source) (*Moving, error) {
+// ErrMoving is in the error about a damaged note.
+var ErrMoving = message.NewError("it is not known whether the workflow goes on in another list, so its steps are enforced here",
+	"remove the file; if fsmtx status --all shows the workflow twice, end one of the two with fsmtx step end")
+
+func readMoving(src Source, list string) (*Moving, error) {
 	data, err := src.ReadState(MovingFile)
 	if err != nil || len(data) == 0 {
 		return nil, err
 	}
 	m := new(Moving)
 	if err := json.Unmarshal(data, m, jsonx.Tolerant); err != nil {
-		return nil, fmt.Errorf("%s: %w", MovingFile, err)
+		return nil, fmt.Errorf("%s/%s is damaged: %w; %w", StateDir(list), MovingFile, jsonx.Explain(data, err), ErrMoving)
 	}
 	return m, nil
 }
@@ -164,7 +168,7 @@ func (st *Store) Resolve(ctx context.Context) (told string, err error) {
 		return "", nil
 	}
 	err = st.Locked(ctx, func(dir *txn.Dir) error {
-		m, err := readMoving(dir)
+		m, err := readMoving(dir, st.List.Dir)
 		if err != nil || m == nil {
 			return err
 		}
@@ -289,10 +293,7 @@ func (e *ElsewhereError) Error() string { return e.Words }
 
 // isHere returns an *ElsewhereError if one of the lines is about a workflow that is not in the list any more, or may not be.
 func isHere(src Source, lines []Evidence) error {
-	m, err := readMoving(src)
-	if err != nil {
-		return err
-	}
+	m, _ := readMoving(src, "") // the next event says that it cannot be read
 	r := readRecord(src)
 	for _, e := range lines {
 		words := r.Departed[message.Itoa(e.Step)]

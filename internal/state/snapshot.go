@@ -57,7 +57,7 @@ func encodeSnapshot(all []Evidence, offset int64, mark uint32) ([]byte, error) {
 
 // readEvidence reads the evidence: the snapshot and what follows it, or with whole
 // everything; and the lines that were written without the lock.
-func (s *State) readEvidence(src Source, whole bool) {
+func (s *State) readEvidence(list string, src Source, whole bool) {
 	trouble := func(err error) {
 		if err != nil {
 			s.Troubles = append(s.Troubles, fmt.Errorf("the evidence about earlier decisions cannot be read, so gates may be evaluated again: %w",
@@ -77,8 +77,9 @@ func (s *State) readEvidence(src Source, whole bool) {
 	}
 	s.noPending = err == nil && !slices.Contains(names, PendingFile)
 	if slices.Contains(names, MovingFile) {
-		s.Moving, err = readMoving(src)
-		trouble(err)
+		if s.Moving, err = readMoving(src, list); err != nil {
+			s.Troubles = append(s.Troubles, err)
+		}
 	}
 	for _, name := range names {
 		if !strings.HasPrefix(name, LatePrefix) {

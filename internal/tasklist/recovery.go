@@ -1,6 +1,7 @@
 package tasklist
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,7 +114,7 @@ func (r Report) withTroubles(ctx context.Context) Report {
 			r.Hint = message.Join(r.Hint, trouble.Error()+"; to have them back, "+state.Remedy)
 			continue
 		}
-		r.State, r.Reason, r.Hint = Damaged, trouble.Error(), message.Join(r.Hint, state.Remedy)
+		r.State, r.Reason, r.Hint = Damaged, trouble.Error(), message.Join(r.Hint, cmp.Or(message.Hint(trouble), state.Remedy))
 		break
 	}
 	return r
