@@ -121,11 +121,6 @@ func (m *Moving) isThere(ctx context.Context, here tasks.List) (bool, error) {
 	return there, err
 }
 
-// label returns the label of the change that takes the workflow out.
-func (m *Moving) label() tasks.Label {
-	return tasks.Label{Command: m.Command, Spec: m.Spec, Session: m.Session, With: m.ID, To: m.To, Steps: m.Steps}
-}
-
 // resolve makes the list, which is locked, have the workflow if and only if the other list does not, and returns which it is.
 func (st *Store) resolve(ctx context.Context, dir *txn.Dir, m *Moving) (elsewhere bool, err error) {
 	ctx = context.WithoutCancel(ctx)
@@ -141,7 +136,7 @@ func (st *Store) resolve(ctx context.Context, dir *txn.Dir, m *Moving) (elsewher
 	switch {
 	case err != nil:
 	case elsewhere && out == "":
-		err = st.List.RemoveIn(ctx, dir, m.label())
+		err = st.List.RemoveIn(ctx, dir, tasks.Label{Command: m.Command, Spec: m.Spec, Session: m.Session, With: m.ID, To: m.To, Steps: m.Steps})
 	case !elsewhere && out != "":
 		err = st.List.UndoIn(ctx, dir, out)
 	}
@@ -437,19 +432,16 @@ func (t *taken) files() (names []string) {
 	return names
 }
 
-// spans returns the smallest and the largest number of the records, also of steps that are not in the list any more.
-func (t *taken) spans() (low, high int64) {
+// recorded returns the numbers of the records, also of steps that are not in the list any more.
+func (t *taken) recorded() (ids []int64) {
 	for _, r := range t.records {
 		for _, w := range r.All() {
 			for _, s := range w.Steps {
-				if low == 0 || s.ID < low {
-					low = s.ID
-				}
-				high = max(high, s.ID)
+				ids = append(ids, s.ID)
 			}
 		}
 	}
-	return low, high
+	return ids
 }
 
 // receive creates in this list what is taken from another one.
@@ -467,8 +459,8 @@ func (st *Store) receive(ctx context.Context, t *taken, m *Moving, x Continuing)
 		}
 	}
 	err = st.List.CreateIn(ctx, dir, func(base int64) ([]fsmspec.Creation, string, tasks.Label, int64, error) {
-		low, high := t.spans()
-		by := base - (low - 1)
+		all := t.recorded()
+		by := base - (slices.Min(all) - 1)
 		if w, err = t.record(by, m, x); err != nil {
 			return nil, "", tasks.Label{}, 0, err
 		}
@@ -477,14 +469,14 @@ func (st *Store) receive(ctx context.Context, t *taken, m *Moving, x Continuing)
 		for _, id := range t.numbers() {
 			label.Steps = append(label.Steps, id+by)
 		}
-		var all []fsmspec.Creation
+		var created []fsmspec.Creation
 		if err == nil {
-			all, err = t.creations(by, w)
+			created, err = t.creations(by, w)
 		}
 		if err == nil {
 			err = copyEvidence(dir, t.lines(by, m.ID, w))
 		}
-		return all, record, label, high + by, err
+		return created, record, label, slices.Max(all) + by, err
 	})
 	if err != nil {
 		return nil, err
@@ -562,14 +554,7 @@ func (t *taken) creations(by int64, w *workflow.Workflow) (all []fsmspec.Creatio
 
 // lines returns the evidence about what is taken, as the other list has it.
 func (t *taken) lines(by int64, with string, w *workflow.Workflow) (all []Evidence) {
-	numbers := map[int64]bool{}
-	for _, r := range t.records {
-		for _, u := range r.All() {
-			for _, s := range u.Steps {
-				numbers[s.ID] = true
-			}
-		}
-	}
+	recorded := t.recorded()
 	more := func(ids []int64) (shifted []int64) {
 		for _, id := range ids {
 			shifted = append(shifted, id+by)
@@ -578,7 +563,7 @@ func (t *taken) lines(by int64, with string, w *workflow.Workflow) (all []Eviden
 	}
 	for _, e := range slices.Concat(t.read, t.late) {
 		switch {
-		case numbers[e.Step]:
+		case slices.Contains(recorded, e.Step):
 			if e.Question == fsmspec.Question(e.Step) {
 				e.Question = fsmspec.Question(e.Step + by)
 			}
