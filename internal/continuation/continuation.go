@@ -71,7 +71,7 @@ func Find(ctx context.Context, q Query) (found []Unfinished, err error) {
 	}
 	times := map[string]time.Time{}
 	dirs = slices.DeleteFunc(dirs, func(dir string) bool {
-		times[dir] = touched(dir)
+		times[dir] = q.touched(dir)
 		return dir == q.List || time.Since(times[dir]) > forgotten
 	})
 	slices.SortStableFunc(dirs, func(a, b string) int { return times[b].Compare(times[a]) })
@@ -87,15 +87,15 @@ func Find(ctx context.Context, q Query) (found []Unfinished, err error) {
 	return found, nil
 }
 
-// touched returns when something last changed in the state directory of a list.
-func touched(dir string) (last time.Time) {
+// touched returns when something last changed in the state directory of a list. The lock of the caller's own may have been taken by it.
+func (q Query) touched(dir string) (last time.Time) {
 	now, err := txn.StateDir(dir)
 	if err != nil {
 		return last
 	}
 	entries, _ := os.ReadDir(now)
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.ModTime().After(last) && info.Mode().IsRegular() {
+		if info, err := e.Info(); err == nil && info.ModTime().After(last) && info.Mode().IsRegular() && (dir != q.Own || e.Name() != "lock") {
 			last = info.ModTime()
 		}
 	}
@@ -119,7 +119,7 @@ func in(ctx context.Context, q Query, dir string) (all []Unfinished, err error) 
 		if s.Parent(w) != nil || len(s.OpenIn(w)) == 0 {
 			continue
 		}
-		u := Unfinished{List: dir, Root: w.Steps[0].ID, Workflow: w, Time: touched(dir)}
+		u := Unfinished{List: dir, Root: w.Steps[0].ID, Workflow: w, Time: q.touched(dir)}
 		u.Done, u.All = s.Progress(w)
 		u.AtWork, u.Same = q.isAtWork(u)
 		all = append(all, u)
@@ -224,19 +224,15 @@ func Choose(ctx context.Context, q Query, named, skill string) (u Unfinished, er
 		if named != "" {
 			where = message.Words(named) + " has no unfinished workflow"
 		}
-		return u, message.WithHint(message.Lines("nothing to continue: "+where+ofSkill(skill)),
+		if skill != "" {
+			where += " of " + message.Words(skill)
+		}
+		return u, message.WithHint(message.Lines("nothing to continue: "+where),
 			"fsmtx status --all shows those of other directories, also of a work tree that is gone; --session and --list name them")
 	case len(all) > 1, named == "" && all[0].AtWork:
 		return u, message.Lines("name one, with SKILL, --session ID or --list NAME:\n" + strings.Join(lines, "\n"))
 	}
 	return all[0], nil
-}
-
-func ofSkill(skill string) string {
-	if skill == "" {
-		return ""
-	}
-	return " of " + message.Words(skill)
 }
 
 // Take makes the workflow go on in this list, by this session, and returns what there is to say of it, beside what is ready.

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -53,10 +54,7 @@ func (h *hook) start(ctx context.Context) client.Answer {
 	case err != nil:
 		return h.failed("the agent could not be given the state of its workflow", err)
 	case text == "":
-		if a := h.separated(ctx); a != (client.Answer{}) {
-			return a
-		}
-		return h.unfinished(ctx)
+		return cmp.Or(h.separated(ctx), h.unfinished(ctx))
 	}
 	return client.Tell(h.call.Name, text+h.way(h.call.TranscriptPath, "").Manual(), "")
 }
@@ -67,7 +65,8 @@ func (h *hook) unfinished(ctx context.Context) client.Answer {
 	if h.call.Resumed || h.call.Cwd == "" {
 		return client.Answer{}
 	}
-	all, err := continuation.Find(ctx, continuation.Query{Lookup: h.streams.Getenv, Here: h.call.Cwd, List: h.List.Dir})
+	all, err := continuation.Find(ctx, continuation.Query{Lookup: h.streams.Getenv, Here: h.call.Cwd, Own: h.List.Dir,
+		List: map[bool]string{true: h.List.Dir}[h.agent.Session]}) // sessions of other agents share a list
 	all = slices.DeleteFunc(all, func(u continuation.Unfinished) bool { return u.AtWork && time.Since(u.Time) < 24*time.Hour })
 	if err != nil || len(all) == 0 {
 		return client.Answer{}
@@ -76,7 +75,8 @@ func (h *hook) unfinished(ctx context.Context) client.Answer {
 	if len(all) > 1 {
 		text += message.Sprintf(", and %d more", len(all)-1)
 	}
-	text += "; fsmtx continue goes on with it here, fsmtx step end closes it"
+	how := map[bool]string{true: "calling its skill again", false: "fsmtx continue"}[all[0].List == h.List.Dir]
+	text += "; " + how + " goes on with it here, fsmtx step end closes it"
 	return client.Tell(client.SessionStart, "Note: "+text+". Ask the person whether to go on with it.", "fsmtx: "+text)
 }
 
