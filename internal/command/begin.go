@@ -89,21 +89,22 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 	s.SurviveBrokenPipe()
 	ctx, _ = signals.Interruptible(ctx)
 	dir, chosen := l.directory(ctx)
-	begin := func(agreed bool) (hydrate.Begun, hydrate.Result, error) {
+	begin := func(by state.By, agreed bool) (hydrate.Begun, hydrate.Result, error) {
 		return hydrate.Begin(ctx, hydrate.Beginning{
 			Skill: what, Plan: plan, Program: s.Who().Program, Args: f.args, Here: here, List: l.found,
-			Typed: l.Via.Who == state.ThePerson, Way: l.Way, Dir: dir, Chosen: chosen,
+			By: by, Way: l.Way, Dir: dir, Chosen: chosen,
 		}, s.Getenv, hydrate.Options{LockTimeout: beginWait, Program: s.Who().Program, Log: l.Log, FromClient: func() bool { return agreed },
 			Answerers: func() []string { return hook.AllAnswerers(s.Getenv, cmp.Or(dir, here)) }})
 	}
-	begun, result, err := begin(false)
+	begun, result, err := begin(l.Via, false)
 	if errors.Is(err, hydrate.ErrReplaces) || errors.Is(err, hydrate.ErrElsewhere) { // then a person has to agree
 		rule := ruleOf(c)
 		rule.What = hook.Beginning(what, result.Lost, here, dir)
-		if _, err := permit(c, s, rule, f.grant, args); err != nil {
-			return err
+		by, refused := permit(c, s, rule, f.grant, args)
+		if refused != nil {
+			return refused
 		}
-		begun, result, err = begin(true)
+		begun, result, err = begin(by, true)
 	}
 	if err != nil {
 		return refusedToBegin(withPlugin(s, here, what, err))

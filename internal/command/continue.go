@@ -85,7 +85,7 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 		return err
 	}
 	q := continuation.Query{Lookup: s.Getenv, Here: cmp.Or(dir, here), List: l.List.Dir, Named: f.list != "", Own: own.Dir, Chosen: chosen,
-		Client: cmp.Or(s.Env("AI_AGENT"), s.Who().Program), Who: s.Who}
+		Client: cmp.Or(s.Env("AI_AGENT"), s.Who().Program), Who: s.Who, By: l.Via}
 	u, err := continuation.Choose(ctx, q, from, strings.Join(args, ""))
 	if err != nil {
 		return &Exit{ExitNo, err, message.Hint(err)}
@@ -97,7 +97,7 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 		return &Exit{ExitNo, errors.New("only a person can " + rule.What), "name its list, and the person is asked: fsmtx continue --list " +
 			shell.Join(filepath.Base(u.List))}
 	default:
-		if _, err := permit(c, s, rule, f.grant, args); err != nil {
+		if q.By, err = permit(c, s, rule, f.grant, args); err != nil {
 			return err
 		}
 	}

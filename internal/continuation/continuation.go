@@ -50,6 +50,7 @@ type Query struct {
 	Chosen bool                 // an agent has chosen Here
 	Client string               // the agent that goes on; see workflow.Workflow.Client
 	Who    func() caller.Caller // nil: the caller is unknown
+	By     state.By             // who takes it, or has agreed to that
 }
 
 // recently is how long after its last event a session counts as being at work, if its process is not known.
@@ -241,7 +242,7 @@ func Choose(ctx context.Context, q Query, named, skill string) (u Unfinished, er
 func Take(ctx context.Context, q Query, to *state.Store, u Unfinished) (text string, err error) {
 	from := &state.Store{List: tasks.List{Dir: u.List, Wait: cmp.Or(to.List.Wait, tasklist.Wait)}, Unreleased: to.Unreleased}
 	w, err := to.Continue(ctx, state.Continuing{From: from, Root: u.Root, Session: to.Session, Client: q.Client, Place: q.place,
-		Chosen: q.Chosen})
+		Chosen: q.Chosen, By: q.By})
 	if err != nil {
 		return "", err
 	}

@@ -2,6 +2,7 @@ package decisions
 
 import (
 	_ "embed"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -90,6 +91,12 @@ var schema []byte
 
 // Schema returns the JSON Schema (draft 2020-12) of a line.
 func Schema() []byte { return schema }
+
+// DecidedBy sets who decided, by which way, and the terminal, from these words. Missing ones are empty.
+func (r *Record) DecidedBy(words string) {
+	by := append(strings.Fields(words), "", "", "")
+	r.Who, r.How, r.TTY = by[0], by[1], by[2]
+}
 
 // line returns the record as a line of the log, with the line feed.
 func (r Record) line() ([]byte, error) {

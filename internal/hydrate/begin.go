@@ -29,7 +29,7 @@ type Beginning struct {
 	Here    string // absolute; the skill, or a relative directory, is found from it
 	Plan    *Plan  // the workflow, in place of a skill; usually nil
 	List    tasklist.Found
-	Typed   bool // a person asks for it
+	By      state.By // who asks for it, or has agreed
 	// Dir is the directory of the session's project, as recorded. It is empty unless the agent chose Here and the environment.
 	Dir    string
 	Chosen bool // the agent chose Here and the environment, and no directory is recorded
@@ -117,7 +117,10 @@ func (b Beginning) request(env Env) (r Request, err error) {
 	}
 	r = Request{
 		Begun: true, Event: client.PostToolUse, Session: b.List.Session, List: b.List.Dir, Command: b.Skill, Args: arguments(b.Args),
-		Cwd: b.Here, Project: project, Chosen: b.Chosen, Typed: b.Typed, Way: b.Way,
+		Cwd: b.Here, Project: project, Chosen: b.Chosen, Typed: b.By.How == state.AtTerminal, Way: b.Way,
+	}
+	if b.By.Who == state.ThePerson {
+		r.By = b.By.Words()
 	}
 	if b.Plan != nil {
 		r.Command, r.File, r.Plan = PlanName(b.Plan.Path), &b.Plan.File, b.Plan.Lines

@@ -188,7 +188,8 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 		}
 	}
 	h.files = gates.FilesOf(ctx, h.dir, h.spec.Tasks())
-	label := tasks.Label{Invocation: h.request.Invocation, Command: h.request.Command, Spec: h.result.Spec, Session: h.request.Session}
+	r := h.request
+	label := tasks.Label{Invocation: r.Invocation, By: r.By, Command: r.Command, Spec: h.result.Spec, Session: r.Session}
 	h.list.Record = h.record
 	var err error
 	if h.result.Outcome, err = h.list.Replace(ctx, label, plan); err == nil && h.demanded {

@@ -214,6 +214,8 @@ func TestDecision(t *testing.T) {
 	assert.EqualValues(t, 7, typed.Parent)
 	assert.Equal(t, "person", typed.Who)
 	assert.Equal(t, "prompt", typed.How)
+	begun := hydrate.Call{Request: hydrate.Request{Typed: true, By: "person terminal /dev/pts/7"}}.Decision(start, start)
+	assert.Equal(t, []string{"person", "terminal", "/dev/pts/7"}, []string{begun.Who, begun.How, begun.TTY})
 	retracted := hydrate.Call{Result: restoring(hydrate.Result{}, "1.json")}
 	retracted.Result.Deleted = result.Deleted
 	assert.Equal(t, "hydrated", retracted.Decision(start, start).Decision)

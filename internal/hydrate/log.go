@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/decisions"
-	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // Call is one call of the hook, for the log.
@@ -21,14 +20,12 @@ type Call struct {
 func (c Call) Decision(start, now time.Time) decisions.Record {
 	r := decisions.Record{
 		Time: start, Source: decisions.Hydrate, Decision: c.outcome(), Why: c.Skipped,
-		Who: string(state.TheAgent), How: "skill", Session: c.Request.Session, Agent: c.Request.Agent, Event: c.Request.Event,
+		Session: c.Request.Session, Agent: c.Request.Agent, Event: c.Request.Event,
 		List: c.Result.List, Project: cmp.Or(c.Request.Project, c.Request.Cwd), Workflow: c.Request.Command, Spec: c.Result.Spec,
 		Lost: c.Result.Lost, Changed: c.Result.Changed,
 		Restored: Numbers(c.Result.Restored), Duration: decisions.Milliseconds(now.Sub(start)),
 	}
-	if c.Request.Typed {
-		r.Who, r.How = string(state.ThePerson), "prompt"
-	}
+	r.DecidedBy(cmp.Or(c.Request.By, map[bool]string{true: "person prompt", false: "agent skill"}[c.Request.Typed]))
 	if c.Err != nil {
 		r.Why = c.Err.Error()
 	}

@@ -36,6 +36,7 @@ type Request struct {
 	Prompt     string       // id of the prompt to which the model answers; may be empty
 	Agent      string       // id of the subagent from which the event came, which shares its parent's list; empty for the session's own agent
 	Typed      bool         // a person typed the skill
+	By         string       // who began it, or agreed to it; see tasks.Label
 	Apart      bool         // the skill runs in an agent of its own
 	Invocation string       // identifies the call of the skill; empty if unknown
 	Way        progress.Way // by what the agent works on the steps, for the announcement

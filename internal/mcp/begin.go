@@ -54,9 +54,10 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 	dir, chosen := t.directory(ctx, found)
 	q := question{list: found.Dir, to: "begin: " + skill}
 	yes, answered := t.answer(r, q)
+	by := map[bool]state.By{true: {Who: state.ThePerson, How: state.ByElicitation}}[yes]
 	done, did, err := hydrate.Begin(ctx, hydrate.Beginning{
 		Skill: skill, Program: t.who.Program, Args: in.Args, Here: project, List: found, Way: byTools, Absolute: true,
-		Dir: dir, Chosen: chosen},
+		Dir: dir, Chosen: chosen, By: by},
 		t.lookup, hydrate.Options{LockTimeout: t.flags.LockTimeout, Program: t.who.Program, Log: t.log(), FromClient: func() bool { return yes },
 			Answerers: func() []string { return hook.AllAnswerers(t.lookup, project) }})
 	if errors.Is(err, hydrate.ErrReplaces) {

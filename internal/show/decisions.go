@@ -99,23 +99,23 @@ func distinct(all []string) (kept []string) {
 // decision returns the hydration as it is in the log of decisions.
 func (h Hydration) decision(list string) decisions.Record {
 	r := decisions.Record{
-		Time: h.Time, Source: decisions.Hydrate, Decision: "hydrated", Who: string(state.TheAgent), How: "skill", Session: h.Session,
+		Time: h.Time, Source: decisions.Hydrate, Decision: "hydrated", Session: h.Session,
 		List: list, Project: h.project, Workflow: h.Skill, Spec: h.Spec, Parent: h.Parent, Created: numbers(h.Created),
 		Deleted: numbers(h.Deleted), Lost: h.Lost,
 	}
+	by := h.by
 	switch {
 	case h.Undoes != 0 || h.State == undoing:
-		r.Decision, r.Why = "undone", "hydration "+strconv.FormatInt(h.Undoes, 10)+" was undone"
-		r.Restored, r.Created, r.Who, r.How = r.Created, nil, "", ""
+		r.Decision, r.Why, by = "undone", "hydration "+strconv.FormatInt(h.Undoes, 10)+" was undone", ""
+		r.Restored, r.Created = r.Created, nil
 	case h.To != "" && len(h.Created) == 0:
-		r.Decision, r.Why, r.Who, r.How = "continued", "it goes on in the task list "+h.To, "", ""
+		r.Decision, r.Why, by = "continued", "it goes on in the task list "+h.To, ""
 	case h.From != nil:
-		r.Decision, r.Why, r.Who, r.How = "continued", "it was in the task list "+h.From.List, "", "" // who ran it is not on record
+		r.Decision, r.Why = "continued", "it was in the task list "+h.From.List
 	case h.Step != 0:
-		r.Why, r.Who, r.How = "the tasks for the lines of #"+strconv.FormatInt(h.Step, 10), string(state.Fsmtx), ""
-	case h.typed:
-		r.Who, r.How = string(state.ThePerson), "prompt"
+		r.Why, by = "the tasks for the lines of #"+strconv.FormatInt(h.Step, 10), string(state.Fsmtx)
 	}
+	r.DecidedBy(by)
 	if len(r.Created) > 0 {
 		r.Run, r.Steps = r.Created[0], len(r.Created)
 	}

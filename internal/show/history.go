@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -45,7 +46,7 @@ type Hydration struct {
 	From *workflow.From `json:"from,omitempty"` // where its workflow was before; nil if it began with the hydration
 	To   string         `json:"to,omitzero"`    // the list in which its workflow goes on
 
-	typed   bool   // a person typed the skill
+	by      string // who decided; see tasks.Label
 	project string // directory of the project; empty if unknown
 	record  workflow.Workflow
 }
@@ -172,7 +173,7 @@ func (r *reader) hydration(i int) Hydration {
 	if err == nil {
 		h.SHA256, h.Parent, h.project, h.Lost, h.From, h.record = w.SHA256, w.Parent, w.Dir, w.Lost, w.From(), w
 	}
-	h.typed = strings.HasPrefix(label.Invocation, "prompt:")
+	h.by = cmp.Or(label.By, map[bool]string{true: "person prompt", false: "agent skill"}[strings.HasPrefix(label.Invocation, "prompt:")])
 	for _, f := range e.Created {
 		t := r.task(i, f.Name)
 		if t.Subject == "" {

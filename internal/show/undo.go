@@ -155,14 +155,11 @@ func (u undoneHydration) refused(err error) error {
 func (u undoneHydration) decision(list tasks.List, by state.By) decisions.Record {
 	h := u.Hydration
 	r := decisions.Record{
-		Time: time.Now(), Source: decisions.Hydrate, Decision: "undone", Why: "hydration " + nameOf(h) + " was undone", Who: string(by.Who),
-		How:     string(by.How),
+		Time: time.Now(), Source: decisions.Hydrate, Decision: "undone", Why: "hydration " + nameOf(h) + " was undone",
 		Session: h.Session, List: list.Dir, Workflow: h.Skill, Spec: h.Spec, Deleted: hydrate.Numbers(list.IDs(u.Removed)),
 		Restored: hydrate.Numbers(list.IDs(u.Restored)),
 	}
-	if by.TTY != nil {
-		r.TTY = *by.TTY
-	}
+	r.DecidedBy(by.Words())
 	return r
 }
 

@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -453,6 +454,11 @@ type By struct {
 	Session string  `json:"session"` // id of the client's session; empty if unknown
 	Agent   string  `json:"agent"`   // id of the subagent; empty for the session's own agent and for people
 	TTY     *string `json:"tty"`     // path of the terminal; nil unless How is AtTerminal
+}
+
+// Words returns who decided, by which way, and the terminal.
+func (b By) Words() string {
+	return string(b.Who) + " " + string(b.How) + " " + *cmp.Or(b.TTY, new(string))
 }
 
 // Who is who took a decision.

@@ -58,16 +58,14 @@ func (s *State) openOnce(w *workflow.Workflow, e Evidence) (n int) {
 func (e Evidence) record(step workflow.Step, w *workflow.Workflow) decisions.Record {
 	r := decisions.Record{
 		Time: e.Time, Source: decisions.Step, Decision: string(e.Verdict), Why: e.Why,
-		Who: string(e.By.Who), How: string(e.By.How), Session: e.By.Session, Agent: cmp.Or(e.By.Agent, e.Agent),
+		Session: e.By.Session, Agent: cmp.Or(e.By.Agent, e.Agent),
 		Step: e.Step, From: e.From, To: e.To, Round: e.Round, Times: e.Times, Rule: e.Rule, Note: e.Note,
 		Reopens: e.Reopens, NotNeeded: e.NotNeeded, Items: e.Items, Tree: e.Tree,
 	}
 	if len(step.Outcomes) > 0 {
 		r.Outcome = e.Outcome
 	}
-	if e.By.TTY != nil {
-		r.TTY = *e.By.TTY
-	}
+	r.DecidedBy(e.By.Words())
 	if e.Check != nil {
 		r.Check, r.Exit, r.CheckTime = e.Check.Run, &e.Check.Exit, e.Check.Seconds*1000
 	}

@@ -311,6 +311,7 @@ type Continuing struct {
 	// Place returns the directory in which its gates look from now on.
 	Place  func(dir string) string
 	Chosen bool // an agent has chosen it
+	By     By
 }
 
 // Errors of Continue and GiveBack.
@@ -465,7 +466,7 @@ func (st *Store) receive(ctx context.Context, t *taken, m *Moving, x Continuing)
 			return nil, "", tasks.Label{}, 0, err
 		}
 		record, err := w.Encode()
-		label := tasks.Label{Command: w.Command, Spec: w.Spec, Session: w.Session, With: m.ID}
+		label := tasks.Label{Command: w.Command, Spec: w.Spec, Session: w.Session, With: m.ID, By: x.By.Words()}
 		for _, id := range t.numbers() {
 			label.Steps = append(label.Steps, id+by)
 		}

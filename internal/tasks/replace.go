@@ -27,6 +27,7 @@ type Label struct {
 	Command    string `json:"command"`
 	Spec       string `json:"spec"` // path of the fsm.json
 	Session    string `json:"session"`
+	By         string `json:"by,omitzero"`   // who decided and how, as in "person terminal /dev/pts/7"; empty if Invocation tells
 	Undo       string `json:"undo,omitzero"` // id of the change that this one undid
 	Step       int64  `json:"step,omitzero"` // number of the step whose copies the change created or deleted; 0 for a hydration
 
