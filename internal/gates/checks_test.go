@@ -118,6 +118,9 @@ func TestTroubleAfterACheck(t *testing.T) {
 		require.Equal(t, decision, v.Decision)
 		require.Equal(t, code == "0", strings.Contains(v.Trouble, "the decision about #5 is not on record: "), v.Trouble)
 	}
+	l := hydrated(t, Step{})
+	l.hydrate(Step{ID: 5, Check: runs("chmod 0777 " + l.stateFile("") + "; exit 1"), Outcomes: []Outcome{{Name: "failed", Back: 5, Max: 1}}})
+	require.Contains(t, l.ask(5, completed).Reason, "leads back, but that cannot be recorded")
 }
 
 func TestRecordsOfDeadProcessesAreIgnored(t *testing.T) {
@@ -243,7 +246,8 @@ func TestChecksAreOff(t *testing.T) {
 	mark := runs("touch ran; false")
 	l := hydrated(t, Step{Check: mark}, Step{Check: mark, Produces: []string{"out"}}, Step{Check: mark, Approval: "Well?"},
 		Step{BlockedBy: ids(1, 3), Check: mark}, Step{Check: mark, Outcomes: []Outcome{{Name: "again", Back: 5, Max: 2, Check: mark}}},
-		Step{BlockedBy: ids(5), Decides: "command", Chooser: mark, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}})
+		Step{BlockedBy: ids(5), Decides: "command", Chooser: mark, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}},
+		Step{Set: []Value{{Name: "version", Command: mark}}}, Step{Each: &workflow.Each{Run: mark, Workflow: `[{"id": 1, "subject": "S"}]`}})
 	l.NoChecks = true
 	l.denies(4, completed)
 	l.begin(1)
@@ -259,6 +263,9 @@ func TestChecksAreOff(t *testing.T) {
 	l.ended(5)
 	require.Contains(t, l.denies(6, completed),
 		"commands are not run here (--checks off). A person can say how it ends: fsmtx step done 6 --outcome NAME")
+	require.Contains(t, l.denies(7, completed),
+		"commands are not run here (--checks off). A person can give it: fsmtx step done 7 --set version=")
+	require.Contains(t, l.denies(8, inProgress), "commands are not run here (--checks off)")
 	require.NoFileExists(t, l.project+"/ran")
 }
 
@@ -367,13 +374,17 @@ func TestEnforcementOfAStartAndACompletion(t *testing.T) {
 	}
 }
 
-// TestAStartOfAStepThatIsOpenAgain: what has completed it was another round.
+// TestAStartOfAStepThatIsOpenAgain: what has completed it was another round. Of this one it would open what its message has completed.
 func TestAStartOfAStepThatIsOpenAgain(t *testing.T) {
 	l := hydrated(t, Step{}, Step{BlockedBy: ids(1), Outcomes: []Outcome{{Name: "done"}, {Name: "again", Back: 1, Max: 1}}})
 	l.Began = time.Now()
 	require.True(t, l.end(1, "").Allowed())
 	require.True(t, l.end(2, "again").Allowed())
-	require.True(t, l.Update(t.Context(), Update{Task: "1", Status: inProgress, Use: "toolu_1"}).Allowed())
+	start := Update{Task: "1", Status: inProgress, Use: "toolu_1"}
+	require.True(t, l.Update(t.Context(), start).Allowed())
+	require.True(t, l.ask(1, completed).Allowed())
+	start.Use = "toolu_2"
+	require.Contains(t, l.Update(t.Context(), start).Reason, "was completed by another call of this message, so it need not be started")
 }
 
 // TestWorthWaiting: whether an update of a message waits for the blocker of its step.

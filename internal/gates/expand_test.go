@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -103,6 +104,12 @@ func TestNoLines(t *testing.T) {
 // TestACompletionExpands: a step that was not started is expanded when its completion is tried.
 func TestACompletionExpands(t *testing.T) {
 	l := migrating(t, "a")
+	held, err := l.List.Open(t.Context())
+	require.NoError(t, err)
+	impatient := l.beside()
+	impatient.List.Wait = time.Millisecond
+	assert.Contains(t, impatient.denies(2, inProgress), "another program holds the lock of the task list. Try again")
+	require.NoError(t, held.Close())
 	l.Apply = true
 	assert.Contains(t, l.Update(t.Context(), Update{Task: "2", Status: completed, Outcome: "parked"}).Reason,
 		`#2 "Migrate" has no outcomes. Leave the outcome out`, "the word is judged before anything is read")

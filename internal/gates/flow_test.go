@@ -373,6 +373,8 @@ func TestValues(t *testing.T) {
 		`version is "..", and it stands in a path, and its value is .., which is a directory`)
 	assert.Contains(t, l.gives(2, `{"version": [], "channel": "gamma"}`).Reason,
 		`version has to be a text, a number or a boolean; channel is "gamma", and it is not one of beta, stable`)
+	assert.Contains(t, l.Update(t.Context(), Update{Task: "2", Status: completed, Values: jsontext.Value(`{"verison": "1"}`)}).Reason,
+		`has no value "verison": it sets version and channel. Leave the others out`)
 	assert.NoFileExists(t, filepath.Join(l.project, "seen"), "values are judged before anything runs")
 	v0 := l.gives(2, `{"outcome": "again"}`)
 	require.NotNil(t, v0.Turn, "an outcome that leads back needs no values: %+v", v0)
