@@ -139,7 +139,9 @@ func TestOrder(t *testing.T) {
 			require.Contains(t, v.Reason, c.want)
 			if c.want != "" {
 				require.Contains(t, v.Reason, `#2 "B" cannot be started: `)
-				require.Contains(t, order(c.s, target, Update{Status: completed}).Reason, `#2 "B" cannot be completed: `)
+				reason := order(c.s, target, Update{Status: completed}).Reason
+				require.Contains(t, reason, `#2 "B" cannot be completed: `)
+				require.Contains(t, reason, c.want)
 			}
 		})
 	}
