@@ -92,20 +92,6 @@ func TestSkillToolFiresPostToolUse(t *testing.T) {
 	assert.Contains(t, r.Told("skill"), "TASKS-EXIST", "the next request waits for the hook")
 }
 
-// Fact 22.
-func TestOnlyExitCode2ReachesTheModel(t *testing.T) {
-	for code, reaches := range map[string]bool{"0": false, "1": false, "2": true, "127": false} {
-		t.Run(code, func(t *testing.T) {
-			s := hooked(t, hook{"PostToolUse", "Skill", "printf '%s-%s' HOOK SAYS >&2; exit " + code})
-
-			r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "plain")), Say("done")}}, "go")
-
-			require.Len(t, r.Ran("PostToolUse"), 1)
-			assert.Equal(t, reaches, strings.Contains(r.Told("skill"), "HOOK-SAYS"))
-		})
-	}
-}
-
 // Fact 19.
 func TestTypedSkillFiresUserPromptExpansion(t *testing.T) {
 	s := hooked(t,
@@ -214,70 +200,4 @@ func TestSkillsOfOneMessageRunInOrder(t *testing.T) {
 	assert.Same(t, r.After("first"), r.After("third"), "all results come in one message")
 	assert.Contains(t, r.Text("third"), "in the shell")
 	assert.Equal(t, "begin\nend\nbegin\nend\n", read(t, s, "project/log"), "skills run one after the other")
-}
-
-func TestTheModelSeesDeniedCalls(t *testing.T) {
-	s := realclient.New(t)
-	s.Allow = []string{"Bash(touch hooked)"}
-	installHooks(t, s, hook{"PreToolUse", "Bash", `grep -q hooked && echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse",
-		"permissionDecision": "deny", "permissionDecisionReason": "THE-RULE-SAYS-NO"}}'; true`})
-
-	r := s.Prompt(Script{Main: []Turn{
-		Do(Bash("hooked", "touch hooked")),
-		Do(Bash("unasked", "touch unasked")),
-		Say("done"),
-	}}, "go")
-
-	hooked, _ := r.Result("hooked")
-	assert.True(t, hooked.IsError)
-	assert.Contains(t, hooked.Text, "THE-RULE-SAYS-NO")
-	unasked, _ := r.Result("unasked")
-	assert.True(t, unasked.IsError, "no user can give the permission")
-	assert.Contains(t, r.Denied, "unasked")
-	assert.NoFileExists(t, s.Path("project/hooked"))
-	assert.NoFileExists(t, s.Path("project/unasked"))
-}
-
-// blockOnce is a hook command that blocks the first stop only.
-const blockOnce = `grep -q '"stop_hook_active":true' || echo '{"decision": "block", "reason": "NOT-YET"}'`
-
-func TestStopHooksSendTheModelBack(t *testing.T) {
-	s := hooked(t, hook{"Stop", "", blockOnce}, hook{"SubagentStop", "", blockOnce})
-
-	r := s.Prompt(Script{
-		Main: []Turn{
-			Do(Agent("agent", "general-purpose", "be a helper")),
-			Say("done"),
-			Say("done again"),
-		},
-		Agents: map[string][]Turn{"be a helper": {Say("helped"), Say("helped again")}},
-	}, "go")
-
-	main, agent := r.Exchanges(Main), r.Exchanges(Subagent)
-	assert.Contains(t, main[2].Request.News(), "NOT-YET")
-	assert.Contains(t, agent[1].Request.News(), "NOT-YET")
-	assert.Contains(t, r.Text("agent"), "helped again")
-	assert.Equal(t, "done again", r.Final)
-	assert.Len(t, r.Ran("Stop"), 2)
-	assert.Len(t, r.Ran("SubagentStop"), 2)
-}
-
-func TestCompactionFiresItsHooks(t *testing.T) {
-	s := hooked(t,
-		hook{"PreCompact", "", "cat > precompact.json"},
-		hook{"SessionStart", "", "cat >> starts; " + addContext("SessionStart", "REMEMBER-THE-TASKS")})
-	s.Prompt(Script{Main: []Turn{Say("a secret word")}}, "go")
-	first := read(t, s, "project/starts")
-
-	compacted := s.Prompt(Script{}, "/compact")
-	after := s.Prompt(Script{Main: []Turn{Say("done")}}, "and now")
-
-	assert.Len(t, compacted.Exchanges(Compaction), 1)
-	assert.Contains(t, read(t, s, "project/precompact.json"), `"trigger":"manual"`)
-	assert.Contains(t, first, `"source":"startup"`)
-	assert.Contains(t, read(t, s, "project/starts"), `"source":"compact"`)
-	next := after.Exchanges(Main)[0].Request
-	assert.True(t, next.Says("The work so far."), "the summary")
-	assert.False(t, next.Says("a secret word"), "the summarised text")
-	assert.True(t, next.Says("REMEMBER-THE-TASKS"), "the context from the hook")
 }

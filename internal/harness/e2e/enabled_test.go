@@ -36,7 +36,7 @@ func TestPluginsEnabledInARepository(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := realclient.New(t)
 			require.NoError(t, os.MkdirAll(s.Path("project/a"), 0o755))
-			require.Zero(t, s.Command("", "git", "init", "--quiet").Code)
+			git(t, s, "init --quiet")
 			dir := s.Path("plugin")
 			out := s.Command("", fsmtx, "plugin", "--no-steps", dir)
 			require.Zero(t, out.Code, out)
@@ -94,7 +94,7 @@ func TestTheInstallationThatTheClientLoads(t *testing.T) {
 			s.Write("home/.claude/plugins/installed_plugins.json",
 				strings.ReplaceAll(`{"version": 2, "plugins": {"p@m": [`+strings.Join(c.entries, ", ")+`]}}`, "ROOT", root))
 			if c.git {
-				require.Zero(t, s.Command("", "git", "init", "--quiet").Code)
+				git(t, s, "init --quiet")
 			}
 			s.Project = s.Path(c.from)
 			require.NoError(t, os.MkdirAll(s.Project, 0o755))

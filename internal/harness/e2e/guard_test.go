@@ -166,29 +166,3 @@ func calls(n int) []Block {
 	}
 	return all
 }
-
-// AC2, H03: the calls of one message run in parallel; each is counted once, and those over
-// the limit are refused.
-func TestParallelResearchIsCounted(t *testing.T) {
-	p := newPlanning(t, "")
-	p.Allow = append(p.Allow, researchTool)
-
-	r := p.ask(Script{Main: []Turn{
-		Do(LoadTools("load", researchTool)),
-		Do(calls(12)...),
-		Do(Call("again", researchTool, map[string]any{"q": 0})),
-		Say("done"),
-	}}, "go", p.researching()...)
-
-	answered, refused := 0, 0
-	for _, c := range calls(12) {
-		switch text := r.Text(c.ID); {
-		case strings.Contains(text, "THE-ANSWER"):
-			answered++
-		case strings.Contains(text, "DENIED: Research MCP phase budget exhausted (10/10 calls). Proceed to next phase or "):
-			refused++
-		}
-	}
-	assert.Equal(t, []int{10, 2}, []int{answered, refused})
-	assert.Contains(t, r.Told("call0"), "WARNING: Phase budget at 10/10.")
-}

@@ -3,17 +3,25 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/client"
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
 const (
@@ -178,23 +186,9 @@ func TestSkillInvokedAgain(t *testing.T) {
 	assert.Equal(t, []string{mine, "#8 [pending] By hand too"}, taskLines(t, r, "last"))
 }
 
-func TestTaskListID(t *testing.T) {
+func TestTheListAndTheConfigurationAreThoseOfTheEnvironment(t *testing.T) {
 	s := realclient.New(t)
 	s.Env["CLAUDE_CODE_TASK_LIST_ID"] = "shared list/1"
-	skill(s, projectSkills, "release", steps("Release"))
-	hydrating(t, s)
-
-	r := s.Prompt(invoke("release"), "go")
-
-	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
-	assert.FileExists(t, s.Path("home/.claude/tasks/shared-list-1/1.json"))
-	assert.NoDirExists(t, list(s))
-	s.Session = realclient.NewSession()
-	assert.Equal(t, listed("Release", 0), taskLines(t, s.Prompt(look(), "go"), "list"), "another session has the same list")
-}
-
-func TestConfigDir(t *testing.T) {
-	s := realclient.New(t)
 	s.Env["CLAUDE_CONFIG_DIR"] = s.Path("home/elsewhere")
 	skill(s, "home/elsewhere/skills", "release", steps("Release"))
 	hydrating(t, s, "--user")
@@ -203,7 +197,10 @@ func TestConfigDir(t *testing.T) {
 
 	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
 	assert.FileExists(t, s.Path("home/elsewhere/settings.json"))
+	assert.FileExists(t, s.Path("home/elsewhere/tasks/shared-list-1/1.json"))
 	assert.NoDirExists(t, s.Path("home/.claude"))
+	s.Session = realclient.NewSession()
+	assert.Equal(t, listed("Release", 0), taskLines(t, s.Prompt(look(), "go"), "list"), "another session has the same list")
 }
 
 // The list is recovered when the session is resumed, before any skill is invoked, and the
@@ -231,5 +228,133 @@ func TestResumeRecoversAnInterruptedHydration(t *testing.T) {
 	after := worlds.Tasks(t, list(s))
 	for name, file := range before {
 		assert.Equal(t, file, after[name])
+	}
+}
+
+// dieIn names the environment variable that turns this test program into a hydration of
+// the named task list that kills itself.
+const dieIn = "FSMTX_E2E_DIE_IN"
+
+// interrupt hydrates a skill in a process that is killed halfway: the new tasks exist,
+// the first of the old ones is removed, and the list is locked.
+func interrupt(t *testing.T, s *realclient.Sandbox, list, skill string) {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	s.Env[dieIn] = list
+	defer delete(s.Env, dieIn)
+
+	out := s.Command(fmt.Sprintf(`{"hook_event_name": "PostToolUse", "session_id": %q, "cwd": %q, "tool_name": "Skill",
+		"tool_use_id": "interrupted", "tool_response": {"success": true, "commandName": %q}}`, s.Session, s.Project, skill), self)
+
+	require.Equal(t, -1, out.Code, "not killed\n%s", out)
+}
+
+// hydrateAndDie runs in the child process. It returns only if it is not killed.
+func hydrateAndDie(list string) int {
+	e, err := client.Read(os.Stdin)
+	if err != nil {
+		return report(err)
+	}
+	r, skip, err := hydrate.Understand(e)
+	if skip != "" || err != nil {
+		return report(fmt.Errorf("%s %w", skip, err))
+	}
+	_, err = hydrate.Run(context.Background(), r, os.LookupEnv, hydrate.Options{
+		LockTimeout: 10 * time.Second,
+		FS:          killedAfterARemoval(list),
+	})
+	return report(fmt.Errorf("not killed: %w", err))
+}
+
+// killedAfterARemoval kills the process once the first task of the list is removed.
+func killedAfterARemoval(list string) vfs.FS {
+	removed := false
+	return faultfs.KillWhen(vfs.OS{}, func(step faultfs.Step) bool {
+		wasRemoved := removed
+		removed = removed || step.Op == "remove" && filepath.Dir(step.Path) == list && filepath.Ext(step.Path) == ".json"
+		return wasRemoved
+	})
+}
+
+func report(err error) int {
+	fmt.Fprintln(os.Stderr, err)
+	return 1
+}
+
+// TestASkillCarriesItsHooks: a skill's folder can have the hooks for its own workflow. They
+// work for people who have the program on PATH and did not run install; without the program
+// the agent is told where the steps are. If a person types the skill, its hooks do not fire
+// in time (fact 73).
+func TestASkillCarriesItsHooks(t *testing.T) {
+	s := realclient.New(t)
+	skill(s, projectSkills, "release", steps("Release"))
+	out := s.Command("", fsmtx, "new", "--self-contained", ".claude/skills/release")
+	require.Zero(t, out.Code, out)
+	onPath(s)
+
+	r := s.Prompt(Script{Main: []Turn{
+		Do(Skill("skill", "release")), load, Do(TaskList("list")),
+		Do(update("early", "3", map[string]any{"status": "completed"})),
+		Say("done"), Say("done, I said"),
+	}}, "go")
+	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
+	assert.Contains(t, r.Told("skill"), "#1 Release: collect", "the announcement")
+	denied(t, r, "early")
+
+	s.Session = realclient.NewSession()
+	s.Env["PATH"] = systemPath
+	r = s.Prompt(invoke("release"), "go")
+	assert.Empty(t, taskLines(t, r, "list"))
+	assert.Contains(t, r.Told("skill"), "The program fsmtx, which puts the workflow of a skill into the task list, is not installed here.")
+	assert.Contains(t, r.Stdout, "fsmtx is not on your PATH")
+
+	s.Session = realclient.NewSession()
+	onPath(s)
+	r = s.Prompt(look(), "/release")
+	assert.Empty(t, taskLines(t, r, "list"), "typed: fsmtx install is needed for that")
+}
+
+// TestASharedFileWithoutTheProgram: a colleague without fsmtx on PATH reads of it when the session
+// starts, and nothing afterwards, neither at a call of a task tool nor when the turn ends.
+func TestASharedFileWithoutTheProgram(t *testing.T) {
+	t.Parallel()
+	s := realclient.New(t)
+	skill(s, projectSkills, "release", `[{"id": 1, "subject": "Write"}]`)
+	install := exec.Command(fsmtx, "install", "--project")
+	install.Dir, install.Env = s.Project, []string{"HOME=" + s.Home, "PATH=" + filepath.Dir(fsmtx) + ":/usr/bin:/bin"}
+	out, err := install.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	client := s.Attend(Script{Main: append(begun(), Do(TaskList("list")), Do(Bash("run", "echo fsmtx")), Say("That is all."))})
+	client.See(0, "fsmtx is not on your PATH")
+	client.Enter("release it")
+	text := client.See(client.Here(), "That is all.")
+	assert.NotRegexp(t, `(?i)hook\s*failed|hook\s*error|usable\s*answer|hook\s*problem|missing\s*program`, text+client.Text())
+}
+
+// Fact 190: a skill that runs in an agent of its own has no steps, and the person is told so, whoever calls it.
+func TestASkillThatRunsApartHasNoSteps(t *testing.T) {
+	for event, script := range map[string]Script{
+		"PostToolUse": {Main: []Turn{Do(Skill("skill", "apart")), Say("done")},
+			Agents: map[string][]Turn{"Do it apart": {Say("was apart")}}},
+		"UserPromptExpansion": {Main: []Turn{Say("was apart")}},
+	} {
+		t.Run(event, func(t *testing.T) {
+			t.Parallel()
+			s := realclient.New(t)
+			s.Write("project/.claude/skills/apart/SKILL.md", "---\nname: apart\ndescription: apart\ncontext: fork\n---\nDo it apart.\n")
+			s.Write("project/.claude/skills/apart/fsm.json", `[{"id": 1, "subject": "a"}]`)
+			installed(t, s)
+			prompt := "go"
+			if event == "UserPromptExpansion" {
+				prompt = "/apart now"
+			}
+			r := s.Prompt(script, prompt)
+			ran := r.Ran(event)
+			if assert.NotEmpty(t, ran) {
+				assert.Contains(t, ran[len(ran)-1].Stdout, "apart: its steps are not enforced, because it runs in an agent of its own")
+			}
+			assert.NoDirExists(t, list(s))
+		})
 	}
 }

@@ -28,7 +28,6 @@ import (
 //
 //	skill PATH [NAME]     the SKILL.md at PATH has the name NAME
 //	command PATH [NAME]   the same for a Markdown file
-//	link PATH TARGET      PATH is a symbolic link
 //	source KIND           the marketplace's source, "directory" if there is no such line
 //	plugin-dir PATH       an option of the client
 //	add-dir PATH          another one
@@ -37,11 +36,12 @@ import (
 type catalog struct {
 	text    string
 	files   map[string]string
-	links   [][2]string
+	links   map[string]string // the targets of symbolic links, as paths in the sandbox
 	docs    map[string]string // the names of skills and commands by path
 	source  string
 	plugins []string // the paths of --plugin-dir
 	added   []string // the paths of --add-dir
+	read    []string // what the model reads before it calls anything
 }
 
 func parseCatalog(t *testing.T, text string) catalog {
@@ -57,8 +57,6 @@ func parseCatalog(t *testing.T, text string) catalog {
 			c.docs[path+"/SKILL.md"] = rest
 		case "command":
 			c.docs[path] = rest
-		case "link":
-			c.links = append(c.links, [2]string{path, rest})
 		case "source":
 			c.source = path
 		case "plugin-dir":
@@ -97,7 +95,7 @@ func (c catalog) entries() []entry {
 	return manifest.Plugins
 }
 
-// write writes the catalog, its fsm.json files and the client's files about plugins.
+// write writes the catalog, its fsm.json files and the client's files about plugins, if there is a marketplace.
 func (c catalog) write(t *testing.T, s *realclient.Sandbox) {
 	t.Helper()
 	enabled, installed, sources := map[string]bool{}, map[string]any{}, map[string]string{}
@@ -116,13 +114,15 @@ func (c catalog) write(t *testing.T, s *realclient.Sandbox) {
 		require.NoError(t, err)
 		s.Write(path, string(text))
 	}
-	put("home/.claude/settings.json", map[string]any{"enabledPlugins": enabled})
-	put("home/.claude/plugins/installed_plugins.json", map[string]any{"version": 2, "plugins": installed})
-	put("home/.claude/plugins/known_marketplaces.json", map[string]any{"m": map[string]any{
-		"source":          map[string]string{"source": c.source, "path": s.Path("market"), "repo": "someone/market"},
-		"installLocation": s.Path("market"), "lastUpdated": "2026-01-01T00:00:00Z",
-	}})
-	put("home/.claude.json", map[string]any{"projects": map[string]any{s.Project: map[string]bool{"hasTrustDialogAccepted": true}}})
+	if len(enabled) > 0 {
+		put("home/.claude/settings.json", map[string]any{"enabledPlugins": enabled})
+		put("home/.claude/plugins/installed_plugins.json", map[string]any{"version": 2, "plugins": installed})
+		put("home/.claude/plugins/known_marketplaces.json", map[string]any{"m": map[string]any{
+			"source":          map[string]string{"source": c.source, "path": s.Path("market"), "repo": "someone/market"},
+			"installLocation": s.Path("market"), "lastUpdated": "2026-01-01T00:00:00Z",
+		}})
+		put("home/.claude.json", map[string]any{"projects": map[string]any{s.Project: map[string]bool{"hasTrustDialogAccepted": true}}})
+	}
 	for path, text := range c.files {
 		s.Write(path, text)
 	}
@@ -133,9 +133,9 @@ func (c catalog) write(t *testing.T, s *realclient.Sandbox) {
 		s.Write(path, "---\n"+name+"description: d\n---\nBODY OF "+s.Path(folderOf(path))+" END\n")
 		s.Write(folderOf(path)+"/fsm.json", "[]")
 	}
-	for _, link := range c.links {
-		require.NoError(t, os.MkdirAll(filepath.Dir(s.Path(link[0])), 0o755))
-		require.NoError(t, os.Symlink(link[1], s.Path(link[0])))
+	for path, target := range c.links {
+		require.NoError(t, os.MkdirAll(filepath.Dir(s.Path(path)), 0o755))
+		require.NoError(t, os.Symlink(s.Path(target), s.Path(path)))
 	}
 }
 
@@ -186,9 +186,6 @@ func (c catalog) calls() []string {
 			parts[part] = part != ""
 		}
 	}
-	for _, link := range c.links {
-		parts[filepath.Base(link[0])] = true
-	}
 	var calls []string
 	for prefix := range prefixes {
 		for part, ok := range parts {
@@ -216,6 +213,9 @@ func (c catalog) options(s *realclient.Sandbox) (args []string) {
 // it knows, and the folder whose text the model got, where it got one.
 func (c catalog) client(s *realclient.Sandbox, calls []string) (listed []string, known map[string]bool, ran map[string]string) {
 	turns := []Turn{}
+	for i, path := range c.read {
+		turns = append(turns, Do(Call(fmt.Sprint("read", i), "Read", map[string]any{"file_path": s.Path(path)})))
+	}
 	for i, name := range calls {
 		turns = append(turns, Do(Skill(fmt.Sprint("call", i), name)))
 	}
@@ -272,29 +272,40 @@ func (c catalog) agrees(t *testing.T) {
 	if !assert.Equal(t, strings.Join(listed, "\n"), strings.Join(c.located(t, s), "\n"), "the names that the client and fsmtx locate list") {
 		t.Log(c.text)
 	}
-	var dirs, added []string
-	for _, dir := range c.plugins {
-		dirs = append(dirs, s.Path(dir))
-	}
-	for _, dir := range c.added {
-		added = append(added, s.Path(dir))
-	}
 	for _, name := range calls {
-		l := &locator.Locator{FS: locator.OS{}, ConfigDir: filepath.Join(s.Home, ".claude"), ProjectDir: s.Project, Home: s.Home,
-			PluginDirs: dirs, AddDirs: added}
-		result, err := l.Locate(name, s.Project)
-		if _, missing := errors.AsType[*locator.RegistryError](err); !missing {
-			require.NoError(t, err)
-		}
+		l := c.locator(s)
+		result := locate(t, l, name, s.Project)
 		assert.Equal(t, known[name], result.Known(), "whether %q is known\n%s\n%s", name, c.text, explain(result))
 		if ran[name] == "" || isFileOfTheProject(s, ran[name]) {
 			continue
 		}
 		l.Invoked = true
-		invoked, _ := l.Locate(name, s.Project)
+		invoked := locate(t, l, name, s.Project)
 		assert.Equal(t, ran[name], resolved(result), "the folder of %q\n%s\n%s", name, c.text, explain(result))
 		assert.Equal(t, ran[name], resolved(invoked), "the folder of %q, which was invoked\n%s\n%s", name, c.text, explain(invoked))
 	}
+}
+
+// locator returns the one that is to agree with the client.
+func (c catalog) locator(s *realclient.Sandbox) *locator.Locator {
+	l := &locator.Locator{FS: locator.OS{}, ConfigDir: filepath.Join(s.Home, ".claude"), ProjectDir: s.Project, Home: s.Home}
+	for _, dir := range c.plugins {
+		l.PluginDirs = append(l.PluginDirs, s.Path(dir))
+	}
+	for _, dir := range c.added {
+		l.AddDirs = append(l.AddDirs, s.Path(dir))
+	}
+	return l
+}
+
+// locate finds a name; that there is no registry does not matter.
+func locate(t *testing.T, l *locator.Locator, name, cwd string) locator.Result {
+	t.Helper()
+	result, err := l.Locate(name, cwd)
+	if _, missing := errors.AsType[*locator.RegistryError](err); !missing {
+		require.NoError(t, err)
+	}
+	return result
 }
 
 // isInline reports whether the name is that of a generated command that has no file, and so no
@@ -395,23 +406,29 @@ func TestAClientWithoutPersistence(t *testing.T) {
 
 // Fact 167: who can call a skill.
 func TestWhoCanCallASkill(t *testing.T) {
-	for line, want := range map[string]struct{ model, person bool }{
-		"disable-model-invocation: true":  {false, true},
-		`disable-model-invocation: "yes"`: {false, true},
-		"disable-model-invocation: false": {true, true},
-		"user-invocable: false":           {true, false},
-		`user-invocable: "no"`:            {true, false},
-	} {
-		t.Run(line, func(t *testing.T) {
-			run := func(prompt string, turns ...Turn) *realclient.Run {
-				s := realclient.New(t)
-				s.Write("project/.claude/skills/plain/SKILL.md", strings.Replace(plainSkill, "\nname", "\n"+line+"\nname", 1))
-				return s.Try(Script{Main: turns}, prompt)
-			}
-			called := run("go", Do(Skill("skill", "plain")), Say("done"))
-			assert.Equal(t, want.model, strings.Contains(called.Told("skill"), "Do the plain thing."))
-			typed := run("/plain", Say("done")).Exchanges()
-			assert.Equal(t, want.person, len(typed) > 0 && typed[0].Request.Says("Do the plain thing."))
-		})
+	s := realclient.New(t)
+	lines := []struct {
+		line          string
+		model, person bool
+	}{
+		{"disable-model-invocation: true", false, true},
+		{`disable-model-invocation: "yes"`, false, true},
+		{"disable-model-invocation: false", true, true},
+		{"user-invocable: false", true, false},
+		{`user-invocable: "no"`, true, false},
+	}
+	var turns []Turn
+	for i, c := range lines {
+		name := fmt.Sprint("skill", i)
+		s.Write("project/.claude/skills/"+name+"/SKILL.md", strings.Replace(plainSkill, "name: plain", c.line+"\nname: "+name, 1))
+		turns = append(turns, Do(Skill(name, name)))
+	}
+	called := s.Try(Script{Main: append(turns, Say("done"))}, "go")
+	for i, c := range lines {
+		name := fmt.Sprint("skill", i)
+		assert.Equal(t, c.model, strings.Contains(called.Told(name), "Do the plain thing."), c.line)
+		s.Session = realclient.NewSession()
+		typed := s.Try(Script{Main: []Turn{Say("done")}}, "/"+name).Exchanges()
+		assert.Equal(t, c.person, len(typed) > 0 && typed[0].Request.Says("Do the plain thing."), c.line)
 	}
 }

@@ -3,12 +3,10 @@
 package e2e
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -112,51 +110,42 @@ func (l layout) names() []string {
 // path returns the path of a layout's directory in the sandbox.
 func (l layout) path(name string) string { return strings.ReplaceAll(name, "BASE", l.base) }
 
-// write creates the layout and returns the client's arguments.
-func (l layout) write(t *testing.T, s *realclient.Sandbox) (plugins, added []string) {
-	t.Helper()
+// catalog returns the files of the layout, and what the client is given and reads.
+func (l layout) catalog() catalog {
+	c := catalog{files: map[string]string{}, docs: map[string]string{}, links: map[string]string{}}
 	for i, f := range l.skills {
 		folder := l.path(skillPlaces[f.place]) + "/skills/" + f.name
 		if f.link {
 			target := fmt.Sprintf("linked/%d", i)
-			require.NoError(t, os.MkdirAll(filepath.Dir(s.Path(folder)), 0o755))
-			require.NoError(t, os.MkdirAll(s.Path(target), 0o755))
-			require.NoError(t, os.Symlink(s.Path(target), s.Path(folder)))
+			c.links[folder], folder = target, target
 		}
-		s.Write(folder+"/fsm.json", "[]")
+		c.files[folder+"/fsm.json"] = "[]"
 		if f.skill {
-			s.Write(folder+"/SKILL.md", "---\n"+own(f.own)+"description: d\n---\nbody\n")
+			c.docs[folder+"/SKILL.md"] = f.own
 		}
 	}
-	s.Write(l.path("BASE/a/b/file"), "")
-	s.Write(l.path("BASE/a/b/web/file"), "text")
-	s.Write(l.path("BASE/a/b/apps/api/file"), "text")
+	for _, file := range []string{"BASE/a/b/file", "BASE/a/b/web/file", "BASE/a/b/apps/api/file", "added1/file", "added2/file"} {
+		c.files[l.path(file)] = "text"
+	}
 	if l.command {
-		s.Write(l.path("BASE/a/b/.claude/commands/x.md"), "---\ndescription: d\n---\nbody\n")
+		c.files[l.path("BASE/a/b/.claude/commands/x.md")] = "---\ndescription: d\n---\nbody\n"
 	}
 	switch {
 	case l.repo != "" && l.worktree:
-		s.Write(l.base+"/"+l.repo, "gitdir: "+s.Path("elsewhere")+"\n")
+		c.files[l.base+"/"+l.repo] = "gitdir: /elsewhere\n"
 	case l.repo != "":
-		s.Write(l.base+"/"+l.repo+"/HEAD", "ref: refs/heads/main\n")
+		c.files[l.base+"/"+l.repo+"/HEAD"] = "ref: refs/heads/main\n"
 	}
 	for dir, name := range map[string]string{"plug": "plug", "plug2": "second"} {
-		s.Write(dir+"/.claude-plugin/plugin.json", `{"name": "`+name+`", "version": "1.0.0"}`)
+		c.files[dir+"/.claude-plugin/plugin.json"] = `{"name": "` + name + `", "version": "1.0.0"}`
 	}
-	s.Write("added1/file", "")
-	s.Write("added2/file", "")
-	s.Project = s.Path(l.path("BASE/a/b"))
-	if !l.options {
-		return nil, nil
+	if l.options {
+		c.plugins, c.added = []string{"plug", "plug2"}, []string{"added2", "added1"}
 	}
-	return []string{s.Path("plug"), s.Path("plug2")}, []string{s.Path("added2"), s.Path("added1")}
-}
-
-func own(name string) string {
-	if name == "" {
-		return ""
+	if l.read {
+		c.read = []string{l.path("BASE/a/b/web/file"), l.path("BASE/a/b/apps/api/file")}
 	}
-	return "name: " + name + "\n"
+	return c
 }
 
 // undecided reports whether the client's choice depends on what the model has read,
@@ -172,51 +161,14 @@ func (l layout) undecided() bool {
 	return nested && named
 }
 
-var baseDirectory = regexp.MustCompile(`Base directory for this skill: (\S+)`)
-
-// clientsChoice returns the folder that the client runs. ok is false if it does not know
-// the name; the folder is "" if it runs a command.
-func (l layout) clientsChoice(s *realclient.Sandbox, plugins, added []string) (folder string, ok bool) {
-	var turns []Turn
-	if l.read {
-		for i, place := range nestedPlaces {
-			file := s.Path(strings.TrimSuffix(l.path(skillPlaces[place]), ".claude") + "file")
-			turns = append(turns, Do(Call(fmt.Sprintf("read%d", i), "Read", map[string]any{"file_path": file})))
-		}
-	}
-	turns = append(turns, Do(Skill("skill", l.call)), Say("done"))
-	var args []string
-	for _, dir := range plugins {
-		args = append(args, "--plugin-dir", dir)
-	}
-	for _, dir := range added {
-		args = append(args, "--add-dir", dir)
-	}
-	r := s.Try(Script{Main: turns}, "go", args...)
-	if !strings.Contains(r.Text("skill"), "Launching skill") {
-		return "", false
-	}
-	if named := baseDirectory.FindStringSubmatch(r.Told("skill")); named != nil {
-		return named[1], true
-	}
-	return "", true
-}
-
-// ours returns the folder that the locator takes for the client's, "" if there is none
-// with a SKILL.md.
-func (l layout) ours(t *testing.T, s *realclient.Sandbox, plugins, added []string) (string, locator.Result) {
+// ours returns the folder that the locator takes for the client's, "" if there is none with a SKILL.md.
+func (l layout) ours(t *testing.T, s *realclient.Sandbox) (string, locator.Result) {
 	t.Helper()
-	result, err := (&locator.Locator{
-		FS: locator.OS{}, ConfigDir: filepath.Join(s.Home, ".claude"), ProjectDir: s.Project, Home: s.Home, PluginDirs: plugins, AddDirs: added,
-	}).Locate(l.call, filepath.Join(s.Project, "web"))
-	if _, missing := errors.AsType[*locator.RegistryError](err); !missing {
-		require.NoError(t, err)
-	}
-	folder := filepath.Dir(result.Path)
-	if _, err := os.Stat(filepath.Join(folder, "SKILL.md")); !result.Found() || err != nil {
+	result := locate(t, l.catalog().locator(s), l.call, filepath.Join(s.Project, "web"))
+	if _, err := os.Stat(filepath.Join(filepath.Dir(result.Path), "SKILL.md")); !result.Found() || err != nil {
 		return "", result
 	}
-	return folder, result
+	return resolved(result), result
 }
 
 // Facts 48 to 51, 59 to 61 and 65: the locator predicts the folder that the client runs.
@@ -228,11 +180,14 @@ func TestLocatorAgreesWithTheClient(t *testing.T) {
 		l := genLayout().Example(seed + 1)
 		t.Run(fmt.Sprint(seed+1), func(t *testing.T) {
 			s := realclient.New(t)
-			plugins, added := l.write(t, s)
-			want, known := l.clientsChoice(s, plugins, added)
-			got, result := l.ours(t, s, plugins, added)
+			s.Project = s.Path(l.path("BASE/a/b"))
+			c := l.catalog()
+			c.write(t, s)
+			_, known, ran := c.client(s, []string{l.call})
+			want := ran[l.call]
+			got, result := l.ours(t, s)
 			switch {
-			case !known:
+			case !known[l.call]:
 				unknown++ // no hook runs
 			case want == got:
 				agreed++

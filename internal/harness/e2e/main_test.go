@@ -14,7 +14,7 @@ import (
 var fsmtx string
 
 // TestMain builds the program, in which a test can name who runs it, and fsmtx-tools beside it. In a child process it runs the
-// hydration that kills itself (dying_test.go), or plays a person (person_test.go).
+// hydration that kills itself (hydrate_test.go), or plays a person (approval_modes_test.go).
 func TestMain(m *testing.M) {
 	if where := os.Getenv(dieIn); where != "" {
 		os.Exit(hydrateAndDie(where))

@@ -125,26 +125,6 @@ func TestAPersonApprovesByAForm(t *testing.T) {
 	assert.True(t, slices.ContainsFunc(stateOf(t, s.Sandbox).Evidence, yes))
 }
 
-// An Elicitation hook answers in place of a person.
-func TestAPersonLetsAStepBeSkipped(t *testing.T) {
-	s := newServed(t, steps("Release"))
-	installHooks(t, s.Sandbox, hook{"Elicitation", "",
-		`cat > asked.json; echo '{"hookSpecificOutput": {"hookEventName": "Elicitation", "action": "accept", "content": {}}}'`})
-
-	r := s.prompt(Script{Main: []Turn{
-		Do(Skill("skill", "fsmtx:release")),
-		s.call("skip", "step_skip", 1, "because", "no time"),
-		s.call("next", "step_start", 2),
-		Say("done"),
-	}}, "go")
-
-	allowed(t, r, "skip", "next")
-	assert.Contains(t, read(t, s.Sandbox, "project/asked.json"), "Its reason: no time")
-	now := stateOf(t, s.Sandbox)
-	assert.Equal(t, "skipped", now.Word(now.Step(1)))
-	assert.Equal(t, state.Override, now.Evidence[0].Verdict)
-}
-
 // The server keeps the environment with which it was started, and with it the session from
 // before /clear. The hook on its tools tells it which session calls.
 func TestTheToolsFollowTheSessionAfterClear(t *testing.T) {

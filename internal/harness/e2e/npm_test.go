@@ -238,26 +238,3 @@ echo "$# $1 [$2]"; cat; echo "to stderr" >&2`), 0o755))
 	require.Error(t, err)
 	assert.Contains(t, string(out), "cannot be started")
 }
-
-// TestInstalledByGo follows the README for people who have Go, with the sources of this
-// repository, because there is no network to download a release.
-func TestInstalledByGo(t *testing.T) {
-	s := realclient.New(t)
-	p := &packages{t: t, home: s.Home}
-	skill(s, projectSkills, "release", steps("Release"))
-	c := p.command("../../..", "go", "install", "./cmd/...")
-	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
-		value, err := exec.Command("go", "env", name).Output()
-		require.NoError(t, err)
-		c.Env = append(c.Env, name+"="+strings.TrimSpace(string(value)))
-	}
-	c.Env = append(c.Env, "CGO_ENABLED=0", "GOFLAGS=-trimpath")
-	out, err := c.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	p.run(s.Project, filepath.Join(s.Home, "go", "bin", "fsmtx"), "install", "--no-steps", "--task-tools")
-	require.FileExists(t, filepath.Join(s.Home, "go", "bin", "fsmtx-tools"))
-
-	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
-	r := s.Prompt(invoke("release"), "go")
-	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
-}

@@ -48,17 +48,6 @@ func TestTheClientValidatesThePlugin(t *testing.T) {
 	assert.Contains(t, out.Stdout, "Validation passed")
 }
 
-// TestAPluginChoosesItsProgram: through the script bin/fsmtx. A skill of it that a person types has its whole name (fact 20).
-func TestAPluginChoosesItsProgram(t *testing.T) {
-	s := realclient.New(t)
-	dir := everywhere(t, s, install.Platforms()...)
-
-	r := s.Prompt(look(), "/fsmtx:release 2.0", "--plugin-dir", dir)
-
-	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
-	assert.False(t, r.Exchanges(Main)[0].Request.Says("does not run on this machine"))
-}
-
 // TestAPluginForAnotherPlatformSaysSo: to the model and to the person, when the session
 // starts (fact 71). Its other hooks neither stop a turn nor a typed skill.
 func TestAPluginForAnotherPlatformSaysSo(t *testing.T) {
@@ -81,22 +70,45 @@ func TestAPluginForAnotherPlatformSaysSo(t *testing.T) {
 	assert.True(t, r.Exchanges(Main)[0].Request.Says("does not run on this machine"))
 }
 
-// TestAPluginInAnyDirectory: the shell that runs a hook gets the plugin's directory from its
-// environment (fact 25), so a directory's name is never part of what the shell reads.
+// TestAPluginInAnyDirectory: the shell that runs a hook gets the plugin's directory from its environment (fact 25), so a directory's
+// name is never part of what the shell reads. The script bin/fsmtx chooses the program of this platform. A skill of a plugin that a
+// person types has its whole name (fact 20).
 func TestAPluginInAnyDirectory(t *testing.T) {
 	s := realclient.New(t)
-	written := everywhere(t, s, install.ThisPlatform())
+	written := everywhere(t, s, install.Platforms()...)
 	for _, name := range []string{"a b", "it's $(touch PWNED)", "`touch PWNED`", `"; touch PWNED; "`} {
 		dir := s.Path("project/" + name)
 		require.NoError(t, os.Rename(written, dir))
 		written = dir
 		s.Session = realclient.NewSession()
 
-		r := s.Prompt(invoke("fsmtx:release"), "go", "--plugin-dir", dir)
+		r := s.Prompt(look(), "/fsmtx:release 2.0", "--plugin-dir", dir)
 
 		assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"), name)
 		assert.False(t, r.Exchanges(Main)[0].Request.Says("does not run on this machine"), name)
 		assert.NoFileExists(t, s.Path("project/PWNED"))
 		assert.NoFileExists(t, filepath.Join(dir, "PWNED"))
 	}
+}
+
+// TestACloneIsAMarketplace: its plugin runs the program on PATH, or says how to get it.
+func TestACloneIsAMarketplace(t *testing.T) {
+	s := realclient.New(t)
+	clone, err := filepath.Abs("../../..")
+	assert.NoError(t, err)
+	s.Claude("plugin", "validate", "--strict", clone)
+	s.Claude("plugin", "validate", "--strict", filepath.Join(clone, ".claude-plugin", "plugin"))
+	s.Claude("plugin", "marketplace", "add", clone)
+	s.Claude("plugin", "install", "fsmtx@fsmtx")
+	skill(s, projectSkills, "release", `[{"id": 1, "subject": "Write"}, {"id": 2, "subject": "Publish", "blockedBy": [1]}]`)
+
+	r := s.Prompt(Script{Main: []Turn{Say("done")}}, "go")
+	assert.Contains(t, r.Stdout, "Get it by git clone https://github.com/fsmtx/fsmtx")
+
+	onPath(s)
+	s.Session = realclient.NewSession()
+	r = s.Prompt(Script{Main: append(begun(), Do(TaskUpdate("early", "2", "completed")), Do(TaskList("list")),
+		Say("done"), Say("done"))}, "go")
+	assert.Equal(t, []string{"#1 [pending] Write", "#2 [pending] Publish [blocked by #1]"}, taskLines(t, r, "list"))
+	assert.Contains(t, r.Text("early"), `#1 "Write" must be done first`)
 }

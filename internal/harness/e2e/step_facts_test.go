@@ -67,31 +67,19 @@ func TestTheClientChecksNoOrder(t *testing.T) {
 	assert.Contains(t, read(t, s, "home/.claude/tasks/"+s.Session+"/2.json"), `"blockedBy": [`, "addBlocks writes both sides")
 }
 
-// Facts 37 and 45.
+// Facts 37 and 45: the event has the whole input, and the model reads the whole reason.
 func TestAHookRefusesATaskUpdate(t *testing.T) {
-	const asJSON = `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": %q, ` +
-		`"permissionDecisionReason": "THE-REASON"}}`
-	for name, c := range map[string]struct{ command, want string }{
-		"deny":   {"echo '" + fmt.Sprintf(asJSON, "deny") + "'", "THE-REASON"},
-		"ask":    {"echo '" + fmt.Sprintf(asJSON, "ask") + "'", "THE-REASON"},
-		"exit 2": {"printf '%20000s-END' THE-REASON >&2; exit 2", "THE-REASON-END"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := hooked(t, hook{"PreToolUse", "TaskUpdate", "cat > event.json; " + c.command})
+	t.Parallel()
+	s := hooked(t, hook{"PreToolUse", "TaskUpdate", "cat > event.json; printf '%20000s-END' THE-REASON >&2; exit 2"})
 
-			r := s.Prompt(Script{Main: append(created("first"), Do(TaskUpdate("complete", "1", "completed")), Do(TaskList("list")),
-				Say("done"))}, "go")
+	r := s.Prompt(Script{Main: append(created("first"), Do(TaskUpdate("complete", "1", "completed")), Do(TaskList("list")),
+		Say("done"))}, "go")
 
-			isError, text := refused(t, r, "complete")
-			assert.True(t, isError)
-			assert.Contains(t, text, c.want)
-			assert.Equal(t, []string{"#1 [pending] first"}, taskLines(t, r, "list"))
-			e := eventOf(t, s)
-			assert.Equal(t, "TaskUpdate", e.ToolName)
-			assert.JSONEq(t, `{"taskId": "1", "status": "completed"}`, string(e.ToolInput))
-		})
-	}
+	assert.Contains(t, denied(t, r, "complete"), "THE-REASON-END")
+	assert.Equal(t, []string{"#1 [pending] first"}, taskLines(t, r, "list"))
+	e := eventOf(t, s)
+	assert.Equal(t, "TaskUpdate", e.ToolName)
+	assert.JSONEq(t, `{"taskId": "1", "status": "completed"}`, string(e.ToolInput))
 }
 
 // Fact 38: TaskCompleted has no metadata, and exit 2 refuses the whole update.
@@ -130,22 +118,6 @@ func TestUpdatesOfOneMessageRunTogether(t *testing.T) {
 	assert.NotContains(t, seen, ".json.lock")
 }
 
-// Fact 40: the client lets the agent go after eight blocks in a row.
-func TestTheClientOverridesTheNinthBlock(t *testing.T) {
-	t.Parallel()
-	s := hooked(t, hook{"Stop", "", `cat > event.json; echo '{"decision": "block", "reason": "NOT-YET"}'`})
-	var turns []Turn
-	for range 9 {
-		turns = append(turns, Say("done"))
-	}
-
-	r := s.Prompt(Script{Main: turns}, "go")
-
-	assert.Len(t, r.Ran("Stop"), 9)
-	e := eventOf(t, s)
-	assert.Equal(t, "[]", strings.TrimSpace(string(e.BackgroundTasks)))
-}
-
 // Fact 41.
 func TestAHookOnBashIsSelectedByIf(t *testing.T) {
 	t.Parallel()
@@ -169,23 +141,6 @@ func TestAHookOnBashIsSelectedByIf(t *testing.T) {
 	assert.Contains(t, shell, "CLAUDECODE=1")
 	assert.Contains(t, shell, "CLAUDE_CODE_SESSION_ID="+s.Session)
 	assert.Regexp(t, `(?m)^AI_AGENT=.*_agent$`, shell)
-}
-
-// Fact 46: the model learns nothing about a hook that is killed at its time limit. Therefore
-// the limit of the step hook is longer than the longest check.
-func TestTheModelLearnsNothingOfAKilledHook(t *testing.T) {
-	t.Parallel()
-	s := realclient.New(t)
-	s.Write("project/.claude/settings.json", `{"hooks": {"PreToolUse": [{"matcher": "TaskUpdate", "hooks": [
-		{"type": "command", "timeout": 1, "command": "echo THE-REASON >&2; sleep 30; exit 2"}]}]}}`)
-
-	r := s.Prompt(Script{Main: append(created("first"), Do(TaskUpdate("complete", "1", "completed")), Do(TaskList("list")),
-		Say("done"))}, "go")
-
-	isError, text := refused(t, r, "complete")
-	assert.False(t, isError)
-	assert.NotContains(t, text, "THE-REASON")
-	assert.Equal(t, []string{"#1 [completed] first"}, taskLines(t, r, "list"))
 }
 
 // Facts 53 and 55.

@@ -94,15 +94,3 @@ func TestAnOrdinarySessionIsLeftAlone(t *testing.T) {
 	require.Len(t, entries, 1, "no state directory beside the list")
 	assert.Equal(t, s.Session, entries[0].Name())
 }
-
-// TestAStartAndACompletionInOneMessage: the next step is started and completed in the message that completes the one before it, and
-// each check takes a second.
-func TestAStartAndACompletionInOneMessage(t *testing.T) {
-	s := held(t, `[{"id": 1, "subject": "Build", "check": "sleep 1"}, {"id": 2, "subject": "Test", "blockedBy": [1], "check": "sleep 1"}]`)
-	r := s.Prompt(Script{Main: append(begun(),
-		Do(TaskUpdate("build", "1", "completed"), TaskUpdate("start", "2", "in_progress"), TaskUpdate("test", "2", "completed")),
-		Do(TaskList("list")), Say("done"))}, "go")
-	allowed(t, r, "build", "start", "test")
-	assert.Equal(t, []string{"#1 [completed] Build", "#2 [completed] Test"}, taskLines(t, r, "list"))
-	assert.Equal(t, 2, stateOf(t, s).DoneCount())
-}
