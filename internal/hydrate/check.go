@@ -116,7 +116,7 @@ func (c check) hydration(result *Result, taken string) (*Hydration, error) {
 		return h, nil
 	}
 	result.Spec = result.Mistake.Spec
-	spec, err := readSpec(locator.OS{}, result.Spec, c.request.Command, result)
+	spec, err := readSpec(locator.OS{}, result.Spec, c.request, result)
 	if err != nil {
 		return nil, err
 	}

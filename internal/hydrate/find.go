@@ -45,14 +45,6 @@ func (e *SpecError) Error() string {
 	return b.String()
 }
 
-// summary returns the error on one line, without the problems.
-func (e *SpecError) summary() string {
-	if invalid, ok := errors.AsType[*fsmspec.InvalidError](e.Err); ok {
-		return e.headline(invalid)
-	}
-	return e.Err.Error()
-}
-
 func (e *SpecError) headline(invalid *fsmspec.InvalidError) string {
 	return message.Sprintf("%s is not valid (%s); no task was changed", e.Path, terminal.Count(len(invalid.Problems), "problem"))
 }
@@ -64,10 +56,10 @@ func (e *SpecError) Unwrap() error { return e.Err }
 func findSpec(r Request, env Env, o Options, result *Result) (*fsmspec.Spec, error) {
 	if r.File != nil {
 		result.Spec = r.File.Path
-		return parseSpec(r.File.Path, r.Command, r.File.Data, result)
+		return parseSpec(r.File.Path, r, r.File.Data, result)
 	}
 	if r.Folder != "" {
-		return specIn(r.Folder, r.Command, result)
+		return specIn(r.Folder, r, result)
 	}
 	found, err := locate(r, env, o)
 	if err != nil {
@@ -80,7 +72,7 @@ func findSpec(r Request, env Env, o Options, result *Result) (*fsmspec.Spec, err
 		result.Apart = true
 		return nil, nil
 	}
-	return specAt(found.Path, r.Command, result)
+	return specAt(found.Path, r, result)
 }
 
 // runsApart reports whether the client runs the skill in an agent of its own, which has neither the session's task tools nor
@@ -92,17 +84,17 @@ func runsApart(folder string) bool {
 
 // specIn reads and parses the fsm.json in the folder of a skill. It returns nil if there is
 // none.
-func specIn(folder, skill string, result *Result) (*fsmspec.Spec, error) {
+func specIn(folder string, r Request, result *Result) (*fsmspec.Spec, error) {
 	path := filepath.Join(folder, "fsm.json")
 	if _, err := (locator.OS{}).Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return specAt(path, skill, result)
+	return specAt(path, r, result)
 }
 
-func specAt(path, skill string, result *Result) (*fsmspec.Spec, error) {
+func specAt(path string, r Request, result *Result) (*fsmspec.Spec, error) {
 	result.Spec = path
-	spec, err := readSpec(locator.OS{}, path, skill, result)
+	spec, err := readSpec(locator.OS{}, path, r, result)
 	if errors.Is(err, ErrLookup) {
 		result.Spec = ""
 	}
@@ -148,7 +140,7 @@ func (r Request) isListed(name string) bool {
 // readSpec reads and parses the fsm.json at path, and sets result.SHA256. It
 // distinguishes an unusable fsm.json (*SpecError) from one whose existence cannot be
 // determined (ErrLookup), such as in a directory without search permission.
-func readSpec(files locator.FS, path, skill string, result *Result) (*fsmspec.Spec, error) {
+func readSpec(files locator.FS, path string, r Request, result *Result) (*fsmspec.Spec, error) {
 	data, err := locator.ReadSpec(files, path, fsmspec.MaxBytes)
 	if err != nil {
 		if _, hidden := files.Lstat(path); hidden != nil {
@@ -156,17 +148,17 @@ func readSpec(files locator.FS, path, skill string, result *Result) (*fsmspec.Sp
 		}
 		return nil, &SpecError{path, err}
 	}
-	return parseSpec(path, skill, data, result)
+	return parseSpec(path, r, data, result)
 }
 
 // parseSpec parses the content of an fsm.json, and sets result.SHA256. Its error is a *SpecError.
-func parseSpec(path, skill string, data []byte, result *Result) (*fsmspec.Spec, error) {
-	spec, err := fsmspec.ParseOf(skill, data)
+func parseSpec(path string, r Request, data []byte, result *Result) (*fsmspec.Spec, error) {
+	spec, err := fsmspec.ParseOf(r.Command, data)
 	if err != nil {
 		return nil, &SpecError{path, err}
 	}
 	sum := sha256.Sum256(data)
-	result.SHA256, result.Definition = hex.EncodeToString(sum[:]), state.Definition(data)
+	result.SHA256, result.Definition = hex.EncodeToString(sum[:]), state.Definition(data, r.Plan != nil)
 	return spec, nil
 }
 

@@ -1,6 +1,7 @@
 package hydrate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -78,13 +79,9 @@ func conflictText(c txn.Conflict) string {
 func FailureNotice(r Request, err error, explained string) string {
 	headline, _, _ := strings.Cut(explained, "\n")
 	if e, ok := errors.AsType[*SpecError](err); ok {
-		headline = e.summary()
+		headline, _, _ = strings.Cut(e.Error(), ":\n")
 	}
-	text := "fsmtx: " + message.Words(headline)
-	if r.Command != "" {
-		text = clip(r.Command) + ": " + message.Words(headline)
-	}
-	return shorten(text, maxNotice, "…")
+	return shorten(cmp.Or(clip(r.Command), "fsmtx")+": "+message.Words(headline), maxNotice, "…")
 }
 
 // changed says that the definition of the workflow is another one than that of the open steps, as parts of a sentence.

@@ -22,7 +22,7 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 		w = workflow.Planned(plan.Levels(), 0)[0]
 	}
 	w.Definition = h.result.Definition
-	h.compare(h.givingWay(plan), &w)
+	h.compare(plan, &w)
 	if h.request.Begun || h.fromClient != nil && !h.fromClient() {
 		w.Changed = strings.Join(changed(h.request, h.result), "; ")
 	}
@@ -47,12 +47,12 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 	return w.Encode()
 }
 
-// givingWay returns the workflows that are not finished and that the plan replaces.
-func (h *Hydration) givingWay(plan *fsmspec.Plan) (all []*workflow.Workflow) {
-	s, err := h.state, error(nil)
-	if s == nil { // the list has no tasks; a script may have removed them
+// givingWay returns the state of the list, and its workflows that are not finished and that the plan replaces.
+func (h *Hydration) givingWay(plan *fsmspec.Plan) (s *state.State, all []*workflow.Workflow) {
+	if s = h.state; s == nil { // the list has no tasks; a script may have removed them
+		var err error
 		if s, err = state.LoadNow(context.Background(), h.list.Dir, txn.WithFS(h.list.Files())); err != nil {
-			return nil
+			return nil, nil
 		}
 	}
 	h.result.Unrecorded = 0
@@ -70,16 +70,17 @@ func (h *Hydration) givingWay(plan *fsmspec.Plan) (all []*workflow.Workflow) {
 			all = append(all, w)
 		}
 	}
-	return all
+	return s, all
 }
 
 // compare finds out in what w differs from the earlier workflow of the same skill whose steps were open. If the
 // client ran another folder than was predicted, the two files are not compared.
-func (h *Hydration) compare(replaced []*workflow.Workflow, w *workflow.Workflow) {
+func (h *Hydration) compare(plan *fsmspec.Plan, w *workflow.Workflow) {
+	s, replaced := h.givingWay(plan)
 	h.result.Changed = ""
 	for _, old := range replaced {
 		if old.Command == h.request.tag() && old.SHA256 != h.result.SHA256 && h.result.Mistake == nil {
-			h.result.Changed = state.Changes(old, w)
+			h.result.Changed = s.Changes(old, w)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
@@ -17,33 +16,38 @@ import (
 )
 
 // Definition returns a checksum of each part of an fsm.json, without its white space: of the steps by their
-// ids, and of what else the file has by its name.
-func Definition(data []byte) map[string]string {
-	members, err := jsonx.Members(data)
-	if err != nil { // an array
-		members = map[string]jsontext.Value{"steps": data}
-	}
-	var entries []jsontext.Value
-	_ = json.Unmarshal(members["steps"], &entries, jsonx.Tolerant) // the file was parsed before
-	delete(members, "steps")
-	for _, entry := range entries {
-		members[strings.Trim(string(jsonx.Member(entry, "id")), `"`)] = entry
+// ids, and of what else the file has by its name. What a plan has ticked is left out.
+func Definition(data []byte, plan bool) map[string]string {
+	file, ok := jsonx.ParseObject(data)
+	if !ok { // an array
+		file = file.With("steps", data)
 	}
 	all := map[string]string{}
-	for name, value := range members {
-		value = value.Clone()
-		_ = value.Compact()
-		all[name] = string(digits(crc32.ChecksumIEEE(value)))
+	sum := func(name string, value jsontext.Value) { all[name] = string(digits(crc32.ChecksumIEEE(value))) }
+	for name, value := range file.Without("steps").All() {
+		sum(name, value)
+	}
+	for _, entry := range file.Array("steps") {
+		step, _ := jsonx.ParseObject(entry)
+		if plan {
+			step = step.Without("status")
+		}
+		sum(strings.Trim(string(step.Get("id")), `"`), step.Raw())
 	}
 	return all
 }
 
-// Changes says in what the definition of a workflow differs from the one that it replaces, empty if it does not:
-// "steps 2 and 4 differ, vars differs".
-func Changes(old, now *workflow.Workflow) string {
+// Changes says in what the definition of a workflow differs from the one in the list that it replaces, empty if it does not:
+// "steps 2 and 4 differ, vars differs". A tick of a plan differs unless its step was done.
+func (s *State) Changes(old, now *workflow.Workflow) string {
 	all := maps.Clone(now.Definition)
 	maps.Copy(all, old.Definition)
 	maps.DeleteFunc(all, func(name, _ string) bool { return old.Definition[name] == now.Definition[name] })
+	for i, step := range now.Steps[:min(len(now.Steps), len(old.Plan))] {
+		if c := s.Step(old.Steps[i].ID); step.Status == workflow.Completed && (c == nil || !c.isTicked()) {
+			all[strconv.Itoa(i+1)] = ""
+		}
+	}
 	var steps, parts []string
 	for _, name := range slices.SortedFunc(maps.Keys(all), func(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) }) {
 		if _, err := strconv.Atoi(name); err == nil {

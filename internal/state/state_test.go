@@ -51,8 +51,9 @@ func TestChanges(t *testing.T) {
 		{object, strings.Replace(object, `, "when": {"1": "done"}`, "", 1), "step 10 differs"},
 		{object, `{"steps": [{"id": "2", "subject": "A"}], "": 1}`, `steps 1, 2 and 10 differ,  differs, fsm differs, vars differs`},
 	} {
-		old, now := &workflow.Workflow{Definition: Definition([]byte(c.old))}, &workflow.Workflow{Definition: Definition([]byte(c.now))}
-		assert.Equal(t, c.want, Changes(old, now), c.now)
+		old := &workflow.Workflow{Definition: Definition([]byte(c.old), false)}
+		now := &workflow.Workflow{Definition: Definition([]byte(c.now), false)}
+		assert.Equal(t, c.want, new(State).Changes(old, now), c.now)
 	}
 }
 
