@@ -8,8 +8,10 @@
 package outline
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -77,6 +79,16 @@ func JSON(steps []Step, gates map[int64][]string) []byte {
 	return []byte(list)
 }
 
+// lineOf returns the line of the step to which a pointer into its fsm.json leads.
+func lineOf(steps []Step, pointer string) (line int) {
+	for name := range strings.SplitSeq(pointer, "/") {
+		if i, err := strconv.Atoi(name); err == nil && i < len(steps) {
+			line, steps = steps[i].Line, steps[i].Do
+		}
+	}
+	return line
+}
+
 // Markdown returns the steps in a text. form is "", the name of a form, or a form and the line where it begins, such as list:12:
 // then a person has decided.
 func Markdown(text []byte, form string) Outline {
@@ -94,8 +106,8 @@ func Markdown(text []byte, form string) Outline {
 	}
 	if why == "" {
 		_, err := fsmspec.Parse(JSON(o.Steps, nil))
-		if err != nil && len(o.Steps) <= fsmspec.MaxTasks {
-			why = err.Error()
+		if e, ok := errors.AsType[*fsmspec.InvalidError](err); ok && len(o.Steps) <= fsmspec.MaxTasks {
+			why = fmt.Sprintf("line %d: %s", lineOf(o.Steps, e.Problems[0].Pointer), e.Problems[0].Message)
 		}
 	}
 	if why != "" {
