@@ -40,7 +40,7 @@ type Wanted struct {
 type Sight struct {
 	Missing   []string // patterns without a file
 	Unchanged []string // a file that is as it was, for each pattern that no other file matches
-	Outside   []string // files that lead out of the project, and so do not count
+	Unfit     []string // sentences about what is there and does not count
 	Limit     string   // why not every pattern was looked for; empty if each was
 	Err       error    // why a file may have been overlooked
 
@@ -130,7 +130,9 @@ func (s *search) all() error {
 		case s.same != "":
 			s.Unchanged = append(s.Unchanged, s.same)
 		default:
-			s.Missing = append(s.Missing, pattern)
+			if s.Missing = append(s.Missing, pattern); safefile.IsDir(filepath.Join(s.dir, pattern)) {
+				s.Unfit = append(s.Unfit, message.Words(pattern)+" is a directory, and a file is wanted")
+			}
 		}
 	}
 	return nil
@@ -268,7 +270,7 @@ func (s *search) counts(path string) bool {
 	name, _ := filepath.Rel(s.dir, path)
 	inside, err := isInside(s.dir, path)
 	if s.note(err); !inside {
-		s.Outside = append(s.Outside, name)
+		s.Unfit = append(s.Unfit, message.Words(name)+" leads out of it, and does not count")
 		return false
 	}
 	sum, err := DigestOf(path)

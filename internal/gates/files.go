@@ -1,6 +1,8 @@
 package gates
 
 import (
+	"strings"
+
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
@@ -24,9 +26,7 @@ func files(c *state.Current, when workflow.Moment, f fact) Verdict {
 		verb = "are"
 	}
 	reason := c.Name() + " " + what + ": it needs " + list + ", which " + verb + " missing or empty in " + message.Words(f.dir)
-	if len(f.Outside) > 0 {
-		reason += ". " + quotedNames(f.Outside) + " leads out of it, and does not count"
-	}
+	reason = strings.Join(append([]string{reason}, f.Unfit...), ". ")
 	if err := f.Sight.Err; err != nil {
 		reason += ". It cannot all be read: " + message.Words(err.Error())
 	}

@@ -319,7 +319,7 @@ func TestWhatAGateSays(t *testing.T) {
 	c := stateOf(stepLine{id: 4, status: inProgress, approval: "Publish?\nReally?"}).Steps[0]
 	missing := func(names ...string) fact { return fact{dir: "/project", Sight: facts.Sight{Missing: names}} }
 	link := missing("a.txt")
-	link.Outside, link.Sight.Err = []string{"link"}, errors.New("no permission")
+	link.Unfit, link.Sight.Err = []string{"link leads out of it, and does not count"}, errors.New("no permission")
 	for _, g := range []struct {
 		verdict     Verdict
 		why, reason string
