@@ -178,7 +178,7 @@ func dropMember(o *hujson.Object, name string) {
 	if i < len(o.Members) {
 		behind = &o.Members[i].Name.BeforeExtra
 	} else if i > 0 {
-		withoutComma(&o.Members[i-1].Value.AfterExtra)
+		tidy(o.Members[0].Name.BeforeExtra, &o.Members[i-1].Value.AfterExtra, behind)
 	}
 	keepComments(behind, gone.Name.BeforeExtra, gone.Name.AfterExtra, gone.Value.BeforeExtra, gone.Value.AfterExtra)
 }
@@ -192,16 +192,19 @@ func dropElement(a *hujson.Array, element hujson.ValueTrimmed) {
 	if i < len(a.Elements) {
 		behind = &a.Elements[i].BeforeExtra
 	} else if i > 0 {
-		withoutComma(&a.Elements[i-1].AfterExtra)
+		tidy(a.Elements[0].BeforeExtra, &a.Elements[i-1].AfterExtra, behind)
 	}
 	keepComments(behind, gone.BeforeExtra, gone.AfterExtra)
 }
 
-// withoutComma takes away the space between a value and its comma: hujson prints a comma behind the last element
-// that has one.
-func withoutComma(space *hujson.Extra) {
-	if space.IsStandard() {
-		*space = nil
+// tidy takes away the space between the last value and its comma, since hujson prints a comma behind one that has some, and
+// ends a container on the line on which it begins if its first value is there.
+func tidy(first hujson.Extra, last, end *hujson.Extra) {
+	if last.IsStandard() {
+		*last = nil
+	}
+	if end.IsStandard() && !bytes.Contains(first, []byte("\n")) {
+		*end = slices.Clone(first)
 	}
 }
 

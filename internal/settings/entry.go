@@ -12,8 +12,8 @@ type entry struct {
 	call
 	event     string
 	matcher   string
-	timeout   float64 // seconds, 0 if there is none
-	condition string  // "if"
+	timeout   hujson.Literal // nil if there is none
+	condition string         // "if"
 	onFailure string
 	async     string // the member with which the client does not wait for the hook; empty if there is none
 
@@ -99,8 +99,7 @@ func entryOf(o *hujson.Object) (e entry, ok bool) {
 		}
 		e.call = called(command, words)
 	}
-	timeout, _ := member(o, "timeout").(hujson.Literal)
-	e.timeout = timeout.Float() // 0 for what is not a number
+	e.timeout, _ = member(o, "timeout").(hujson.Literal)
 	e.condition, _ = text(member(o, "if"))
 	e.onFailure, _ = text(member(o, "onFailure"))
 	for _, name := range []string{"asyncRewake", "async"} { // fact 101, client 2.1.329

@@ -28,7 +28,7 @@ type Hook struct {
 	Command string   // path of the program, or its name on PATH
 	Args    []string // the subcommand and the flags that identify the hook
 	Flags   []string // chosen by the user; they follow Args
-	Timeout int      // seconds
+	Timeout int      // seconds, or what the agent counts in
 	If      string   // permission rule that selects calls, such as "Bash(git *)"; empty selects all; other agents ignore it
 
 	// Closed makes the client refuse the call if the program fails or runs past its limit ("onFailure": "block", which

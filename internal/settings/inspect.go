@@ -3,6 +3,7 @@ package settings
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -136,10 +137,8 @@ func (h Hook) compare(e *entry) string {
 		return "lets steps through if the program cannot be started"
 	case e.line != h.Line():
 		return "does not allow for a missing program as it should"
-	case e.timeout == 0:
-		return fmt.Sprintf("has no timeout, want %d s", h.Timeout)
-	case e.timeout != float64(h.Timeout):
-		return fmt.Sprintf("has timeout %v s, want %d s", e.timeout, h.Timeout)
+	case e.timeout.Float() != float64(h.Timeout):
+		return has("timeout", string(e.timeout), strconv.Itoa(h.Timeout))
 	case e.matcher != h.Matcher:
 		return has("matcher", e.matcher, h.Matcher)
 	case e.condition != h.If:
