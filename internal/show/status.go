@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -129,11 +128,7 @@ func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string
 // print prints the status and, with full, the descriptions of the steps. Lines are cut only for a
 // terminal.
 func (st *status) print(s terminal.Streams, chosen string, full bool) error {
-	columns := s.Columns(s.Out)
-	if !terminal.IsTerminal(s.Out) && s.Env("COLUMNS") == "" {
-		columns = math.MaxInt
-	}
-	if _, err := s.Out.Write([]byte(st.text(chosen, columns, s.Colour(s.Out)))); err != nil || !full {
+	if _, err := s.Out.Write([]byte(st.text(chosen, s.Limit(s.Out), s.Colour(s.Out)))); err != nil || !full {
 		return err
 	}
 	return printDescriptions(s.Out, st.steps)

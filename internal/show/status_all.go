@@ -121,13 +121,12 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 	if len(lists) == 0 {
 		return command.Fail(command.ExitNo, errors.New("no skill has put a workflow into a task list"), "")
 	}
-	columns := s.Columns(s.Out)
 	for _, p := range projects {
 		if _, err := message.Fprintf(s.Out, "%s\n", cmp.Or(p.Dir, "(project unknown)")); err != nil {
 			return err
 		}
 		for _, l := range p.Workflows {
-			if _, err := message.Fprintf(s.Out, "%s\n", terminal.Cut("  "+l.line(), columns)); err != nil {
+			if _, err := message.Fprintf(s.Out, "%s\n", terminal.Cut("  "+l.line(), s.Limit(s.Out))); err != nil {
 				return err
 			}
 		}

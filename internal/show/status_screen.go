@@ -2,6 +2,7 @@ package show
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ func (st *status) screen(folded bool) (head, body []viewRow) {
 	if progress.WaitsForPerson(st.steps) {
 		state = "unchecked"
 	}
-	if line := lineOf(progress.Line(st.steps), 0, false); line != "" {
+	if line := lineOf(progress.Line(st.steps), math.MaxInt, false); line != "" {
 		head = append(head, viewRow{text: line, state: state})
 	}
 	for _, trouble := range st.troubles {

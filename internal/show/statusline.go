@@ -123,14 +123,10 @@ func ownLine(ctx context.Context, s terminal.Streams, input jsontext.Value) (str
 	if err != nil {
 		return "", err
 	}
-	columns := 0 // as long as it is
-	if s.Env("COLUMNS") != "" {
-		columns = s.Columns(s.Out)
-	}
-	return lineOf(progress.Line(now), columns, s.Env("NO_COLOR") == ""), nil
+	return lineOf(progress.Line(now), s.Limit(s.Out), s.Env("NO_COLOR") == ""), nil
 }
 
-// lineOf joins the parts. Those that do not fit into the columns are left out; 0 is no limit.
+// lineOf joins the parts. Those that do not fit into the columns are left out.
 func lineOf(parts []progress.Part, columns int, colour bool) string {
 	const separator = " | "
 	var line strings.Builder
@@ -140,7 +136,7 @@ func lineOf(parts []progress.Part, columns int, colour bool) string {
 		if n > 0 {
 			width += len(separator)
 		}
-		if used += width; n > 0 && columns > 0 && used > columns {
+		if used += width; n > 0 && used > columns {
 			break
 		}
 		if n > 0 {

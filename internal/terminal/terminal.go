@@ -76,15 +76,16 @@ func Hint(text string) string { return message.Line("hint: "+text) + "\n" }
 
 // InputIsTerminal reports whether In is a terminal, where a person would have to type
 // the input.
-func (s Streams) InputIsTerminal() bool { return isTerminal(s.In) }
+func (s Streams) InputIsTerminal() bool { return IsTerminal(s.In) }
 
 // Colour reports whether output to w may be coloured: w is a terminal, TERM is not
 // "dumb", and NO_COLOR (no-color.org) is unset or empty.
 func (s Streams) Colour(w io.Writer) bool {
-	return s.Env("NO_COLOR") == "" && s.Env("TERM") != "dumb" && isTerminal(w)
+	return s.Env("NO_COLOR") == "" && s.Env("TERM") != "dumb" && IsTerminal(w)
 }
 
-func isTerminal(stream any) bool {
+// IsTerminal reports whether a stream is a terminal.
+func IsTerminal(stream any) bool {
 	f, ok := File(stream)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

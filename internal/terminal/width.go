@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -27,8 +28,13 @@ func (s Streams) Columns(w io.Writer) int {
 	return defaultColumns
 }
 
-// IsTerminal reports whether w is a terminal.
-func IsTerminal(w io.Writer) bool { return isTerminal(w) }
+// Limit returns the number of columns to which lines for w are cut: all if it is not a terminal and COLUMNS is not set.
+func (s Streams) Limit(w io.Writer) int {
+	if !IsTerminal(w) && s.Env("COLUMNS") == "" {
+		return math.MaxInt
+	}
+	return s.Columns(w)
+}
 
 // Width returns the number of columns that text takes in a terminal.
 func Width(text string) int {

@@ -3,6 +3,7 @@ package tools
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,20 +31,12 @@ func wrapHelp(s terminal.Streams, c *cobra.Command, misused *error) {
 		}
 		text.WriteString(c.UsageString())
 		out := c.OutOrStdout()
-		if width := helpWidth(s, out); width > 0 {
-			_, _ = io.WriteString(out, wrapped(text.String(), width))
+		if width := s.Limit(out); width < math.MaxInt {
+			_, _ = io.WriteString(out, wrapped(text.String(), min(width, maxHelp)))
 			return
 		}
 		_, _ = io.WriteString(out, text.String())
 	})
-}
-
-// helpWidth returns the columns that a help text may take, 0 if it is not limited.
-func helpWidth(s terminal.Streams, out io.Writer) int {
-	if !terminal.IsTerminal(out) && s.Env("COLUMNS") == "" {
-		return 0
-	}
-	return min(s.Columns(out), maxHelp)
 }
 
 // wrapped wraps a text at width columns. It fills each paragraph again. In tables and
