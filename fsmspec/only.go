@@ -42,7 +42,7 @@ func (p *parser) emptyOnly(name string, t token) {
 
 // rule adds a permission rule.
 func (p *parser) rule(rules *[]string, name string, t token) {
-	text := strings.TrimSpace(p.text(t))
+	text := p.text(t)
 	wrong, suspect := ruleFault(text)
 	if tool, empty := strings.CutSuffix(text, "()"); empty && wrong == "" { // older records may have it
 		wrong = fmt.Sprintf("nothing is in the parentheses: write %s for all its calls", tool)
@@ -78,8 +78,8 @@ func ruleFault(text string) (wrong, suspect string) {
 	switch {
 	case len([]rune(text)) > MaxRuleLength:
 		return fmt.Sprintf("a rule may have at most %d characters", MaxRuleLength), ""
-	case strings.ContainsFunc(text, unicode.IsControl):
-		return "a rule cannot have control characters", ""
+	case strings.ContainsFunc(text, unicode.IsControl) || strings.TrimSpace(text) != text:
+		return "a rule cannot have control characters, or white space at its ends", ""
 	case !ok && strings.HasPrefix(text, "mcp__") && strings.Contains(text, "("):
 		return "a rule for an MCP tool is its name, such as mcp__github__create_issue or mcp__github__*, without parentheses", ""
 	case !ok && !strings.ContainsAny(text, "()") && !isBlank(text):

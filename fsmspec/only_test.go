@@ -15,8 +15,8 @@ func onlyCase(value string) string {
 }
 
 func TestOnly(t *testing.T) {
-	spec := must(fsmspec.Parse([]byte(onlyCase(`["Bash(git push *)", " Write(src/**)", "Edit", "mcp__github__*", "Bash(npm publish:*)", ` +
-		`"WebFetch", "Read(//etc/*)"]`)))) // with a space that the schema refuses
+	spec := parsed(t, onlyCase(`["Bash(git push *)", "Write(src/**)", "Edit", "mcp__github__*", "Bash(npm publish:*)", `+
+		`"WebFetch", "Read(//etc/*)"]`))
 	task := spec.Tasks()[0]
 	want := []string{"Bash(git push *)", "Write(src/**)", "Edit", "mcp__github__*", "Bash(npm publish:*)", "WebFetch", "Read(//etc/*)"}
 	assert.Equal(t, want, task.Flow.Only)
@@ -60,7 +60,8 @@ func TestWrongRules(t *testing.T) {
 		`["Bash()"]`:           `only: "Bash()": nothing is in the parentheses: write Bash for all its calls`,
 		`["Write( )"]`:         `only: "Write( )": the path is blank`,
 		`["Write(${HOME}/x)"]`: `only: "Write(${HOME}/x)": variables are not expanded: want a path from the project's directory`,
-		`["Bash(a\u0000b)"]`:   `only: "Bash(a\x00b)": a rule cannot have control characters`,
+		`["Bash(a\u0000b)"]`:   `only: "Bash(a\x00b)": a rule cannot have control characters, or white space at its ends`,
+		`[" Bash(ls)"]`:        `only: " Bash(ls)": a rule cannot have control characters, or white space at its ends`,
 		`["Bash(**)"]`:         `only: "Bash(**)": write Bash for every command`,
 		`["Bash(` + strings.Repeat("a", 500) + `)"]`:       `a rule may have at most 500 characters`,
 		`[` + strings.Repeat(`"Edit",`, 50) + `"Edit", 1]`: `only may hold at most 50 rules`,
@@ -77,7 +78,7 @@ func TestWrongRules(t *testing.T) {
 func TestSuspiciousRules(t *testing.T) {
 	for _, c := range []struct{ file, want string }{
 		{onlyCase(`["Edit", "Edit"]`), `1:65 /steps/0/only/1 task 1 ("A"): only lists "Edit" more than once`},
-		{onlyCase(`["FutureTool"]`), `1:57 /steps/0/only/0 task 1 ("A"): only: "FutureTool": no tool is known by this name; ` +
+		{onlyCase(`["FutureTööl"]`), `1:57 /steps/0/only/0 task 1 ("A"): only: "FutureTööl": no tool is known by this name; ` +
 			`one of an MCP server is written mcp__server__tool`},
 		{`{"fsm": 2, "vars": {"v": "x"}, "steps": [{"id": 1, "subject": "A", "each": {"lines": "l"}, ` +
 			`"only": ["Edit({item}/**)", "Edit({v,w})"]}]}`,
@@ -92,7 +93,7 @@ func TestSuspiciousRules(t *testing.T) {
 	} {
 		assert.Contains(t, lines(parsed(t, c.file).Warnings()), c.want)
 	}
-	assert.Empty(t, parsed(t, onlyCase(`["Bash(fsmtx install *)", "Edit({a}/**)"]`)).Warnings())
+	assert.Empty(t, parsed(t, onlyCase(`["Bash(fsmtx install *)", "Bash(a\u2028b)", "Edit({a}/**)"]`)).Warnings())
 }
 
 func TestRuleFault(t *testing.T) {

@@ -263,7 +263,7 @@ func (eachType) schema() (types []string, rules string) {
 
 func (onlyType) schema() (types []string, rules string) {
 	return []string{"array"}, fmt.Sprintf(`,"minItems":1,"maxItems":%d,"items":{"type":"string","maxLength":%d,"pattern":%s}`, MaxRules,
-		MaxRuleLength, quote(`^([\w-]+(\((.|\n)*\))?|mcp__[\w*-]+)$`))
+		MaxRuleLength, quote(`^([\p{L}\p{Nd}_-]+(\([^\p{Cc}]+\))?|mcp__[\p{L}\p{Nd}_*-]+)$`))
 }
 
 func (approvalType) schema() (types []string, rules string) {
