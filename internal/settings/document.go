@@ -178,7 +178,7 @@ func dropMember(o *hujson.Object, name string) {
 	if i < len(o.Members) {
 		behind = &o.Members[i].Name.BeforeExtra
 	} else if i > 0 {
-		tidy(o.Members[0].Name.BeforeExtra, &o.Members[i-1].Value.AfterExtra, behind)
+		withoutComma(&o.Members[i-1].Value.AfterExtra)
 	}
 	keepComments(behind, gone.Name.BeforeExtra, gone.Name.AfterExtra, gone.Value.BeforeExtra, gone.Value.AfterExtra)
 }
@@ -192,19 +192,16 @@ func dropElement(a *hujson.Array, element hujson.ValueTrimmed) {
 	if i < len(a.Elements) {
 		behind = &a.Elements[i].BeforeExtra
 	} else if i > 0 {
-		tidy(a.Elements[0].BeforeExtra, &a.Elements[i-1].AfterExtra, behind)
+		withoutComma(&a.Elements[i-1].AfterExtra)
 	}
 	keepComments(behind, gone.BeforeExtra, gone.AfterExtra)
 }
 
-// tidy takes away the space between the last value and its comma, since hujson prints a comma behind one that has some, and
-// ends a container on the line on which it begins if its first value is there.
-func tidy(first hujson.Extra, last, end *hujson.Extra) {
-	if last.IsStandard() {
-		*last = nil
-	}
-	if end.IsStandard() && !bytes.Contains(first, []byte("\n")) {
-		*end = slices.Clone(first)
+// withoutComma takes away the space between a value and its comma: hujson prints a comma behind the last element
+// that has one.
+func withoutComma(space *hujson.Extra) {
+	if space.IsStandard() {
+		*space = nil
 	}
 }
 

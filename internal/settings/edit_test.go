@@ -114,10 +114,10 @@ func TestRemoveKeepsAUsersHookInTheSameGroup(t *testing.T) {
 func TestRemoveLeavesNoTrailingComma(t *testing.T) {
 	const entry = `{"hooks": [{"type": "command", "command": "fsmtx", "args": ["hook", "--agent=claude"]}]}`
 	for with, without := range map[string]string{
-		`{"hooks": {"SessionStart": [{} , ` + entry + ` ]}}`:                   `{"hooks": {"SessionStart": [{}]}}`,
+		`{"hooks": {"SessionStart": [{} , ` + entry + ` ]}}`:                   `{"hooks": {"SessionStart": [{} ]}}`,
 		`{"hooks": {"SessionStart": [` + entry + ` , {} ]}}`:                   `{"hooks": {"SessionStart": [ {} ]}}`,
-		`{"a": 1 , "hooks": { "SessionStart": [ ` + entry + ` ] } }`:           `{"a": 1}`,
-		`{"hooks": {"Stop": [] , "SessionStart": [ ` + entry + ` ] } }`:        `{"hooks": {"Stop": []} }`,
+		`{"a": 1 , "hooks": { "SessionStart": [ ` + entry + ` ] } }`:           `{"a": 1 }`,
+		`{"hooks": {"Stop": [] , "SessionStart": [ ` + entry + ` ] } }`:        `{"hooks": {"Stop": [] } }`,
 		`{"hooks": {"SessionStart": [ ` + entry + ` ], "Stop": [] } , "a": 1}`: `{"hooks": { "Stop": [] } , "a": 1}`,
 		strings.Replace(`{"hooks": {"SessionStart": [`+entry+`]}}`, `[{`, `[{"note": "mine", `, 1): `{"hooks": {"SessionStart": [{"note": ` +
 			`"mine", "hooks": []}]}}`,

@@ -1,9 +1,9 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -138,7 +138,7 @@ func (h Hook) compare(e *entry) string {
 	case e.line != h.Line():
 		return "does not allow for a missing program as it should"
 	case e.timeout.Float() != float64(h.Timeout):
-		return has("timeout", string(e.timeout), strconv.Itoa(h.Timeout))
+		return fmt.Sprintf("has timeout %s, want %d", cmp.Or(string(e.timeout), "none"), h.Timeout)
 	case e.matcher != h.Matcher:
 		return has("matcher", e.matcher, h.Matcher)
 	case e.condition != h.If:
