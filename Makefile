@@ -25,10 +25,9 @@ AGENTS      ?=
 RUN         ?=
 OF          ?=
 SEED        ?= 0
-INPUTS      ?=
 ONE_IN      ?= 1
 
-.PHONY: build version dist dist-check npm man notes demo test quick race ci nightly tidy format vet staticcheck cross cross-sample fuzz fuzz-sample oracle oracle-program e2e e2e-newest fidelity agents agents-changed bench enforcement transitions crashtest disks mutants mutants-changed together soak install clean help
+.PHONY: build version dist dist-check npm man notes demo test quick race ci nightly tidy format vet staticcheck cross cross-sample fuzz fuzz-sample oracle e2e e2e-newest fidelity agents agents-changed bench enforcement transitions crashtest disks mutants mutants-changed together soak install clean help
 
 build: ## build bin/fsmtx, and bin/fsmtx-tools, which it becomes for a command that it does not have
 	go build -ldflags '$(ldflags)' -o bin/fsmtx ./cmd/fsmtx
@@ -88,7 +87,7 @@ ci: tidy format vet staticcheck cross-sample ## everything that continuous integ
 # The hour of the soak goes beside the rest; a part that fails does not keep the others from being run.
 nightly: ## all that is too long for continuous integration, in two or three hours (make nightly 2>&1 | grep ^nightly: lists how long each part took)
 	@$(MAKE) --no-print-directory -k -j2 $(if $(filter output-sync,$(.FEATURES)),-O) TIME=1m $(patsubst %,nightly-%, \
-	  soak race oracle-program e2e agents fidelity crashtest fuzz disks enforcement dist-check)
+	  soak race e2e agents fidelity crashtest fuzz disks enforcement dist-check)
 
 nightly-%:
 	@start=$$(date +%s); $(MAKE) --no-print-directory $*; code=$$?; \
@@ -153,11 +152,6 @@ fuzz-sample:
 oracle: ## compare the machine with a program in Python that has the same rules (SEED=N for other workflows; needs python3)
 	go vet -tags oracle ./internal/machine
 	SEED=$(SEED) go test -tags oracle -count=1 -v -run Oracle ./internal/machine
-
-oracle-program: ## give the program and that of commit 0435842a the same sessions, events and files, and list what differs without a reason in testdata/oracle/differences.txt (INPUTS=PATTERN chooses, ONE_IN=N gives one in N)
-	go vet -tags oracle ./internal/tools
-	@out=$$(mktemp); go test -tags oracle -count=1 -v -timeout 2h -run '^TestOracle$$' ./internal/tools -inputs '$(INPUTS)' -of $(ONE_IN) >$$out 2>&1; code=$$?; \
-	  grep -v -e '^=== ' -e '^ *--- PASS' $$out; rm -f $$out; exit $$code
 
 e2e: ## run the real client against a fake model (needs npm; says so if it is missing)
 	go test -tags e2e -count=1 -v -timeout 1h ./internal/harness/e2e
