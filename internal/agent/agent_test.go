@@ -294,4 +294,8 @@ func TestWhatACallSays(t *testing.T) {
 		c, _ := agent.Qwen().Read(&client.Event{Name: "PreToolUse", ToolName: tool, ToolInput: []byte(`{"file_path": "/a"}`)})
 		assert.Equal(t, []string{"/a"}, c.Paths, tool)
 	}
+	c, _ := agent.Named("gemini").Read(&client.Event{Name: "AfterAgent", Raw: []byte(`{"prompt_response": "said"}`)})
+	assert.Equal(t, "said", c.Message)
+	c, _ = agent.Qwen().Read(&client.Event{Name: "Stop", LastAssistantMessage: "said", Raw: []byte(`{"submitted_prompt": "sent"}`)})
+	assert.Equal(t, []string{"said", "sent"}, []string{c.Message, c.Prompt})
 }

@@ -31,7 +31,7 @@ type Call struct {
 func (a *Agent) Read(e *client.Event) (c Call, ok bool) {
 	c = Call{Event: e, Moment: a.moment(e.Name), Cwd: e.Cwd, Resumed: e.Source == "resume" || e.Source == "compact",
 		Prompt: e.Prompt, Message: e.LastAssistantMessage}
-	if a.said != "" && c.Message == "" {
+	if a.said != "" {
 		c.Message = jsonx.StringMember(e.Raw, a.said)
 	}
 	if a.sent != "" {

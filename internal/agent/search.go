@@ -136,7 +136,7 @@ func (s Search) places(cwd string) []place {
 // folder of that name that has a SKILL.md. It is nil if the agent finds none from cwd. One that the
 // agent does not take for a skill is found only if no other one has the name.
 func (s Search) Find(name, cwd string) *Skill {
-	if name == "" || strings.ContainsAny(name, `/\`) {
+	if strings.ContainsAny(name, `/\`) {
 		return nil
 	}
 	return s.best(s.every(cwd), name)
