@@ -45,8 +45,9 @@ func TestLoad(t *testing.T) {
 		"the entry of a root keeps": {`{"name": "p"}`, `"source": "./", "skills": ["./skills", "./more"]`,
 			defaults + " p:a-b p:x p:y p:z", ""},
 		"the entry of a root lists nothing": {`{"name": "p"}`, `"source": "./", "skills": []`, defaults + " p:a-b p:x", ""},
-		"commands replace":                  {`{"name": "p", "commands": "./cmds"}`, `"source": "./p"`, "p:f p:a-b p:x", ""},
-		"no commands":                       {`{"name": "p", "commands": []}`, `"source": "./p"`, "p:a-b p:x", ""},
+		"commands replace": {`{"name": "p", "commands": ["./cmds", "./.claude-plugin/plugin.json"]}`, `"source": "./p"`,
+			"p:f p:a-b p:x", ""},
+		"no commands": {`{"name": "p", "commands": []}`, `"source": "./p"`, "p:a-b p:x", ""},
 		"members of another type": {`{"name": "p", "hooks": 5, "skills": [5, "more"], "version": 1}`, `"source": "./p"`, defaults +
 			" p:a-b p:x", ""},
 		"without a name":                   {`{"skills": "./more"}`, `"source": "./p"`, "", `1:1: "name" is missing`},

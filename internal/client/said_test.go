@@ -102,6 +102,9 @@ func TestRequested(t *testing.T) {
 		"the flag `stop` is ignored", "> stop\n\nNo, go on.", "  > Please stop here\n  > for today\n\nWho said that?", "> stop", "\xff") {
 		assert.False(t, words.Requested(text), "no request to stop: %s", text)
 	}
+	for _, word := range strings.Fields("not don't never without if when once until after unless now") {
+		assert.Equal(t, word == "now", words.Requested("It works "+word+" the tests pass. Please stop here."), word)
+	}
 }
 
 // TestWordsThatAreConfigured: other words and languages, and the names of workflows.

@@ -66,6 +66,8 @@ func TestUnusableSettingsAreReported(t *testing.T) {
 	assert.Equal(t, []string{user + ":1:2: unexpected end of file: the { at 1:1 is not closed"},
 		texts(t, client.ReadSettings(w, config, "").Problems()))
 	assert.Len(t, client.ReadSettings(w, "", project).Problems(), 1)
+	w.put(config+"/settings.json", "\ufeff \t\r\n")
+	assert.Empty(t, client.ReadSettings(w, config, "").Problems(), "a blank file")
 }
 
 func TestSettingsOfEmptyDirectoriesAreNotRead(t *testing.T) {
