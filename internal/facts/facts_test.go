@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/permission"
 )
 
 // TestASearchThroughLinksEnds: with links to the directory itself the number of paths grows
@@ -182,7 +183,28 @@ func TestPathsOfCalls(t *testing.T) {
 		{"/a", "a", "", true},
 		{"/a", "b/a", "", false},
 		{"b/", "b/a", "", true},
+		{"*", "../a", home, false},
 	} {
 		assert.Equal(t, c.want, Call{Tool: "Write", Path: c.path, Cwd: c.cwd}.OnPath(c.pattern, home), "%+v", c)
+	}
+}
+
+// TestProgramsOfRules: by their names or paths. A rule about every command is not about this program.
+func TestProgramsOfRules(t *testing.T) {
+	for _, c := range []struct {
+		rule, line string
+		want       bool
+	}{
+		{"Bash(git push *)", "git push x", true},
+		{"Bash(git push *)", "/usr/bin/git push x", true},
+		{"Bash(/usr/bin/git push *)", "/usr/bin/git push x", true},
+		{"Bash(/usr/bin/git push *)", "git push x", false},
+		{"Bash", "git push x", true},
+		{"Bash", "bin/fsmtx step", false},
+		{"Bash(fsmtx *)", "bin/fsmtx step", true},
+	} {
+		r, ok := permission.Parse(c.rule)
+		assert.True(t, ok, c.rule)
+		assert.Equal(t, c.want, Call{Tool: "Bash", Line: c.line}.Parts()[0].Matches(r), "%+v", c)
 	}
 }
