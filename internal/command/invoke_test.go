@@ -1,6 +1,10 @@
 package command
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -66,5 +70,31 @@ func TestPlainCallsOfTheHook(t *testing.T) {
 	for line, plain := range map[string]bool{"hook": true, "hook --agent claude": true, "hook --agent=claude --stop=hold": true, "": false,
 		"hook x": false, "hook --nonsense": false, "hook --help": false, "step": false, "hydrate": false} {
 		assert.Equal(t, plain, readHook(strings.Fields(line)) != nil, line)
+	}
+}
+
+// TestALostOutputIsToldOnce: also by a command that returns the error of writing. The exit code and the hint stay the command's.
+func TestALostOutputIsToldOnce(t *testing.T) {
+	lost := "cannot write the result: write |1: file already closed"
+	for name, c := range map[string]struct {
+		err  func(lost error) error
+		code int
+		want string
+	}{
+		"no error":     {func(error) error { return nil }, ExitNo, "fsmtx: " + lost + "\n"},
+		"without text": {func(error) error { return &Exit{Code: 3} }, 3, "fsmtx: " + lost + "\n"},
+		"this one":     {func(lost error) error { return fmt.Errorf("x: %w", lost) }, ExitNo, "fsmtx: x: write |1: file already closed\n"},
+		"another":      {func(error) error { return &Exit{3, errors.New("x"), "do y"} }, 3, "fsmtx: x\n" + lost + "\nhint: do y\n"},
+	} {
+		_, w, err := os.Pipe()
+		assert.NoError(t, err)
+		assert.NoError(t, w.Close())
+		var told bytes.Buffer
+		code := ended(terminal.Streams{Out: w, Err: &told}, func(s terminal.Streams) error {
+			_, err := s.Out.Write([]byte("x"))
+			return c.err(err)
+		})
+		assert.Equal(t, c.code, code, name)
+		assert.Equal(t, c.want, told.String(), name)
 	}
 }
