@@ -101,12 +101,7 @@ func Hold() (release func()) {
 }
 
 // code returns the exit code of a program that a signal has ended.
-func code(s os.Signal) int {
-	if n, ok := s.(syscall.Signal); ok {
-		return 128 + int(n)
-	}
-	return 1
-}
+func code(s os.Signal) int { return 128 + int(s.(syscall.Signal)) }
 
 // endingSignals returns the signals that end a program, without those that it ignores. They always have SIGTERM.
 func endingSignals() (signals []os.Signal) {
