@@ -60,6 +60,13 @@ func TestStepsOfAnAlias(t *testing.T) {
 		"project skill | /projects/myapp/.claude/skills/alias/fsm.json | absent | ",
 		"user skill | /home/me/.claude/skills/alias/fsm.json | absent | ",
 	), explain(w.locate("alias", project)))
+
+	w.put("/dev/p/.claude-plugin/plugin.json", `{"name": "p"}`)
+	w.put("/dev/p/commands/c.md", "---\nname: other\n---\n")
+	for name, want := range map[string]string{"p:alias": "| /dev/p/skills/folder/SKILL.md | found | the client runs this skill\n",
+		"p:other": "| /dev/p/commands/c.md | found | the client runs this command\n"} {
+		assert.Contains(t, explain(w.locate(name, project)), want)
+	}
 }
 
 func TestStepsOfAPluginsSkill(t *testing.T) {

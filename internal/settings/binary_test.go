@@ -36,6 +36,18 @@ func TestIsTemporaryRecognisesGoRun(t *testing.T) {
 func TestBinaryReturnsThePathThatWasCalled(t *testing.T) {
 	self := must(os.Executable())
 	dir := t.TempDir()
+	if settings.IsTemporary(self) { // the program below, which a hook must not have
+		path, err := settings.Binary("fsmtx")
+		require.Equal(t, self, path)
+		require.ErrorIs(t, err, settings.ErrTemporary)
+		return
+	}
+	built := filepath.Join(dir, "go-build1/b001/exe/fsmtx")
+	require.NoError(t, os.MkdirAll(filepath.Dir(built), 0o700))
+	require.NoError(t, os.WriteFile(built, must(os.ReadFile(self)), 0o700))
+	out, err := exec.Command(built, "-test.run=^"+t.Name()+"$").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+
 	require.NoError(t, os.Symlink(self, filepath.Join(dir, "fsmtx")))
 	t.Setenv("PATH", dir)
 

@@ -37,6 +37,8 @@ func TestInspectNamesEachDifference(t *testing.T) {
 		"a matcher": {`{"hooks": [{"type": "command", "command": ` + line,
 			`{"matcher": "startup", "hooks": [{"type": "command", "command": ` + line, []string{`SubagentStop: has matcher "startup", want none`}},
 		"an if": {`off", "timeout": 15`, `off", "timeout": 15, "if": "Bash(git *)"`, []string{`SubagentStop: has if "Bash(git *)", want none`}},
+		"a failure blocks": {`off", "timeout": 15`, `off", "timeout": 15, "onFailure": "block"`,
+			[]string{`SubagentStop: has onFailure "block", want none`}},
 		"in the background": {`off", "timeout": 15`, `off", "timeout": 15, "async": true`,
 			[]string{`SubagentStop: has "async", so the client does not wait for its answer`}},
 		"woken": {`off", "timeout": 15`, `off", "timeout": 15, "asyncRewake": true`,

@@ -76,6 +76,8 @@ func TestMayRunFindsEveryWrapping(t *testing.T) {
 		func(s string) string { return "python3 -c " + Quote("import os; os.system("+Quote(s)+")") },
 		func(s string) string { return "cd a && (" + s + "\n)" },
 		func(s string) string { return "ssh host " + Quote(s) },
+		func(s string) string { return "sed " + Quote("1e "+s) + " a" },
+		func(s string) string { return "awk " + Quote(`BEGIN { system("`+s+`") }`) },
 		func(s string) string { return "cat <<'E' | sudo bash\n" + s + "\nE" },
 	}
 	rapid.Check(t, func(t *rapid.T) {

@@ -123,6 +123,42 @@ func TestWord(t *testing.T) {
 	}
 }
 
+// TestOver: before its start and within its time limit a step is not late, nor if the clock is set back.
+func TestOver(t *testing.T) {
+	s := stateOf(stepLine{id: 1})
+	for begun, want := range map[time.Duration]time.Duration{-time.Hour: 0, 0: 0, time.Minute: 0, time.Minute + 2: 2} {
+		c := &Current{Step: Step{Within: 60}}
+		assert.Equal(t, want, s.over(c, s.Time.Add(-begun)))
+		assert.Zero(t, s.over(c, time.Time{}))
+		assert.Zero(t, s.over(&Current{}, s.Time.Add(-begun)))
+	}
+}
+
+// TestALineCountsOnce, also if it is in a file that was written without the lock; lines that differ are others.
+func TestALineCountsOnce(t *testing.T) {
+	l := hydrated(t, Step{})
+	s := l.state()
+	e := Evidence{Time: s.Time.UTC(), Step: 1, From: pending, To: inProgress, Verdict: Allow}
+	all := []Evidence{e, e, e, e, e}
+	all[1].Step, all[2].Verdict, all[3].To, all[4].Time = 2, Deny, completed, e.Time.Add(1)
+	s.add(all)
+	s.add(all)
+	assert.Equal(t, all, s.Evidence)
+
+	for _, c := range all[3:] {
+		line, err := c.line()
+		require.NoError(t, err)
+		s.addLate("", line)
+	}
+	assert.Empty(t, s.late)
+	later := e
+	later.Time = e.Time.Add(time.Hour)
+	line, err := later.line()
+	require.NoError(t, err)
+	s.addLate("", line)
+	assert.Len(t, s.late, 1)
+}
+
 // TestNowReady names each step once, with what the first is about.
 func TestNowReady(t *testing.T) {
 	s := stateOf(stepLine{id: 1}, stepLine{id: 2}, stepLine{id: 3})

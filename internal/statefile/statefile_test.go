@@ -234,6 +234,7 @@ func TestStore(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, fs.FileMode(0o600), info.Mode().Perm(), name)
 	}
+	require.ErrorIs(t, s.WriteState("log", make([]byte, vfs.MaxFileBytes+1)), vfs.ErrFileTooLarge)
 	for prefix, want := range map[string][]string{"": {"appended", "log", "unlocked", "written"}, "l": {"log"}, "x": nil} {
 		names, err := s.StateNames(prefix)
 		require.NoError(t, err)

@@ -22,7 +22,7 @@ func TestAnOutputSurvivesThatItsReaderIsGone(t *testing.T) {
 	if how := os.Getenv("FSMTX_TEST_OUTPUT"); how != "" {
 		out := terminal.NewOutput(os.Stdout)
 		if how == "survives" {
-			out.SurviveBrokenPipe()
+			terminal.Streams{Out: out, Err: os.Stderr}.SurviveBrokenPipe()
 		}
 		n, err := out.Write([]byte(long))
 		switch {
