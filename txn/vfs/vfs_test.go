@@ -140,6 +140,18 @@ func TestWhatIsRefused(t *testing.T) {
 	assert.ErrorIs(t, err, vfs.ErrFileTooLarge)
 }
 
+// TestOpenWithAnotherFileSystem: one that At cannot reach inside is on the operating system's disk.
+func TestOpenWithAnotherFileSystem(t *testing.T) {
+	dir, files := newDir(t), struct{ vfs.FS }{vfs.OS{}}
+	f, err := vfs.Create(files, dir+"/new", 0o600)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	assert.FileExists(t, dir+"/new")
+	list, err := vfs.OpenDir(files, dir+"/d")
+	require.NoError(t, err)
+	require.NoError(t, list.Close())
+}
+
 // fake is a file of another file system.
 type fake struct {
 	fs.FileInfo
