@@ -184,6 +184,20 @@ func TestUndoOfAReplacedChange(t *testing.T) {
 	require.NoError(t, err, "the change that replaced it was undone")
 	assert.Empty(t, taskFiles(t, l.Dir))
 
+	l.replace(t, 2)
+	third, last := l.replace(t, 1), l.replace(t, 1)
+	s, err := txn.StateDir(l.Dir)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(s, "done-"+last), nil, 0o600))
+	t.Chdir(t.TempDir())
+	u, err = l.PlanUndo(third, true)
+	require.NoError(t, err)
+	for _, name := range u.Restored {
+		write(t, ".", name, "not a backup")
+	}
+	_, err = l.Undo(t.Context(), third, true)
+	require.NoError(t, err, "a journal that cannot be read names no backups")
+
 	_, err = l.Undo(t.Context(), "none", false)
 	require.ErrorIs(t, err, ErrNoChange)
 	_, err = (&List{Dir: filepath.Join(t.TempDir(), "absent")}).PlanUndo(first, false)
