@@ -191,7 +191,7 @@ func planUndo(files vfs.FS, dir string, history []txn.Entry, what undoRequest) (
 	}
 	u.label.Undo, u.label.Invocation = what.id, what.invocation
 	if !what.replaced {
-		for _, later := range history[i:] {
+		for _, later := range history[i+1:] {
 			if undone[later.ID] == "" && deletesFilesOf(later, e) {
 				return u, fmt.Errorf("%w: %s", ErrReplaced, later.ID)
 			}
