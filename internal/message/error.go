@@ -30,7 +30,7 @@ func parts(text string, inner []error, outside func(string) string) string {
 		}
 		message := err.Error()
 		before, after, found := strings.Cut(text, message)
-		if !found || message == "" {
+		if !found {
 			continue
 		}
 		b.WriteString(outside(before) + Error(err))

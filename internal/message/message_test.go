@@ -41,7 +41,9 @@ func TestLineAndWords(t *testing.T) {
 }
 
 func TestSentence(t *testing.T) {
-	for want, words := range map[string][]string{"": nil, "a": {"a"}, "a and b": {"a", "b"}, "a, b and c": {"a", "b", "c"}} {
+	for want, words := range map[string][]string{"": nil, "a": {"a"}, "a and b": {"a", "b"}, "a, b and c": {"a", "b", "c"},
+		"0, 1, 2, 3, 4, 5, 6, 7, 8 and 9":         strings.Split("0123456789", ""),
+		"0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 1 more": strings.Split("0123456789a", "")} {
 		assert.Equal(t, want, message.Sentence(words))
 	}
 }
