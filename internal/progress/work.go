@@ -40,7 +40,7 @@ func (w Way) On(ctx context.Context, f *gates.Frame, step int64) (*Work, error) 
 	}
 	c, elsewhere := s.Step(step), s.Departed[strconv.FormatInt(step, 10)]
 	switch {
-	case c == nil && elsewhere != "":
+	case elsewhere != "":
 		return nil, refusal(fmt.Sprintf("#%d is not decided about in this list: %s", step, elsewhere))
 	case len(s.Steps) == 0:
 		return nil, refusal(w.message(s))
