@@ -120,12 +120,14 @@ func TestProcessesRunInTheContextOfBeforeProcesses(t *testing.T) {
 }
 
 // TestToolEventsReturnTheirOutput takes the tool's name and input as fields of the event and returns the hooks' merged
-// output. HOOK-127, HOOK-128, HOOK-143, HOOK-150, HOOK-151
+// output. The fields of the session are the engine's. HOOK-127, HOOK-128, HOOK-143, HOOK-150, HOOK-151
 func TestToolEventsReturnTheirOutput(t *testing.T) {
 	e := engineOf(t, dialect.LLxprt(), `{
-		"BeforeTool":[{"matcher":"^w$","hooks":[{"type":"command","command":"grep -q '\"tool_input\":{\"a\":1}' && { echo no >&2; exit 2; }"}]}],
+		"BeforeTool":[{"matcher":"^w$","hooks":[{"type":"command","command":"case $(cat) in *theirs*) ;; *'\"tool_input\":{\"a\":1}'*) `+
+		`echo no >&2; exit 2 ;; esac"}]}],
 		"AfterTool":[{"hooks":[{"type":"command","command":"grep -q '\"llmContent\":\"out\"' && echo seen"}]}]}`)
-	fields := jsontext.Value(`{"tool_name":"w","tool_input":{"a":1}}`)
+	fields := jsontext.Value(`{"tool_name":"w","tool_input":{"a":1},"session_id":"theirs","transcript_path":"theirs","cwd":"theirs",
+		"hook_event_name":"theirs","timestamp":"theirs"}`)
 	before := e.Fire(t.Context(), dialect.BeforeTool, Input{Fields: fields})
 	require.True(t, before.Aggregated.FinalOutput.Blocks())
 	require.Equal(t, "no", before.Policy.Reason)

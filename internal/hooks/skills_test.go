@@ -15,9 +15,10 @@ import (
 )
 
 // TestUnusualSkillsDoNotStopTheSearch shows that a named pipe in place of a SKILL.md does not
-// block the search, and that broken frontmatter is reported only if it seems to have hooks.
+// block the search, that broken frontmatter is reported only if it seems to have hooks, and that the name of the project is
+// not a pattern.
 func TestUnusualSkillsDoNotStopTheSearch(t *testing.T) {
-	project := t.TempDir()
+	project := filepath.Join(t.TempDir(), `a?b*[c]\`)
 	skill := func(name string) string {
 		dir := filepath.Join(project, ".claude", "skills", name)
 		require.NoError(t, os.MkdirAll(dir, 0o755))
@@ -28,6 +29,10 @@ func TestUnusualSkillsDoNotStopTheSearch(t *testing.T) {
 	require.NoError(t, os.WriteFile(skill("broken"), []byte("---\nname: [\n---\n"), 0o600))
 	require.NoError(t, os.WriteFile(skill("broken-hooks"), []byte("---\nname: x\nhooks:\n  Stop: [\n---\n"), 0o600))
 	require.NoError(t, os.WriteFile(skill("good"), []byte("---\nhooks:\n  Stop: []\n---\n"), 0o600))
+	for _, other := range []string{`axb*[c]\`, `a?bx[c]\`} {
+		other = skill("../../../" + other + "/.claude/skills/other")
+		require.NoError(t, os.WriteFile(other, []byte("---\nhooks:\n  Stop: []\n---\n"), 0o600))
+	}
 	finder := hooks.Finder{Dialect: dialect.Claude(), Where: hooks.Where{Home: t.TempDir(), Project: project, Getenv: os.Getenv},
 		Active: []string{"good"}}
 

@@ -76,6 +76,18 @@ func TestAnUpgradeKeepsTheAuthorsChanges(t *testing.T) {
 	assert.Contains(t, content(t, dir, "hooks/hooks.json"), "notify-send")
 }
 
+// TestHasProgram: a plugin of another author has it if that has been added.
+func TestHasProgram(t *testing.T) {
+	dir := t.TempDir()
+	assert.False(t, must(ReadPlugin(dir)).HasProgram())
+	must(small().Write(dir, false))
+	change(t, dir, ".claude-plugin/plugin.json", `"author": {
+    "name": "fsmtx"`, `"author": {"name": "Ada"`)
+	assert.True(t, must(ReadPlugin(dir)).HasProgram())
+	require.NoError(t, os.Remove(filepath.Join(dir, programPath)))
+	assert.False(t, must(ReadPlugin(dir)).HasProgram())
+}
+
 // TestTheVersionFollowsThePrograms, also of a plugin whose version is that of before the first release.
 func TestTheVersionFollowsThePrograms(t *testing.T) {
 	for _, old := range []bool{false, true} {

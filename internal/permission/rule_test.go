@@ -63,6 +63,7 @@ func TestMatchLine(t *testing.T) {
 		{"git push*", "git pushx", true},
 		{"git push", "git push -f", false},
 		{"git  push", "git push", true},
+		{"git push", " git\t push", true},
 		{"* --force *", "git push --force", false}, // only a single * may stand for nothing
 		{"* --force*", "git push --force", true},
 		{`echo \*`, "echo *", true},

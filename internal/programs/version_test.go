@@ -2,6 +2,7 @@ package programs
 
 import (
 	"runtime/debug"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -62,6 +63,18 @@ func TestOf(t *testing.T) {
 		assert.Equal(t, c.want, got, c.name)
 		assert.True(t, semver.IsValid("v"+got.Version), "%s: %s is not semantic", c.name, got.Version)
 	}
+}
+
+func TestStarted(t *testing.T) {
+	t.Cleanup(func() { starter = "" })
+	for given, want := range map[string]string{"": "", "mcp": "mcp", "a --started-by 1 /p": "a --started-by 1 /p",
+		"--started-by": "--started-by", "--started-by 1": "--started-by 1", "--started-by 1 /p": "", "--started-by 1 /p mcp a": "mcp a"} {
+		args, err := Started(strings.Fields(given), "1")
+		assert.NoError(t, err, given)
+		assert.Equal(t, want, strings.Join(args, " "), given)
+	}
+	_, err := Started([]string{startedBy, "2", "/p"}, "1")
+	assert.ErrorContains(t, err, "/p has version 2, and ")
 }
 
 // A build between two releases sorts between them.

@@ -57,6 +57,8 @@ func TestRead(t *testing.T) {
 		{"claude", "PreToolUse", process.Outcome{ExitCode: 2, Stderr: "no", Stdout: `{"hookSpecificOutput":{"additionalContext":"c"}}`},
 			`{"decision":"block","reason":"no"}`, 1},
 		{"claude", "PreToolUse", process.Outcome{Stdout: `{"hookSpecificOutput":{"hookEventName":"Stop"},"reason":"r"}`}, `{"reason":"r"}`, 1},
+		{"codex", "PreToolUse", process.Outcome{Stdout: `{"reason":"r"}`}, nothing, 1},
+		{"codex", "Stop", process.Outcome{Stdout: `{"reason":"r"}`}, `{"reason":"r"}`, 0},
 		{"claude", "UserPromptSubmit", process.Outcome{Stdout: "hi"}, `{"hookSpecificOutput":{"additionalContext":"hi"}}`, 0},
 		{"claude", "UserPromptSubmit", process.Outcome{Stdout: `[1]`}, `{"hookSpecificOutput":{"additionalContext":"[1]"}}`, 0},
 	} {
@@ -74,6 +76,29 @@ func TestRead(t *testing.T) {
 			require.NotNil(t, answer.Output)
 			require.Equal(t, c.want, string(answer.Output.Raw()))
 		})
+	}
+}
+
+// TestVerdicts: at an event that has a field of its own for the decision, no other field decides.
+func TestVerdicts(t *testing.T) {
+	for _, c := range []struct{ event, field, want string }{
+		{"PermissionRequest", `"hookSpecificOutput":{"decision":{"behavior":"deny"}}`, Deny},
+		{"PermissionRequest", `"hookSpecificOutput":{"decision":{"behavior":"allow"}}`, Allow},
+		{"PermissionRequest", `"decision":"block"`, Undecided},
+		{"Elicitation", `"hookSpecificOutput":{"action":"decline"}`, Deny},
+		{"Elicitation", `"hookSpecificOutput":{"action":"cancel"}`, Deny},
+		{"Elicitation", `"hookSpecificOutput":{"action":"accept"}`, Allow},
+		{"PreToolUse", `"hookSpecificOutput":{"permissionDecision":"deny"}`, Deny},
+		{"PreToolUse", `"hookSpecificOutput":{"permissionDecision":"ask"}`, Ask},
+		{"PreToolUse", `"hookSpecificOutput":{"permissionDecision":"defer"}`, Defer},
+		{"PreToolUse", `"hookSpecificOutput":{"permissionDecision":"allow"}`, Allow},
+		{"PreToolUse", `"decision":"block"`, Deny},
+		{"PreToolUse", `"decision":"approve"`, Allow},
+		{"Stop", `"hookSpecificOutput":{"permissionDecision":"deny"}`, Undecided},
+	} {
+		e, _ := Claude().Event(c.event)
+		out, _ := ParseOutput(jsontext.Value("{" + c.field + "}"))
+		assert.Equal(t, c.want, e.Verdict(out), "%s %s", c.event, c.field)
 	}
 }
 
