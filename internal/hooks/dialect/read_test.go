@@ -79,7 +79,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestVerdicts: at an event that has a field of its own for the decision, no other field decides.
+// TestVerdicts: at an event that has a field of its own for the decision, no other field decides or stops.
 func TestVerdicts(t *testing.T) {
 	for _, c := range []struct{ event, field, want string }{
 		{"PermissionRequest", `"hookSpecificOutput":{"decision":{"behavior":"deny"}}`, Deny},
@@ -95,10 +95,13 @@ func TestVerdicts(t *testing.T) {
 		{"PreToolUse", `"decision":"block"`, Deny},
 		{"PreToolUse", `"decision":"approve"`, Allow},
 		{"Stop", `"hookSpecificOutput":{"permissionDecision":"deny"}`, Undecided},
+		{"PermissionRequest", `"hookSpecificOutput":{"decision":{"behavior":"deny","interrupt":true}}`, "stop"},
+		{"PermissionRequest", `"continue":false`, Undecided},
+		{"PostToolUse", `"continue":false`, "stop"},
 	} {
 		e, _ := Claude().Event(c.event)
 		out, _ := ParseOutput(jsontext.Value("{" + c.field + "}"))
-		assert.Equal(t, c.want, e.Verdict(out), "%s %s", c.event, c.field)
+		assert.Equal(t, c.want, map[bool]string{true: "stop", false: e.Verdict(out)}[e.StoppedBy(out)], "%s %s", c.event, c.field)
 	}
 }
 
