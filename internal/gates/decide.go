@@ -143,16 +143,16 @@ const DoneAlready = "it was done already"
 // ungated returns the verdict on an update that no gate decides about. ok is false for another.
 func (c *call) ungated(s *state.State, target *state.Current) (v Verdict, ok bool) {
 	switch {
-	case target.Done() && !target.Unread && !target.Gone() && c.update.Status != workflow.Completed:
-		return isDone(s, target, c.listFlag()), true
-	case target.Done() && !target.Gone() && c.update.Status == workflow.Completed:
+	case target.Gone(), c.update.Status == workflow.Pending && (target.Unread || !target.Done()):
+		return Verdict{Why: "no gate applies"}, true
+	case target.Done() && c.update.Status == workflow.Completed:
 		v := Verdict{Why: DoneAlready}
 		if word := state.OutcomeIn(c.update.Metadata); word != "" && word != target.Outcome {
 			v.Told = "This changes nothing: " + isDone(s, target, c.listFlag()).Reason // else the agent would think that the outcome was accepted
 		}
 		return v, true
-	case target.Gone() || c.update.Status == workflow.Pending:
-		return Verdict{Why: "no gate applies"}, true
+	case target.Done() && !target.Unread:
+		return isDone(s, target, c.listFlag()), true
 	}
 	return Verdict{}, false
 }

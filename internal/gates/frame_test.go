@@ -119,7 +119,9 @@ func TestAnAnswerToAQuestionThatIsOutOfDate(t *testing.T) {
 func TestUpdatesWithoutAGate(t *testing.T) {
 	l := hydrated(t, Step{}, Step{BlockedBy: ids(1)}, Step{BlockedBy: ids(1)})
 	l.remove(3)
-	assert.True(t, l.ask(3, inProgress).Allowed(), "it is gone")
+	for _, status := range []string{pending, inProgress, completed} {
+		assert.Equal(t, "no gate applies", l.ask(3, status).Why, "it is gone")
+	}
 	l.set(2, inProgress)
 	assert.True(t, l.ask(2, pending).Allowed(), "back to pending")
 	assert.False(t, l.ask(2, completed).Allowed())
@@ -460,8 +462,14 @@ func (l *list) unread() (right func()) {
 // TestGatesAreEvaluatedOnceTheRecordCanBeRead: what was let through without a look at them is completed in another way.
 func TestGatesAreEvaluatedOnceTheRecordCanBeRead(t *testing.T) {
 	for name, outcomes := range map[string][]Outcome{"of an array": nil, "with outcomes": {{Name: "failed", Back: 1, Max: 3}}} {
-		l := hydrated(t, Step{Check: runs("false"), Outcomes: outcomes}, Step{BlockedBy: ids(1)})
+		l := hydrated(t, Step{Check: runs("false"), Outcomes: outcomes}, Step{BlockedBy: ids(1)}, Step{})
 		right := l.unread()
+		l.Apply = true
+		require.Equal(t, state.Deny, l.Update(t.Context(), Update{Task: "3", Status: completed, Outcome: "done"}).Decision, name)
+		require.Equal(t, pending, l.file(3, "status"), "only the record says what an outcome leads to")
+		require.NotEmpty(t, l.ask(3, completed).Trouble, name)
+		require.Equal(t, completed, l.file(3, "status"), name)
+		l.Apply = false
 		require.NotEmpty(t, l.do(1, completed).Trouble, name)
 		require.True(t, l.state().Step(1).Done(), "the list is believed meanwhile")
 		right()
