@@ -295,8 +295,8 @@ func TestMisspelledFields(t *testing.T) {
 	for field, want := range map[string]string{
 		"ID": "id", "i_d": "id", "di": "", "i": "", "idd": "", "ids": "", "uid": "", "taskId": "id",
 		"subject ": "subject", "subjcet": "subject", "object": "subject", "subjects12": "", "title": "subject", "name": "subject",
-		"Content": "subject",
-		"statsu":  "status", "states": "status", "stats": "status", "stas": "", "state": "status", "done": "status",
+		"Content": "subject", "heading": "subject", "summary": "subject", "task": "subject", "task_subject": "subject",
+		"statsu": "status", "states": "status", "stats": "status", "stas": "", "state": "status", "done": "status",
 		"owenr": "owner", "owners": "owner", "onwer1": "", "owne": "owner", "own": "", "assigned_to": "owner",
 		"active_form": "activeForm", "active____form": "activeForm", "Active----Form": "activeForm", "active    form": "activeForm",
 		"x" + strings.Repeat("y", 38): "",

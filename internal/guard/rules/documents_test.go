@@ -135,7 +135,8 @@ func TestBlueprintElements(t *testing.T) {
 		"interfaces": {"## Interfaces\n", "getUser(id: string): Promise<User>", "func Open(path string) error", "API contract",
 			"Props: name, age", "run(x) -> y"},
 		"files to create/modify": {"## Files to create\n", "Files to Create/Modify:", "New files:", "Create `src/a.ts`", "files to be changed"},
-		"build sequence":         {"## Build sequence\n", "Implementation order:", "Build order", "Implementation steps", "Phase 1: models"},
+		"build sequence": {"## Build sequence\n", "Implementation order:", "Build order", "Implementation steps", "Phase 1: models",
+			"Development plan", "Delivery order", "Construction phase"},
 	} {
 		has := func(text string) bool {
 			all := readBlueprint(text)
