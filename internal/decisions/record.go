@@ -98,6 +98,14 @@ func (r *Record) DecidedBy(words string) {
 	r.Who, r.How, r.TTY = by[0], by[1], by[2]
 }
 
+// ByCall returns the words for DecidedBy of a call of a skill, which a person may have typed.
+func ByCall(typed bool) string {
+	if typed {
+		return "person prompt"
+	}
+	return "agent skill"
+}
+
 // line returns the record as a line of the log, with the line feed.
 func (r Record) line() ([]byte, error) {
 	text, err := r.JSON()

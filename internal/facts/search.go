@@ -131,7 +131,7 @@ func (s *search) all() error {
 			s.Unchanged = append(s.Unchanged, s.same)
 		default:
 			if s.Missing = append(s.Missing, pattern); safefile.IsDir(filepath.Join(s.dir, pattern)) {
-				s.Unfit = append(s.Unfit, message.Words(pattern)+" is a directory, and a file is wanted")
+				s.Unfit = append(s.Unfit, message.Words(pattern)+" is a directory, not a file")
 			}
 		}
 	}

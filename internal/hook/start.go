@@ -65,8 +65,11 @@ func (h *hook) unfinished(ctx context.Context) client.Answer {
 	if h.call.Resumed || h.call.Cwd == "" {
 		return client.Answer{}
 	}
-	all, err := continuation.Find(ctx, continuation.Query{Lookup: h.streams.Getenv, Here: h.call.Cwd, Own: h.List.Dir,
-		List: map[bool]string{true: h.List.Dir}[h.agent.Session]}) // sessions of other agents share a list
+	q := continuation.Query{Lookup: h.streams.Getenv, Here: h.call.Cwd, Own: h.List.Dir}
+	if h.agent.Session { // the sessions of another agent share a list
+		q.List = h.List.Dir
+	}
+	all, err := continuation.Find(ctx, q)
 	all = slices.DeleteFunc(all, func(u continuation.Unfinished) bool { return u.AtWork && time.Since(u.Time) < 24*time.Hour })
 	if err != nil || len(all) == 0 {
 		return client.Answer{}
@@ -75,7 +78,10 @@ func (h *hook) unfinished(ctx context.Context) client.Answer {
 	if len(all) > 1 {
 		text += message.Sprintf(", and %d more", len(all)-1)
 	}
-	how := map[bool]string{true: "calling its skill again", false: "fsmtx continue"}[all[0].List == h.List.Dir]
+	how := "fsmtx continue"
+	if all[0].List == h.List.Dir {
+		how = "calling its skill again"
+	}
 	text += "; " + how + " goes on with it here, fsmtx step end closes it"
 	return client.Tell(client.SessionStart, "Note: "+text+". Ask the person whether to go on with it.", "fsmtx: "+text)
 }

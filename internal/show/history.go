@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -173,7 +174,7 @@ func (r *reader) hydration(i int) Hydration {
 	if err == nil {
 		h.SHA256, h.Parent, h.project, h.Lost, h.From, h.record = w.SHA256, w.Parent, w.Dir, w.Lost, w.From(), w
 	}
-	h.by = cmp.Or(label.By, map[bool]string{true: "person prompt", false: "agent skill"}[strings.HasPrefix(label.Invocation, "prompt:")])
+	h.by = cmp.Or(label.By, decisions.ByCall(strings.HasPrefix(label.Invocation, "prompt:")))
 	for _, f := range e.Created {
 		t := r.task(i, f.Name)
 		if t.Subject == "" {

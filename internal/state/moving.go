@@ -152,9 +152,9 @@ func (st *Store) resolve(ctx context.Context, dir *txn.Dir, m *Moving) (elsewher
 	return elsewhere, WriteMemo(dir, MovingFile, m)
 }
 
-// Resolve finds out where the workflow of the list is, if its note says that it may be elsewhere, and returns what the session has to be
-// told, once. If there is no note, as nearly always, that costs one look. That S cannot be opened is not said here, but to
-// the next question about the list.
+// Resolve finds out where the workflow of the list is, if its note says that it may be elsewhere, and returns what to tell the
+// session, once. Without a note, which is the usual case, it only looks for the file. It returns no error if S cannot be opened: whatever
+// reads the list next reports that.
 func (st *Store) Resolve(ctx context.Context) (told string, err error) {
 	if st.lacks(MovingFile) {
 		return "", nil

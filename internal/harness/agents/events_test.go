@@ -88,7 +88,7 @@ func TestVariablesOfHooks(t *testing.T) {
 	each(t, func(t *testing.T, a *agents.Agent) {
 		d, err := dialect.Named(a.Program)
 		if err != nil {
-			t.Skip("skipped: there is no dialect")
+			t.Skip("skipped: the hook runtime has no dialect for " + a.Program)
 		}
 		w := a.New(t)
 		record := func(place string) string {

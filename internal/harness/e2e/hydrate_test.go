@@ -332,7 +332,7 @@ func TestASharedFileWithoutTheProgram(t *testing.T) {
 	assert.NotRegexp(t, `(?i)hook\s*failed|hook\s*error|usable\s*answer|hook\s*problem|missing\s*program`, text+client.Text())
 }
 
-// Fact 190: a skill that runs in an agent of its own has no steps, and the person is told so, whoever calls it.
+// Fact 190: a skill that runs in a subagent has no steps, and the person is told so.
 func TestASkillThatRunsApartHasNoSteps(t *testing.T) {
 	for event, script := range map[string]Script{
 		"PostToolUse": {Main: []Turn{Do(Skill("skill", "apart")), Say("done")},

@@ -298,7 +298,7 @@ func (c catalog) locator(s *realclient.Sandbox) *locator.Locator {
 	return l
 }
 
-// locate finds a name; that there is no registry does not matter.
+// locate finds a name. A missing registry of plugins is no error.
 func locate(t *testing.T, l *locator.Locator, name, cwd string) locator.Result {
 	t.Helper()
 	result, err := l.Locate(name, cwd)
