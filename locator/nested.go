@@ -82,20 +82,24 @@ func (s *search) nestedRoots() (roots []string, complete bool) {
 	if s.nestedRead {
 		return s.nestedDirs, s.nestedAll
 	}
-	complete = walk(s.FS, dirs[0], maxNestedDirs, func(dir string, entry fs.DirEntry) bool {
-		if entry.Name() == ".claude" && dir != dirs[0] {
-			roots = append(roots, filepath.Join(dir, entry.Name()))
+	complete = walk(s.FS, dirs[0], maxNestedDirs, func(dir string, entries []fs.DirEntry) (below []string) {
+		for _, entry := range entries {
+			if entry.Name() == ".claude" && dir != dirs[0] {
+				roots = append(roots, filepath.Join(dir, entry.Name()))
+			}
+			if entry.IsDir() && isSearched(entry) {
+				below = append(below, entry.Name())
+			}
 		}
-		return isSearched(entry)
+		return below
 	})
 	s.nestedDirs, s.nestedAll, s.nestedRead = roots, complete, true
 	return roots, complete
 }
 
-// walk calls visit for each entry of dir and of the directories below it for which visit
-// returned true, the nearest ones first. It reads at most maxDirs directories; complete
-// reports whether these were all.
-func walk(fsys FS, dir string, maxDirs int, visit func(dir string, entry fs.DirEntry) (descend bool)) (complete bool) {
+// walk calls visit for the entries of dir and of the directories below it whose names visit returned, the nearest ones first. It
+// reads at most maxDirs directories; complete reports whether these were all.
+func walk(fsys FS, dir string, maxDirs int, visit func(dir string, entries []fs.DirEntry) (below []string)) (complete bool) {
 	queue := []string{dir}
 	for read := 0; len(queue) > 0; read++ {
 		if read == maxDirs {
@@ -104,10 +108,8 @@ func walk(fsys FS, dir string, maxDirs int, visit func(dir string, entry fs.DirE
 		dir := queue[0]
 		queue = queue[1:]
 		entries, _ := fsys.ReadDir(dir)
-		for _, entry := range entries {
-			if visit(dir, entry) && entry.IsDir() {
-				queue = append(queue, filepath.Join(dir, entry.Name()))
-			}
+		for _, name := range visit(dir, entries) {
+			queue = append(queue, filepath.Join(dir, name))
 		}
 	}
 	return true

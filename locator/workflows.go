@@ -226,15 +226,30 @@ func (s *search) commands(r root, prefix, dir string, depth int) (all []knownSki
 	return all
 }
 
-// SpecsBelow returns every fsm.json in dir and below it, the nearest ones first. It skips
-// node_modules and hidden directories except .claude, and searches at most maxDirs
-// directories. complete reports whether these were all.
+// SpecsBelow returns every fsm.json in dir and below it, the nearest ones first, in hidden directories too. It leaves out
+// what others have put there: node_modules, the directories of version control, and caches and environments, which say so by
+// a file CACHEDIR.TAG or pyvenv.cfg. It searches at most maxDirs directories. complete reports whether these were all.
 func SpecsBelow(fsys FS, dir string, maxDirs int) (paths []string, complete bool) {
-	complete = walk(fsys, dir, maxDirs, func(dir string, entry fs.DirEntry) bool {
-		if entry.Name() == specName {
-			paths = append(paths, filepath.Join(dir, entry.Name()))
+	complete = walk(fsys, dir, maxDirs, func(dir string, entries []fs.DirEntry) (below []string) {
+		if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return slices.Contains(ofCaches, e.Name()) }) {
+			return nil
 		}
-		return entry.Name() == ".claude" || isSearched(entry)
+		for _, entry := range entries {
+			if entry.Name() == specName {
+				paths = append(paths, filepath.Join(dir, entry.Name()))
+			}
+			if entry.IsDir() && !slices.Contains(notSearched, entry.Name()) {
+				below = append(below, entry.Name())
+			}
+		}
+		return below
 	})
 	return paths, complete
 }
+
+// notSearched are the names of directories that hold no work of the project's own, and ofCaches the files that a cache has (see
+// bford.info/cachedir) and an environment of Python.
+var (
+	notSearched = []string{"node_modules", ".git", ".hg", ".jj", ".svn"}
+	ofCaches    = []string{"CACHEDIR.TAG", "pyvenv.cfg"}
+)

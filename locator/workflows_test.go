@@ -72,9 +72,14 @@ func TestWorkflowsOfNestedCommands(t *testing.T) {
 
 func TestSpecsBelow(t *testing.T) {
 	w := newWorld(t)
-	want := []string{w.skill("/p"), w.skill("/p/skills/a"), w.skill("/p/.claude/skills/b"), w.skill("/p/x/y/z")}
+	want := []string{w.skill("/p"), w.skill("/p/skills/a"), w.skill("/p/.claude/skills/b"), w.skill("/p/x/y/z"), w.skill("/p/.agents/skills/c"),
+		w.skill("/p/x/.github/skills/d"), w.skill("/p/.new/skills/e")}
 	w.skill("/p/.git/hooks")
 	w.skill("/p/node_modules/m")
+	w.skill("/p/.venv/lib")
+	w.put("/p/.venv/pyvenv.cfg", "")
+	w.skill("/p/.cache/x")
+	w.put("/p/.cache/CACHEDIR.TAG", "")
 	w.skill("/q")
 	paths, complete := locator.SpecsBelow(w.FS, "/p", 100)
 	assert.True(t, complete)

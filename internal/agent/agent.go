@@ -1,13 +1,16 @@
 package agent
 
 import (
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // Moment is what an event is about, whatever the agent calls it.
@@ -143,6 +146,38 @@ func (a *Agent) UserFile(lookup func(string) (string, bool), file string) string
 		file = rest
 	}
 	return filepath.Join(home, file)
+}
+
+// IsInstalled reports whether the person seems to have the agent: it has been run, or its program is on PATH.
+func (a *Agent) IsInstalled(lookup func(string) (string, bool)) bool {
+	_, err := exec.LookPath(a.Name)
+	return err == nil || a.hasRun(lookup)
+}
+
+// hasRun reports whether the directory of the agent exists.
+func (a *Agent) hasRun(lookup func(string) (string, bool)) bool {
+	home, _ := lookup("HOME")
+	for _, file := range []string{a.Hooks.User, a.Server.User} {
+		path := a.UserFile(lookup, file)
+		if dir := filepath.Dir(path); file != "" && path != "" && safefile.IsDir(dir) && dir != filepath.Clean(home) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsHere reports whether the agent has been run by the person, or the project of dir has skills where it looks and Claude Code
+// does not.
+func (a *Agent) IsHere(lookup func(string) (string, bool), dir string) bool {
+	home, _ := lookup("HOME")
+	for _, above := range upwards(dir, home) {
+		for _, sub := range a.Skills.Project {
+			if !strings.HasPrefix(sub, ".claude/") && safefile.IsDir(filepath.Join(above, sub)) {
+				return true
+			}
+		}
+	}
+	return a.hasRun(lookup)
 }
 
 // Dirs are directories with a folder for each skill.

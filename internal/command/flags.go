@@ -97,9 +97,9 @@ func Exists(dir, name string) bool {
 }
 
 // Finder returns what finds skills where the agent looks for them, below which the command runs:
-// elsewhere where Claude Code does.
+// in a terminal where any agent does.
 func Finder(s terminal.Streams) (hydrate.Finder, error) {
-	return hydrate.FinderOf(s.Getenv, s.Who().Program)
+	return hydrate.FinderEverywhere(s.Getenv, s.Who().Program)
 }
 
 // Offer adds a word, with a description, to the completions for the shell. A word with
@@ -144,7 +144,7 @@ func Relative(cwd, path string) string {
 
 // FinderHere returns what searches from the current directory, and in it if it is a plugin.
 func FinderHere(s terminal.Streams) (l hydrate.Finder, cwd string, err error) {
-	if l, err = Finder(s); err != nil {
+	if l, err = hydrate.FinderOf(s.Getenv, s.Who().Program); err != nil {
 		return nil, "", err
 	}
 	if cwd, err = os.Getwd(); err != nil {

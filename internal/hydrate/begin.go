@@ -24,7 +24,7 @@ import (
 // Beginning asks for the workflow of a skill that was not called: a command or a tool names it.
 type Beginning struct {
 	Skill   string // the name of a skill, or a directory with an fsm.json; must not be empty
-	Program string // the agent that looks for the skill, as package caller has it; empty: Claude Code
+	Program string // the agent that looks for the skill, as package caller has it; empty: every one
 	Args    string // the arguments of its call
 	Here    string // absolute; the skill, or a relative directory, is found from it
 	Plan    *Plan  // the workflow, in place of a skill; usually nil
@@ -128,6 +128,14 @@ func (b Beginning) request(env Env) (r Request, err error) {
 	}
 	if folder := agent.Folder(b.Program, b.Skill, b.Here, env); folder != "" {
 		return r.in(folder, b.Skill)
+	}
+	if b.Program == "" && !IsPath(b.Skill) {
+		if folder, err := FolderElsewhere(env, b.Skill, b.Here); err != nil || folder != "" {
+			if err != nil {
+				return r, &NotBegun{err.Error(), message.Hint(err), true}
+			}
+			return r.in(folder, b.Skill)
+		}
 	}
 	dir := b.Skill
 	if !filepath.IsAbs(dir) {
@@ -268,7 +276,7 @@ func notBegun(err error, result Result, env Env) error {
 // noSpec returns the error of a skill without a workflow.
 func (r Request) noSpec(env Env, program string) error {
 	hint := "fsmtx locate lists the workflows that are visible from here"
-	if f, err := FinderOf(env, program); err == nil {
+	if f, err := FinderEverywhere(env, program); err == nil {
 		near, all := f.Near(r.Command, r.Cwd), usable(f, r.Cwd)
 		switch {
 		case len(near) > 0:

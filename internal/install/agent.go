@@ -63,22 +63,11 @@ func chosen(s terminal.Streams, words []string) (names []string) {
 		names = append(names, caller.Claude)
 	}
 	for _, a := range agent.Others() {
-		if isFound(s, a) {
+		if a.IsInstalled(s.Getenv) {
 			names = append(names, a.Name)
 		}
 	}
 	return names
-}
-
-// isFound reports whether the agent seems to be used here.
-func isFound(s terminal.Streams, a *agent.Agent) bool {
-	for _, file := range []string{a.Hooks.User, a.Server.User} {
-		if path := a.UserFile(s.Getenv, file); file != "" && path != "" && safefile.IsDir(filepath.Dir(path)) &&
-			filepath.Dir(path) != filepath.Clean(s.Env("HOME")) {
-			return true
-		}
-	}
-	return onPath(a.Name)
 }
 
 func onPath(program string) bool {

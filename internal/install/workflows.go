@@ -24,6 +24,7 @@ type Workflow struct {
 	Valid   bool       `json:"valid"`
 	Problem string     `json:"problem"` // the first one, "" if it is valid
 	Only    CallableBy `json:"only"`    // who alone can call the skill
+	Agents  []string   `json:"agents"`  // those that find it if Claude Code does not; empty otherwise
 
 	Unedited int  `json:"-"` // steps that are examples of fsmtx new
 	more     int  // problems

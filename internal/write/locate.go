@@ -36,10 +36,12 @@ plugins. A folder with an fsm.json but no SKILL.md is used only if no folder of 
 has a SKILL.md.
 
 When another agent runs the command, the search is that agent's: its own places and plugins,
-then those of Claude Code.
+then those of Claude Code. In a terminal it goes on, if Claude Code has no fsm.json of that
+name, in the places of the other agents whose directory is in your home (such as
+~/.codex), or of which the project has a directory of skills.
 
-The exit code is 1 if there is no fsm.json, or if the settings switch the skill off
-(skillOverrides).
+The exit code is 1 if there is no fsm.json, if the settings switch the skill off
+(skillOverrides), or if agents find files of that name that differ.
 
 Without a name it lists every workflow that is visible from here: the name to type (and
 in brackets other names that lead to it), the number of steps or the first error, the
@@ -60,7 +62,8 @@ directory, command, frontmatter, alias, nested skill, plugin registry, settings,
 marketplace, plugin skill, plugin command, nested command, plugin directory, plugin
 manifest, project directory. Without a name it prints an object with complete (false if
 there are too many directories to search) and workflows: an array of objects with command, others (an array of names),
-path, rule, plugin, only, steps (a number), valid, problem (the first one; may be empty),
+path, rule, plugin, only, agents (those that find it if Claude Code does not, else empty),
+steps (a number), valid, problem (the first one; may be empty),
 unused (no name leads to it), shadowedBy (what the client runs; may be empty) and off (the
 setting that switches the skill off; may be empty).`
 
@@ -109,7 +112,7 @@ func (f locateFlags) finder(s terminal.Streams) (l hydrate.Finder, cwd string, e
 	if l, err = command.Finder(s); err != nil {
 		return nil, "", err
 	}
-	if client, ok := l.(*locator.Locator); ok {
+	if client := hydrate.ClaudeOf(l); client != nil {
 		client.PluginDirs, client.AddDirs = hydrate.Absolute(f.pluginDirs), hydrate.Absolute(f.addDirs)
 	}
 	return l, cwd, nil

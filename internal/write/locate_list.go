@@ -17,11 +17,17 @@ import (
 func listWorkflows(s terminal.Streams, l hydrate.Finder, cwd string, asJSON bool) error {
 	found, complete := l.Workflows(cwd)
 	listed := []install.Workflow{}
+	var others map[string][]string
+	if all, ok := l.(hydrate.Everywhere); ok {
+		others = all.Others(cwd)
+	}
 	for _, w := range found {
 		read := install.ReadWorkflow(locator.OS{}, w)
-		if _, client := l.(*locator.Locator); !client {
+		agents, elsewhere := others[w.Path]
+		if hydrate.ClaudeOf(l) == nil || elsewhere {
 			read.Only = "" // that is Claude Code's
 		}
+		read.Agents = append([]string{}, agents...)
 		listed = append(listed, read)
 	}
 	if asJSON {
@@ -61,6 +67,9 @@ func namesOf(w install.Workflow) string {
 func unusedNote(w install.Workflow) string {
 	if why := cmp.Or(w.Reason(), w.Only.Note()); why != "" {
 		return "  (" + why + ")"
+	}
+	if len(w.Agents) > 0 {
+		return "  (" + strings.Join(w.Agents, ", ") + "; Claude Code does not find it)"
 	}
 	return ""
 }

@@ -196,6 +196,10 @@ func (f planFlags) request(ctx context.Context, s terminal.Streams, skill string
 		if err != nil {
 			return r, err
 		}
+	case s.Who().Program == "":
+		if r.Folder, err = hydrate.FolderElsewhere(s.Getenv, skill, r.Cwd); err != nil {
+			return r, err
+		}
 	case agent.Other(s.Who().Program) != nil:
 		if r.Folder, err = folderOf(s, skill, r.Cwd); err != nil {
 			path, noPath := specAt(skill)

@@ -14,7 +14,6 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -82,7 +81,7 @@ func specsOf(s terminal.Streams, args []string) ([]string, error) {
 			paths = append(paths, arg)
 			continue
 		}
-		below, err := specsIn(s, arg)
+		below, err := specsIn(arg)
 		if err != nil {
 			return nil, err
 		}
@@ -92,12 +91,15 @@ func specsOf(s terminal.Streams, args []string) ([]string, error) {
 }
 
 // specsIn returns the fsm.json in dir or, if it has none, those below.
-func specsIn(s terminal.Streams, dir string) ([]string, error) {
+func specsIn(dir string) ([]string, error) {
 	path := filepath.Join(dir, SpecName)
 	if _, err := os.Lstat(path); err == nil {
 		return []string{path}, nil
 	}
-	below := specsBelow(s, dir)
+	below, err := specsBelow(dir)
+	if err != nil {
+		return nil, err
+	}
 	if len(below) == 0 {
 		return nil, command.Fail(command.ExitNo, fmt.Errorf("%s: no %s in this directory or below", dir, SpecName),
 			"fsmtx new writes one for a skill")
@@ -105,17 +107,20 @@ func specsIn(s terminal.Streams, dir string) ([]string, error) {
 	return below, nil
 }
 
-// specsBelow returns every fsm.json below dir. It reports if dir has too many directories
-// to search.
-func specsBelow(s terminal.Streams, dir string) []string {
-	below, complete := locator.SpecsBelow(locator.OS{}, dir, install.MaxSearched)
+// maxSearched limits the directories in which files are looked for: more than that takes seconds.
+const maxSearched = 50_000
+
+// specsBelow returns every fsm.json below dir. It fails if dir has too many directories to search.
+func specsBelow(dir string) ([]string, error) {
+	below, complete := locator.SpecsBelow(locator.OS{}, dir, maxSearched)
 	if !complete {
-		s.Errorf("only the first %d directories below %s were searched", install.MaxSearched, dir)
+		return nil, command.Fail(command.ExitNo, fmt.Errorf("%s: more than %d directories are below, and not all were searched", dir, maxSearched),
+			"name the directories with workflows")
 	}
-	return below
+	return below, nil
 }
 
-// visibleSpecs returns the workflows of the skills that the client knows here, and
+// visibleSpecs returns the workflows of the skills that an agent finds here, and
 // every fsm.json below, without duplicates.
 func visibleSpecs(s terminal.Streams) ([]string, error) {
 	cwd, err := os.Getwd()
@@ -127,7 +132,10 @@ func visibleSpecs(s terminal.Streams) ([]string, error) {
 		return nil, err
 	}
 	known, _ := l.Workflows(cwd)
-	below := specsBelow(s, cwd)
+	below, err := specsBelow(cwd)
+	if err != nil {
+		return nil, err
+	}
 	var paths, seen []string
 	for _, w := range known {
 		below = append(below, w.Path)

@@ -34,8 +34,9 @@ prints the commands that the checks of steps would run. The last line is a summa
 
 PATH is a file, the directory of a skill, a directory with several skills below, or, where
 no file is called so, the name of a skill; "-" is standard input. Without PATH, validate
-checks every workflow of a skill that the client knows here, and every fsm.json below the
-current directory.
+checks every workflow of a skill that an agent finds here, and every fsm.json below the
+current directory, in hidden directories too. It leaves out node_modules, .git and its like,
+and directories with a file CACHEDIR.TAG or pyvenv.cfg.
 
 --fix repairs mistakes that can be repaired in only one way: a byte order mark, a Markdown
 code block around the file, trailing commas, ids that are strings, and misspelt names of
