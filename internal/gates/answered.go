@@ -30,8 +30,9 @@ func (f *Frame) Answered(ctx context.Context, u Update, yes bool, how state.How)
 	d := c.finalDecision(s, target, answered(s, target, u, yes, how), nil)
 	if d.verdict.Allowed() && len(d.lines) > 0 {
 		e := &d.lines[len(d.lines)-1]
-		e.Outcome, e.Round, e.Values, e.Tree = asked.Outcome, asked.Round, asked.Values, asked.Tree
-		e.Unchanged, e.Watched = asked.Unchanged, asked.Watched
+		yes := asked.Yes(e.Time, e.From, e.Why, e.By)
+		yes.Note, yes.Use = e.Note, e.Use
+		*e = yes
 	}
 	return f.withPastHint(c, c.carryOut(ctx, dir, s, d), func(key string) bool { return f.ToldIn(dir, key) })
 }
@@ -45,7 +46,9 @@ func answered(s *state.State, c *state.Current, u Update, yes bool, how state.Ho
 		return v
 	}
 	if !yes {
-		return deny(c, "a person said no", c.Name()+" was not approved: the person said no or did not answer. Ask them what is missing")
+		v := deny(c, "a person said no", c.Name()+" was not approved: the person said no or did not answer. Ask them what is missing")
+		v.declined = true
+		return v
 	}
 	return Verdict{Why: "a person said yes", yes: how}
 }

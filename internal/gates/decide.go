@@ -137,16 +137,13 @@ func (c *call) decideAbout(s *state.State, target *state.Current) decision {
 	return c.decideOrder(s, target, lines)
 }
 
-// DoneAlready is why a completion of a step that is done is allowed. It changes nothing.
-const DoneAlready = "it was done already"
-
 // ungated returns the verdict on an update that no gate decides about. ok is false for another.
 func (c *call) ungated(s *state.State, target *state.Current) (v Verdict, ok bool) {
 	switch {
 	case target.Gone(), c.update.Status == workflow.Pending && (target.Unread || !target.Done()):
 		return Verdict{Why: "no gate applies"}, true
 	case target.Done() && c.update.Status == workflow.Completed:
-		v := Verdict{Why: DoneAlready}
+		v := Verdict{Why: "it was over already", over: true}
 		if word := state.OutcomeIn(c.update.Metadata); word != "" && word != target.Outcome {
 			v.Told = "This changes nothing: " + isDone(s, target, c.listFlag()).Reason // else the agent would think that the outcome was accepted
 		}
@@ -267,14 +264,10 @@ func blamed(b *state.Current, v Verdict) Verdict {
 func (c *call) reasoned(target *state.Current, v Verdict) Verdict {
 	switch {
 	case !v.Allowed() || v.Why != "":
-	case target.Unread:
-		v.Why = "in order; its record cannot be read"
 	case v.Check != nil && !v.Check.Passed():
 		v.Why = "its check failed" // and another outcome follows from that
 	case v.Check != nil && target.HasCheck(v.Check.Run):
 		v.Why = "its check passed"
-	case target.Check != nil && c.NoChecks && c.update.Status == workflow.Completed:
-		v.Why = "in order; checks are off"
 	default:
 		v.Why = "in order"
 	}
@@ -357,8 +350,8 @@ func (c *call) running(s *state.State, target *state.Current) (v Verdict) {
 // seenLine records the verdict on a step that was completed in another way.
 func (c *call) seenLine(s *state.State, b *state.Current, v Verdict) state.Evidence {
 	e := state.Evidence{Time: s.Time, Step: b.ID, From: workflow.Completed, To: workflow.Completed, Verdict: state.Allow,
-		Why: "seen: it was completed in another way, and its gates hold", Check: v.Check, By: c.seenBy(c.update, v), Tree: c.tree(b),
-		Unchanged: v.unchanged, Watched: v.watched}
+		Why: "it was completed in another way, and its gates hold", Check: v.Check, By: c.seenBy(c.update, v), Tree: c.tree(b),
+		Unchanged: v.unchanged, Watched: v.watched, Gaps: append([]state.Gap{state.Otherwise}, v.gaps...)}
 	if !v.Allowed() {
 		e.Verdict, e.Why, e.Gate = state.Deny, v.Why, v.gate
 	}
@@ -371,16 +364,25 @@ func (c *call) finalDecision(s *state.State, target *state.Current, v Verdict, l
 	if v.Decision == "" {
 		v.Decision = state.Allow
 	}
+	if target.Unread {
+		v.gaps = append(slices.Clone(v.gaps), state.Unread)
+	}
 	e := state.Evidence{
 		Time: s.Time, Step: target.ID, From: target.Status, To: c.update.Status, Verdict: v.Decision,
 		Why: v.Why, Note: c.update.Note, Agent: c.update.Agent, Check: v.Check, By: c.by(c.update, v), Use: c.update.Use, Tree: c.tree(target),
-		Unchanged: v.unchanged, Watched: v.watched, Question: v.question,
+		Unchanged: v.unchanged, Watched: v.watched, Question: v.question, Gaps: v.gaps,
+	}
+	if v.declined {
+		e.Verdict = state.Declined
 	}
 	if e.To == workflow.InProgress && e.Verdict == state.Allow {
 		e.Files = c.watch
 	}
 	if target.Within > 0 && e.To == workflow.InProgress {
 		e.Round = target.Round
+	}
+	if v.over {
+		e.Verdict, e.To = state.Noted, e.From
 	}
 	if v.Decision == state.Allow && e.From == e.To && e.Note == "" && (target.Done() || e.To != workflow.Completed) || target.Gone() {
 		return decision{verdict: v, lines: lines} // nothing changes

@@ -202,6 +202,7 @@ func (e *ending) pass(g workflow.Gate) bool {
 		return false
 	}
 	if g.Check != nil && e.c.NoChecks {
+		e.verdict.gaps = []state.Gap{state.ChecksOff}
 		return true
 	}
 	f, known := e.c.facts[factKey{e.step.ID, g.Kind}]
@@ -269,8 +270,7 @@ func (e *ending) approved(questions []string) bool {
 		ask = unattended
 	}
 	v := ask(&asked)
-	v.Check, v.unchanged, v.watched = e.verdict.Check, e.verdict.unchanged, e.verdict.watched
-	e.verdict = v
+	e.verdict = v.after(e.verdict)
 	return false
 }
 

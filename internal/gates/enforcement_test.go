@@ -389,7 +389,7 @@ func TestALateLineIsNotRemovedUnread(t *testing.T) {
 			}}
 			var lines []state.Evidence
 			for _, why := range []string{"the first", "the second"} {
-				lines = append(lines, state.Evidence{Time: time.Now().UTC(), Step: 1, To: pending, Verdict: state.Override, Why: why})
+				lines = append(lines, state.Evidence{Time: time.Now().UTC(), Step: 1, To: pending, Verdict: state.Reopen, Why: why})
 			}
 			err := c.WriteLate(lines)
 			more = left < 0

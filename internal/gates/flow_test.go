@@ -573,7 +573,7 @@ func TestLate(t *testing.T) {
 		assert.Equal(t, int64(2), s.Ready()[0].ID)
 		i := slices.IndexFunc(s.Evidence, state.Evidence.IsLate)
 		e := s.Evidence[i]
-		assert.Equal(t, []any{state.TheClock, state.SeenDone, 1}, []any{e.By.Who, e.Verdict, e.Round}, name)
+		assert.Equal(t, []any{state.TheClock, state.Late, 1}, []any{e.By.Who, e.Verdict, e.Round}, name)
 	}
 }
 

@@ -134,11 +134,7 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 			}
 			return *v
 		}
-		yes := state.Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: workflow.Completed, Verdict: state.Allow, Why: f.saidYes(),
-			Agent: e.Agent, By: f.person(state.ByApproval, e.Agent),
-			Outcome: e.Outcome, Round: e.Round, Values: e.Values, Tree: e.Tree, Unchanged: e.Unchanged,
-			Watched: e.Watched}
-		return c.noted(ctx, s, yes)
+		return c.noted(ctx, s, e.Yes(s.Time, target.Status, f.saidYes(), f.person(state.ByApproval, e.Agent)))
 	}
 	c.unattended = true
 	return f.withPastHint(c, c.run(ctx), func(key string) bool { return f.ToldBefore(ctx, key) })

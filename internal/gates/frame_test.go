@@ -315,7 +315,7 @@ func TestWhatDecisionsAreAbout(t *testing.T) {
 	none, troubles, err := state.Decided(t.TempDir())
 	require.Equal(t, []any{nil, 0, 0}, []any{err, len(troubles), len(none)})
 	require.Equal(t, "allow Name g 1: again, time 1 of 1, allow Name g 2: ok: in order, expand Do x: 1 item, allow Do x: in order, "+
-		"done a of x, g: seen: it was completed in another way", l.decided())
+		"seen a of x, g: it was completed in another way", l.decided())
 }
 
 // TestTornLinesAreSkipped: the next one is on a line of its own.

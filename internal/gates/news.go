@@ -78,7 +78,7 @@ func newsOf(s *state.State, f *Frame, since string) (lines []string, last time.T
 		}
 		last = e.Time
 		switch {
-		case e.By.How == state.AtTerminal || e.Repeats() || e.IsReopen():
+		case e.By.How == state.AtTerminal || e.IsQuiet() || e.IsReopen():
 		case len(e.Reopens) > 0:
 			lines = append(lines, message.Sprintf("%s: %s was sent back: %s", c.Workflow.Command, c.Name(), e.Why))
 		case e.Verdict == state.Deny && (e.By.How == state.ByShell && e.Use == "" || e.Why == whyAnother && e.By.How == state.ByApproval):

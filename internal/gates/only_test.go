@@ -149,7 +149,7 @@ func TestAPersonLetsOneCallThrough(t *testing.T) {
 	require.Equal(t, state.Deny, l.call(push("toolu_2")).Decision, "it is used up")
 	require.Equal(t, state.Deny, l.call(push("")).Decision)
 	calls := l.state().Calls
-	require.Equal(t, []any{state.Permitted, "allow: now", state.ThePerson, "s1", calls[1].Permit},
+	require.Equal(t, []any{state.Permitted, "now", state.ThePerson, "s1", calls[1].Permit},
 		[]any{calls[0].Verdict, calls[0].Why, calls[0].By.Who, calls[0].By.Session, calls[0].Permit})
 	require.Len(t, calls, 4, "the same call is on record once")
 

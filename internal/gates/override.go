@@ -24,13 +24,6 @@ type Past struct {
 	files map[string]string // see Frame.filesBefore
 }
 
-func (p Past) why() string {
-	if p.Done {
-		return state.DoneWord + p.Because
-	}
-	return state.SkipWord + p.Because
-}
-
 // Errors of GoPast.
 var (
 	// errNoStep is returned when the list has no such step.

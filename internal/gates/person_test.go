@@ -111,11 +111,11 @@ func TestTheStateAfterAPerson(t *testing.T) {
 	require.Equal(t, ids(2), ready(s))
 	assert.True(t, s.Step(1).Done())
 	e, _ := l.state().Last(1)
-	assert.Equal(t, [4]string{"done: x", completed, completed, "s1"}, [4]string{e.Why, e.From, e.To, e.By.Session})
+	assert.Equal(t, [4]string{"x", completed, completed, "s1"}, [4]string{e.Why, e.From, e.To, e.By.Session})
 	s, err := l.GoPast(t.Context(), Past{Step: 2, Because: "y"}, state.By{Session: "s2"})
 	require.NoError(t, err)
 	e, _ = s.Last(2)
-	assert.Equal(t, [4]string{"skip: y", pending, completed, "s2"}, [4]string{e.Why, e.From, e.To, e.By.Session})
+	assert.Equal(t, [4]string{"y", pending, completed, "s2"}, [4]string{e.Why, e.From, e.To, e.By.Session})
 	assert.Equal(t, completed, l.file(2, "status"))
 	assert.True(t, s.Step(2).Done())
 

@@ -121,7 +121,7 @@ func (w *random) checkPromises() {
 // excused reports whether a person went past the step, or one of its blockers was reopened.
 func (w *random) excused(s *state.State, c *state.Current) bool {
 	return slices.ContainsFunc(s.Evidence, func(e state.Evidence) bool {
-		past := e.Step == c.ID && e.Verdict == state.Override
+		past := e.Step == c.ID && e.IsOverride()
 		return past || slices.Contains(c.BlockedBy, e.Step) && e.Verdict != state.Deny && e.From == completed && e.To != completed
 	}) || slices.ContainsFunc(c.BlockedBy, func(id int64) bool { return s.Step(id).Done() }) // reopened by another program
 }

@@ -252,7 +252,7 @@ func linesPast(s *state.State, p Past, by state.By) (lines []state.Evidence, err
 			return refuse(err)
 		}
 	}
-	e := state.Evidence{Step: target.ID, To: workflow.Completed, Why: p.why(), By: by, Outcome: tr.Outcome, Reopens: tr.Reopens,
+	e := state.Evidence{Step: target.ID, To: workflow.Completed, Verdict: state.CallsIt, Why: p.Because, By: by, Outcome: tr.Outcome, Reopens: tr.Reopens,
 		NotNeeded: tr.NotNeeded,
 		Values:    values}
 	if state.IsBack(tr) {
@@ -264,7 +264,7 @@ func linesPast(s *state.State, p Past, by state.By) (lines []state.Evidence, err
 // follow completes the line of a person's decision, and folds it.
 func follow(s *state.State, e state.Evidence) []state.Evidence {
 	c := s.Step(e.Step)
-	e.Time, e.From, e.Round, e.Verdict = s.Time, c.Status, c.Round, state.Override
+	e.Time, e.From, e.Round = s.Time, c.Status, c.Round
 	if c.Unread && e.To == workflow.Completed {
 		c.Status = workflow.Completed // which is believed
 	}
@@ -276,7 +276,7 @@ func follow(s *state.State, e state.Evidence) []state.Evidence {
 // skip returns the line that records that a person skipped the step, and folds it.
 func skip(s *state.State, c *state.Current, because string, by state.By) []state.Evidence {
 	_, tr, _ := s.Flows[c.Workflow].Skip(c.ID)
-	return follow(s, state.Evidence{Step: c.ID, To: workflow.Completed, Why: state.SkipWord + because, By: by, Outcome: machine.Skipped,
+	return follow(s, state.Evidence{Step: c.ID, To: workflow.Completed, Verdict: state.Skip, Why: because, By: by, Outcome: machine.Skipped,
 		NotNeeded: tr.NotNeeded})
 }
 
@@ -336,7 +336,7 @@ func (f *Frame) Reopen(ctx context.Context, id int64, because string, by state.B
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Name(), errIsOpen)
 		}
-		return follow(s, state.Evidence{Step: id, To: workflow.Pending, Why: state.ReopenWord + because, Reopens: tr.Reopens,
+		return follow(s, state.Evidence{Step: id, To: workflow.Pending, Verdict: state.Reopen, Why: because, Reopens: tr.Reopens,
 			NotNeeded: tr.NotNeeded, By: by,
 			Files: files}), nil
 	})
@@ -360,7 +360,7 @@ func howToOpen(s *state.State, w *workflow.Workflow) string {
 // Errors: errNoStep, those of Load and of tasks.List.Open.
 func (f *Frame) End(ctx context.Context, id int64, because string, by state.By) (*state.State, error) {
 	return f.overrule(ctx, id, by, func(s *state.State, c *state.Current, by state.By) ([]state.Evidence, error) {
-		e := state.Evidence{Step: id, To: c.Status, Why: state.EndWord + because, By: by}
+		e := state.Evidence{Step: id, To: c.Status, Verdict: state.End, Why: because, By: by}
 		for _, b := range s.OpenIn(c.Workflow) {
 			e.NotNeeded = append(e.NotNeeded, b.ID)
 		}

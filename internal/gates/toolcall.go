@@ -159,7 +159,7 @@ func (c *call) refuse(s *state.State, p part, owners []owner) (v Verdict, lines 
 	n := 1
 	for _, old := range slices.Backward(s.Calls) {
 		if old.Step == o.ID && old.Rule == o.text {
-			if old.Verdict == state.Deny && old.Why == v.Why {
+			if old.Refuses() && old.Why == v.Why {
 				n = 1 + max(1, old.Times)
 			}
 			break
@@ -343,7 +343,7 @@ func (f *Frame) Permit(ctx context.Context, text, because string, by state.By) (
 		by.Session = cmp.Or(by.Session, f.Session)
 		return c.Record(dir, s, []state.Evidence{{Time: s.Time, Step: found[0].ID, From: found[0].Status, To: found[0].Status,
 			Verdict: state.Permitted,
-			Why:     state.AllowWord + because, Rule: text, Permit: rand.Text(), By: by}})
+			Why:     because, Rule: text, Permit: rand.Text(), By: by}})
 	})
 	return owners, err
 }

@@ -128,7 +128,7 @@ func (c *call) endSeen(s *state.State, b *state.Current) (e *ending, line state.
 func lateText(s *state.State, lines []state.Evidence) (text string) {
 	var late []state.Evidence
 	for _, e := range lines {
-		if c := s.Step(e.Step); c != nil && e.Verdict == state.SeenDone && e.IsLate() {
+		if c := s.Step(e.Step); c != nil && e.IsLate() {
 			text = message.Join(text, c.Name()+" ended as late: its time limit of "+fsmspec.Duration(c.Limit())+" has passed.")
 			late = append(late, e)
 		}

@@ -64,15 +64,23 @@ type Verdict struct {
 	gate     workflow.GateKind // that denies or asks; empty if it is another rule
 	question string            // of an Ask: the words that the person is shown
 	watched  *state.Watched    // see state.Evidence
+	gaps     []state.Gap       // see state.Evidence
 
-	yes  state.How // how a person said yes; empty if nobody did
-	past pastHint  // what a person can do about a denial
+	yes      state.How // how a person said yes; empty if nobody did
+	over     bool      // the step is over already, so nothing is decided
+	declined bool      // a person was asked, and did not say yes
+	past     pastHint  // what a person can do about a denial
+}
+
+// Said returns Why with what else a reader of the log has to know.
+func (v Verdict) Said() string {
+	return state.Evidence{Verdict: state.Allow, Why: v.Why, Gaps: v.gaps, Unchanged: v.unchanged}.Said()
 }
 
 // after adds to the verdict of a gate what those before it have found out.
 func (v Verdict) after(before Verdict) Verdict {
 	v.Check, v.unchanged = cmp.Or(v.Check, before.Check), append(before.unchanged, v.unchanged...)
-	v.watched = cmp.Or(v.watched, before.watched)
+	v.watched, v.gaps = cmp.Or(v.watched, before.watched), append(before.gaps[:len(before.gaps):len(before.gaps)], v.gaps...)
 	return v
 }
 

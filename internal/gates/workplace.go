@@ -151,7 +151,7 @@ func (f *Frame) Move(ctx context.Context, dir, because string, by state.By) (fro
 				continue
 			}
 			lines = append(lines, state.Evidence{Time: s.Time, Step: c.ID, From: c.Status, To: c.Status, Verdict: state.WasMoved,
-				Why: state.MoveWord + because,
+				Why: because,
 				By:  by, Moved: &state.Moved{From: was, To: dir, Inode: inode}})
 			from = append(from, was)
 		}

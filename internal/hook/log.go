@@ -80,7 +80,7 @@ func (l *Log) verdict(v gates.Verdict, f *gates.Frame) {
 		return
 	}
 	r := decisions.Record{
-		Time: l.begun, Source: decisions.Step, Decision: cmp.Or(string(v.Decision), undecided), Why: v.Why, Trouble: v.Trouble,
+		Time: l.begun, Source: decisions.Step, Decision: cmp.Or(string(v.Decision), undecided), Why: v.Said(), Trouble: v.Trouble,
 		Who: string(state.Fsmtx), How: "hook", Session: f.Session, List: f.List.Dir, Step: v.Step,
 	}
 	l.records = append(l.records, r)

@@ -549,7 +549,7 @@ func TestASkipIsReported(t *testing.T) {
 	log, err := os.ReadFile(w.env[decisions.Variable])
 	require.NoError(t, err)
 	assert.Equal(t, 1, strings.Count(string(log), "\n"))
-	assert.Contains(t, string(log), `"skip: there is nothing"`)
+	assert.Contains(t, string(log), `"decision":"skip","why":"there is nothing"`)
 }
 
 // TestTheCallIsOnRecord: by its id, an update that is carried out is told from one that was not.

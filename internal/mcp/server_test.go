@@ -127,7 +127,7 @@ func TestSkip(t *testing.T) {
 		assert.Equal(t, want, w.status("s1", 1), action)
 		if want == "completed" {
 			assert.Equal(t, "skipped", c.workflow().Steps[0].State)
-			assert.Equal(t, state.Override, w.last().Verdict)
+			assert.Equal(t, state.Skip, w.last().Verdict)
 			assert.Contains(t, c.refuses("step_skip", because), "is done already")
 			require.Len(t, asked, 1, "a person is not asked about a step that cannot be skipped")
 			assert.Contains(t, c.refuses("step_skip", args{"step": 3, "because": "no time"}),

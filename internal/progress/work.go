@@ -96,19 +96,20 @@ func (o *Work) Told(ctx context.Context, u gates.Update, v gates.Verdict) (r Res
 	case v.Turn != nil:
 		r.Back, r.Text = true, v.Turn.Text+toThePerson(v)
 	case u.Status == workflow.Completed:
-		r.Text = o.after(ctx, o.Step.Name()+" is done."+toThePerson(v))
+		r.Text = o.after(ctx, toThePerson(v))
 	default:
 		r.Text = o.Step.Name() + " is in progress." + toThePerson(v) + " " + o.toComplete(o.Step)
 	}
 	return r
 }
 
-// after returns a sentence with the state of the workflow after it.
-func (o *Work) after(ctx context.Context, sentence string) string {
+// after returns how the step has ended, then more, then the state of the workflow.
+func (o *Work) after(ctx context.Context, more string) string {
 	s, err := state.LoadNow(context.WithoutCancel(ctx), o.List.Dir)
 	if err != nil {
-		return sentence
+		return o.Step.Name() + " is done." + more
 	}
+	sentence := s.HowEnded(o.Step.ID) + "." + more
 	if returned := s.Returned(o.Step.ID); returned != "" {
 		return sentence + " " + returned
 	}

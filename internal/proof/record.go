@@ -110,7 +110,7 @@ func (o *recorder) decisions(r *Run) {
 	r.Evidence.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	for _, c := range o.state.Steps {
 		if o.state.Otherwise(c) != "" { // no event has seen it yet
-			r.Unenforced = append(r.Unenforced, Span{o.last, o.state.Time, fmt.Sprintf(withoutHook, o.steps[c.ID].Subject)})
+			r.Unenforced = append(r.Unenforced, Span{o.last, o.state.Time, state.Evidence{Gaps: []state.Gap{state.Otherwise}}.NotEnforced(o.steps[c.ID].Subject)})
 		}
 	}
 	if slices.ContainsFunc(o.state.Troubles, func(err error) bool { return !errors.Is(err, state.ErrMissing) }) {
@@ -120,21 +120,22 @@ func (o *recorder) decisions(r *Run) {
 
 // add adds a line of evidence.
 func (o *recorder) add(r *Run, s *Step, e state.Evidence) {
-	kind, because, isOverride := overrideOf(e)
-	switch {
-	case e.Verdict == state.Shown || e.Verdict == state.Expanded || e.Verdict == state.Over || e.Repeats():
+	if e.IsQuiet() || e.Verdict == state.Over {
 		return
-	case isOverride:
-		r.Overrides = append(r.Overrides, Override{Time: e.Time, Kind: kind, Step: s.ID, Subject: s.Subject, Because: because, Rule: e.Rule,
+	}
+	if kind := e.GonePast(); kind != "" {
+		r.Overrides = append(r.Overrides, Override{Time: e.Time, Kind: kind, Step: s.ID, Subject: s.Subject, Because: e.Why, Rule: e.Rule,
 			Wrong: e.Wrong, How: string(e.By.How)})
 	}
-	if why := unenforced(s, e); why != "" {
+	if why := e.NotEnforced(s.Subject); why != "" {
 		r.Unenforced = append(r.Unenforced, Span{o.last, e.Time, why})
 	}
-	why, _, _ := strings.Cut(e.Why, ":")
-	d := Decision{Time: e.Time, Round: max(e.Round, o.rounds[s.ID]+1), To: e.To, Decision: string(e.Verdict), Why: why, Times: e.Times,
-		Outcome: e.Outcome, Who: string(e.By.Who), How: string(e.By.How), Question: e.Question, Reopens: e.Reopens, Skips: e.NotNeeded,
+	d := Decision{Time: e.Time, Round: max(e.Round, o.rounds[s.ID]+1), To: e.To, Decision: string(e.Verdict), Times: e.Times,
+		Outcome: e.Outcome, Answer: e.Answer(), Who: string(e.By.Who), How: string(e.By.How), Question: e.Question, Reopens: e.Reopens, Skips: e.NotNeeded,
 		Same: e.Unchanged, Gate: string(e.Gate), Watched: e.Watched}
+	if e.GonePast() == "" { // else it is the person's reason, which Overrides has
+		d.Why = e.Short()
+	}
 	if e.Rule != "" {
 		d.Gate = "only"
 	}
@@ -145,7 +146,7 @@ func (o *recorder) add(r *Run, s *Step, e state.Evidence) {
 		d.Tree = relative(o.state.Step(s.ID).Workflow.Dir, e.Tree)
 	}
 	s.Decisions = append(s.Decisions, d)
-	if e.Verdict != state.Allow && e.Verdict != state.Override && e.Verdict != state.SeenDone {
+	if !e.Lets() {
 		return
 	}
 	switch {
@@ -157,31 +158,6 @@ func (o *recorder) add(r *Run, s *Step, e state.Evidence) {
 	for _, id := range e.Reopens {
 		o.rounds[id]++
 	}
-}
-
-// unenforced returns why a line of evidence shows that the step was not enforced before; empty if it does not.
-func unenforced(s *Step, e state.Evidence) string {
-	another := strings.HasPrefix(e.Why, "seen: ") || e.Verdict == state.Deny && e.From == e.To && e.To == "completed"
-	switch {
-	case another:
-		return fmt.Sprintf(withoutHook, s.Subject)
-	case e.Verdict == state.Allow && strings.HasSuffix(e.Why, "checks are off"):
-		return fmt.Sprintf("checks were off when step %q was completed", s.Subject)
-	case e.Verdict == state.Allow && strings.HasSuffix(e.Why, "its record cannot be read"):
-		return fmt.Sprintf("what is on record of step %q could not be read", s.Subject)
-	}
-	return ""
-}
-
-const withoutHook = "step %q was changed without a hook: hooks were off, fsmtx was missing, or another session or program changed the list"
-
-// overrideOf returns which override a line is, and its reason.
-func overrideOf(e state.Evidence) (kind, because string, ok bool) {
-	switch e.Verdict {
-	case state.Override, state.Permitted:
-		kind, because, ok = strings.Cut(e.Why, ": ")
-	}
-	return kind, because, ok
 }
 
 // relative returns a path relative to a directory, with slashes; its last element if there is none.

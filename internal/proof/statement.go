@@ -124,6 +124,7 @@ type Decision struct {
 	Who      string         `json:"who"`
 	How      string         `json:"how"`
 	Question string         `json:"question,omitzero"` // the words that the person was shown
+	Answer   string         `json:"answer,omitzero"`   // of the person: yes, no or a choice
 	Check    *Check         `json:"check,omitzero"`
 	Tree     string         `json:"tree,omitzero"` // the work tree in which the gates looked, relative to Run.Project; empty for that
 	Reopens  []int64        `json:"reopens,omitempty"`
@@ -131,22 +132,6 @@ type Decision struct {
 	Same     []string       `json:"unchanged,omitempty"` // files that it had to produce, and that were as before
 	Watched  *state.Watched `json:"watched,omitzero"`
 }
-
-// Answer returns what a person has answered: yes, no or a choice; empty if the decision is not theirs.
-func (d Decision) Answer() string {
-	switch {
-	case d.Decision == "answer":
-		return "a choice"
-	case d.Decision == "deny" && d.Why == saidNo:
-		return "no"
-	case d.Decision == "allow" && d.Who == "person":
-		return "yes"
-	}
-	return ""
-}
-
-// saidNo is why a completion was refused that a person did not approve.
-const saidNo = "a person said no"
 
 // Check is a command that was run.
 type Check struct {

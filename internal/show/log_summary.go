@@ -124,7 +124,7 @@ func (x *summary) add(r proof.Run) {
 	x.Unenforced += len(r.Unenforced)
 	for _, step := range r.Steps {
 		for _, d := range step.Decisions {
-			switch answer := d.Answer(); {
+			switch answer := d.Answer; {
 			case answer != "":
 				x.Answers[answer]++
 			case d.Decision == string(state.Deny):

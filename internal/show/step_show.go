@@ -117,8 +117,8 @@ func lastWord(s *state.State, c *state.Current) string {
 		if e.Step != c.ID && slices.Contains(e.Reopens, c.ID) {
 			return "" // what came before is of an earlier round
 		}
-		if e.Step == c.ID && e.Verdict != state.Shown && !e.Repeats() && e.Why != gates.DoneAlready && (e.Verdict != state.Deny || !s.Past(e)) {
-			return fmt.Sprintf("  (%s %s: %s)", e.Time.Local().Format("15:04:05"), e.Verdict, message.Line(e.Why)+treeOf(e))
+		if e.Step == c.ID && !e.IsQuiet() && e.Verdict != state.Noted && (!e.Refuses() || !s.Past(e)) {
+			return fmt.Sprintf("  (%s %s: %s)", e.Time.Local().Format("15:04:05"), e.Verdict, message.Line(e.Said())+treeOf(e))
 		}
 	}
 	return ""

@@ -51,7 +51,8 @@ type Evidence struct {
 	// on which checks stand; with a start, of the latter; with a completion, of the lists for whose lines steps are done.
 	Files     map[string]string `json:"files,omitempty"`
 	Unchanged []string          `json:"unchanged,omitempty"` // files that the step produces, and that are as they were
-	Watched   *Watched          `json:"watched,omitempty"`   // with a check that passed and that names the files on which it stands
+	Gaps      []Gap             `json:"notEnforced,omitempty"`
+	Watched   *Watched          `json:"watched,omitempty"` // with a check that passed and that names the files on which it stands
 
 	// Of a call that belongs to the step. Such lines are in State.Calls.
 	Rule   string `json:"rule,omitzero"`   // the permission rule that covers the call
@@ -99,31 +100,9 @@ type Extent struct {
 	Lines int64 `json:"lines"`
 }
 
-// An override's Why begins with one of these.
-const (
-	SkipWord   = "skip: "
-	DoneWord   = "done: "
-	ReopenWord = "reopen: "
-	EndWord    = "end: "
-	MoveWord   = "move: "  // of WasMoved
-	AllowWord  = "allow: " // of Permitted
-)
-
 // MaxRepeats is how often the same update may be denied for the same reason before the
 // agent is told to ask a person.
 const MaxRepeats = 3
-
-// Lets reports whether the decision lets an update be carried out. A question without an
-// answer does not, nor does a word that this version does not know.
-func (e Evidence) Lets() bool {
-	return e.Verdict == Allow || e.Verdict == Override || e.Verdict == SeenDone
-}
-
-// seenDone is why a line says again that a step is done: the update that was allowed has reached the list.
-const seenDone = "seen done"
-
-// Repeats reports whether the line only says that what was allowed before has reached the list.
-func (e Evidence) Repeats() bool { return e.Verdict == SeenDone && e.Why == seenDone }
 
 // same reports whether two decisions are about the same update of the same step, with the
 // same verdict and reason. The output of a check is not part of the reason: it may contain
@@ -277,10 +256,10 @@ func (s *State) thin(all []Evidence) []Evidence {
 			keep[i] = e.Permit != "" || calls[e.CallKey()] <= MaxRepeats
 			continue
 		}
-		if e.Verdict == Deny {
+		if e.Refuses() {
 			denials[e.Step]++
 		}
-		keep[i] = e.Verdict != Deny || denials[e.Step] <= MaxRepeats || len(e.Unchanged) > 0
+		keep[i] = !e.Refuses() || denials[e.Step] <= MaxRepeats || len(e.Unchanged) > 0
 	}
 	return pick(all, keep)
 }
@@ -312,7 +291,7 @@ func essential(all []Evidence) (keep []bool) {
 			roles, lapsed[e.Step] = nil, lapsed[e.Step] || e.Verdict == Lapsed // it is kept, and no decision
 		} else if lapsed[e.Step] && e.MayLapse() {
 			roles = append(roles, role{e.Step, "lapsed"})
-		} else if e.Verdict != Deny {
+		} else if !e.Refuses() {
 			roles = append(roles, role{e.Step, "last"})
 		}
 		if e.Lets() {
@@ -329,8 +308,8 @@ func essential(all []Evidence) (keep []bool) {
 
 // turns reports whether the state of a workflow depends on the line.
 func (e Evidence) turns() bool {
-	return e.Outcome != "" && e.Verdict != Deny && e.Verdict != Ask || len(e.Unchanged) > 0 || len(e.Files) > 0 ||
-		e.Verdict == Override || e.Verdict == Shown || e.Verdict == Over ||
+	return e.Outcome != "" && !e.Refuses() && e.Verdict != Ask || len(e.Unchanged) > 0 || len(e.Files) > 0 ||
+		e.IsOverride() || e.Verdict == Shown || e.Verdict == Over ||
 		e.Moved != nil ||
 		e.Verdict == Called || e.Verdict == Lapsed || e.begins() || e.Expands != ""
 }
@@ -367,7 +346,7 @@ func appendEvidence(dir *txn.Dir, e Evidence) error {
 // what a person said, and how a step ended, unless that is as done and has no effects.
 func (e Evidence) isLasting() bool {
 	switch e.Verdict {
-	case Ask, Override, Answer, Called, Expand:
+	case Ask, Skip, CallsIt, Reopen, End, Answer, Called, Expand:
 		return true
 	case Allow:
 		if e.Outcome != "" && (e.Outcome != machine.Done || e.By.Who == ThePerson || len(e.Values) > 0 || len(e.NotNeeded) > 0) {
@@ -407,35 +386,6 @@ func lateName(id string) string {
 		return r
 	}, strings.ToLower(id))
 }
-
-// Decision is the decision about an update.
-type Decision string
-
-const (
-	Allow    Decision = "allow"
-	Deny     Decision = "deny"
-	Ask      Decision = "ask"      // a person has to say yes
-	Override Decision = "override" // a person went past the gates; only occurs in evidence
-
-	// Only in evidence: an update that was allowed, or about which a person was asked, was not
-	// carried out, so the decision counts no more.
-	Lapsed Decision = "lapse"
-
-	SeenDone Decision = "done"   // an update that was allowed has reached the list
-	Shown    Decision = "shown"  // the list shows which steps were opened again
-	Answer   Decision = "answer" // a person chose how a step ends
-	Over     Decision = "over"   // the person was told that a time limit has passed
-	Called   Decision = "called" // the skill that a step demands was called while it was in progress
-
-	WasMoved Decision = "moved" // a person said where the directory of a workflow is now
-
-	// Only in the evidence about calls.
-	Permitted Decision = "permit" // a person lets a call through, once
-
-	// Only in the evidence of steps that are done for lines.
-	Expand   Decision = "expand"   // the lines were read; their tasks follow
-	Expanded Decision = "expanded" // the tasks for the lines are in the list
-)
 
 // callKey is what the lines about calls are counted by.
 type callKey struct {

@@ -23,7 +23,7 @@ func TestEssence(t *testing.T) {
 			e := Evidence{
 				Time: s.Time, Step: rapid.Int64Range(1, 3).Draw(t, "step"), From: rapid.SampledFrom([]string{pending, completed}).Draw(t, "from"),
 				To:      rapid.SampledFrom([]string{inProgress, completed}).Draw(t, "to"),
-				Verdict: rapid.SampledFrom([]Decision{Allow, Deny, Deny, Ask, Override}).Draw(t, "verdict"),
+				Verdict: rapid.SampledFrom([]Decision{Allow, Deny, Deny, Ask, Skip, End}).Draw(t, "verdict"),
 				Why:     rapid.SampledFrom([]string{"a", "b"}).Draw(t, "why"),
 			}
 			if n := s.Repeats(e) + 1; n > 1 && !e.Lets() {
@@ -81,7 +81,7 @@ func TestDamagedLines(t *testing.T) {
 func TestAnUpdateDoesNotReadTheWholeEvidence(t *testing.T) {
 	l := hydrated(t, Step{}, Step{BlockedBy: ids(3)}, Step{}, Step{})
 	at := time.Now().UTC()
-	l.writes(Evidence{Time: at, Step: 1, From: pending, To: completed, Verdict: SeenDone, Outcome: machine.Done, Round: 1})
+	l.writes(Evidence{Time: at, Step: 1, From: pending, To: completed, Verdict: Reached, Outcome: machine.Done, Round: 1})
 	for n := range 3 {
 		l.writes(Evidence{Time: at, Step: 2, From: pending, To: inProgress, Verdict: Deny, Why: "order", Times: n + 1})
 	}
@@ -128,7 +128,7 @@ func TestAnUpdateDoesNotReadTheWholeEvidence(t *testing.T) {
 // A file that has grown large keeps all but old denials.
 func TestOldDenialsAreDropped(t *testing.T) {
 	l := hydrated(t, Step{}, Step{BlockedBy: ids(3)}, Step{})
-	done := Evidence{Time: time.Now().UTC(), Step: 1, From: pending, To: completed, Verdict: SeenDone, Outcome: machine.Done, Round: 1}
+	done := Evidence{Time: time.Now().UTC(), Step: 1, From: pending, To: completed, Verdict: Reached, Outcome: machine.Done, Round: 1}
 	denial := Evidence{Time: done.Time, Step: 2, From: pending, To: completed, Verdict: Deny, Why: strings.Repeat("x", 1000)}
 	l.writes(done, denial)
 	other := denial

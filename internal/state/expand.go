@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -61,7 +60,7 @@ func (e Evidence) reopens(s *State, c *Current) bool {
 
 // IsReopen reports whether the line is a person's word that opened a step again.
 func (e Evidence) IsReopen() bool {
-	return e.Verdict == Override && strings.HasPrefix(e.Why, ReopenWord)
+	return e.Verdict == Reopen
 }
 
 // after returns what reports whether one of the steps comes before a step, directly or not, and with turns also because

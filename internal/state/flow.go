@@ -57,7 +57,7 @@ func (s *State) plainlyDone() (lines []Evidence) {
 				continue
 			}
 			lines = append(lines, Evidence{Time: s.Time, Step: c.ID, From: workflow.Completed, To: workflow.Completed, Verdict: SeenDone,
-				Why: "seen: it was completed in another way", Outcome: machine.Done, Round: c.Round})
+				Why: "it was completed in another way", Gaps: []Gap{Otherwise}, Outcome: machine.Done, Round: c.Round})
 			c.Outcome, again = machine.Done, true // which may make another step unverified
 		}
 	}
@@ -79,7 +79,7 @@ func (s *State) foldOf(w *workflow.Workflow) (given []Evidence) {
 	for _, e := range slices.Concat(s.Evidence, s.EndedOtherwise) {
 		c := s.Step(e.Step)
 		switch {
-		case c != nil && c.Unread && !strings.HasPrefix(e.Why, EndWord): // its status is believed
+		case c != nil && c.Unread && e.Verdict != End: // its status is believed
 		case e.Verdict == Shown && (e.With == "" || e.With == w.With), c != nil && c.Workflow == w:
 			f.add(e)
 		case e.Lets() && s.restarts(w, e.Reopens), e.IsReopen() && s.isAfter(w, e.Step) && f.anyDone(w):
@@ -146,19 +146,17 @@ func (f *folding) add(e Evidence) {
 	if e.From == workflow.InProgress || e.To == workflow.InProgress && e.Lets() {
 		delete(f.left, e.Step)
 	}
+	event, is := e.toMachine()
 	switch {
 	case e.Verdict == Shown:
 		clear(f.stale)
 		clear(f.left)
 		f.unshown = false
 		return
-	case e.Verdict == Override:
-		f.state = f.state.After(e.override())
+	case is:
+		f.state = f.state.After(event)
 		f.ended(e)
 		f.reopened(e)
-	case e.Verdict == SeenDone:
-		f.state = f.state.After(machine.Event{Kind: machine.Concluded, Step: e.Step, Outcome: e.Outcome})
-		f.ended(e)
 	case e.Verdict == Over:
 		f.told[e.Step] = true
 		return
@@ -217,19 +215,6 @@ func (f *folding) halt(s *State, w *workflow.Workflow, opened int64) {
 	}
 }
 
-// override returns what a person's decision did.
-func (e Evidence) override() machine.Event {
-	switch {
-	case strings.HasPrefix(e.Why, SkipWord):
-		return machine.Event{Kind: machine.Passed, Step: e.Step}
-	case strings.HasPrefix(e.Why, ReopenWord):
-		return machine.Event{Kind: machine.Reopened, Step: e.Step}
-	case strings.HasPrefix(e.Why, EndWord):
-		return machine.Event{Kind: machine.Ended, Step: e.Step}
-	}
-	return machine.Event{Kind: machine.Concluded, Step: e.Step, Outcome: e.Outcome}
-}
-
 // Choices returns the outcomes of the step that can be chosen; see machine.Choices.
 func (c *Current) Choices() []string { return new(c.ForMachine()).Choices() }
 
@@ -247,10 +232,10 @@ func IsBack(tr machine.Transition) bool { return len(tr.Reopens) > 0 }
 func (s *State) RecordSeen(by By) (lines []Evidence) {
 	by.Who, by.How = Fsmtx, ByUpdate
 	for _, e := range s.Unseen {
-		seen := Evidence{Time: s.Time, Step: e.Step, From: e.From, To: workflow.Completed, Verdict: SeenDone, Why: seenDone, Outcome: e.Outcome,
-			Round: e.Round, By: by, Values: e.Values}
+		seen := Evidence{Time: s.Time, Step: e.Step, From: e.From, To: workflow.Completed, Verdict: Reached, Why: "it has reached the list",
+			Outcome: e.Outcome, Round: e.Round, By: by, Values: e.Values}
 		if e.IsLate() {
-			seen.Why, seen.By.Who, seen.NotNeeded = e.Why, TheClock, e.NotNeeded
+			seen.Verdict, seen.Why, seen.By.Who, seen.NotNeeded = Late, e.Why, TheClock, e.NotNeeded
 		}
 		lines = append(lines, seen)
 	}

@@ -39,7 +39,7 @@ func (s *State) WasDone(c *Current) bool {
 func (s *State) Otherwise(c *Current) string {
 	e, _ := s.Last(c.ID)
 	switch word := s.Word(c); {
-	case c.Unread || c.stale || c.Step.Status == c.Status || c.Status == e.To || e.Verdict == Override:
+	case c.Unread || c.stale || c.Step.Status == c.Status || c.Status == e.To || e.IsOverride():
 	case c.Status == workflow.Completed && (word == "done" || word == "blocked"):
 		return "completed in another way"
 	case c.Status == workflow.InProgress && word == "blocked":

@@ -35,7 +35,7 @@ func (st *Store) LogDecisions(s *State, lines []Evidence) {
 
 // isDecision reports whether the line is more than a note on what the list shows by now.
 func (e Evidence) isDecision() bool {
-	return e.Verdict != Shown && e.Verdict != Expanded && !e.Repeats()
+	return !e.IsQuiet()
 }
 
 // openOnce returns how many steps of the workflow are open once the last decision about it is
@@ -57,7 +57,7 @@ func (s *State) openOnce(w *workflow.Workflow, e Evidence) (n int) {
 // that is not known any more.
 func (e Evidence) record(step workflow.Step, w *workflow.Workflow) decisions.Record {
 	r := decisions.Record{
-		Time: e.Time, Source: decisions.Step, Decision: string(e.Verdict), Why: e.Why,
+		Time: e.Time, Source: decisions.Step, Decision: string(e.Verdict), Why: e.Said(),
 		Session: e.By.Session, Agent: cmp.Or(e.By.Agent, e.Agent),
 		Step: e.Step, From: e.From, To: e.To, Round: e.Round, Times: e.Times, Rule: e.Rule, Note: e.Note,
 		Reopens: e.Reopens, NotNeeded: e.NotNeeded, Items: e.Items, Tree: e.Tree,

@@ -678,7 +678,7 @@ func (st *Store) GiveBack(ctx context.Context, change string, w *workflow.Workfl
 func (s *State) isWorkedOn(with string) bool {
 	mine := func(c *Current) bool { return c != nil && c.Workflow.With == with }
 	return !slices.ContainsFunc(s.Steps, mine) || slices.ContainsFunc(slices.Concat(s.Evidence, s.Calls), func(e Evidence) bool {
-		return e.With == "" && e.isDecision() && e.Verdict != Deny && e.Verdict != Ask && mine(s.Step(e.Step))
+		return e.With == "" && e.isDecision() && !e.Refuses() && e.Verdict != Ask && mine(s.Step(e.Step))
 	}) || slices.ContainsFunc(s.Steps, func(c *Current) bool {
 		return c.Workflow.With != with && slices.ContainsFunc(s.Above(c.Workflow), mine)
 	})

@@ -6,7 +6,7 @@ import "slices"
 // is none.
 func (s *State) Refusal() (e Evidence, ok bool) {
 	for _, d := range slices.Concat(s.Evidence, s.Calls) {
-		if d.Verdict == Deny && !s.Past(d) && (!ok || !d.Time.Before(e.Time)) {
+		if d.Refuses() && !s.Past(d) && (!ok || !d.Time.Before(e.Time)) {
 			e, ok = d, true
 		}
 	}

@@ -3,7 +3,6 @@ package state
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/machine"
@@ -226,6 +225,20 @@ func (s *State) Word(c *Current) string {
 	return "ready"
 }
 
+// HowEnded says of a step that has ended whether it was done, skipped or not needed.
+func (s *State) HowEnded(id int64) string {
+	c := s.Step(id)
+	switch {
+	case c == nil:
+		return "#" + message.Itoa(id) + " is gone"
+	case c.NotNeeded:
+		return c.Name() + " is not needed" + c.because
+	case c.Outcome == machine.Skipped:
+		return c.Name() + " was skipped"
+	}
+	return c.Name() + " is done"
+}
+
 // About returns the evidence about a step, also about the calls that belong to it, oldest first.
 func (s *State) About(id int64) (all []Evidence) {
 	for _, e := range slices.Concat(s.Evidence, s.Calls) {
@@ -251,7 +264,7 @@ func (s *State) BeingLetThrough(c *Current) bool {
 // skipped reports whether a person has skipped the step, and nothing has changed since.
 func (s *State) skipped(id int64) bool {
 	e, ok := s.Last(id)
-	return ok && e.Verdict == Override && strings.HasPrefix(e.Why, SkipWord)
+	return ok && e.Verdict == Skip
 }
 
 // Last returns the last decision about the step that was not a denial and has not lapsed.
@@ -313,7 +326,7 @@ func (s *State) AwaitsPerson(c *Current) bool {
 		return true
 	}
 	e, ok := s.Latest(c.ID)
-	return ok && e.Verdict == Deny && s.Repeats(e) >= MaxRepeats && len(s.OpenFor(c, workflow.Completed)) == 0
+	return ok && e.Refuses() && s.Repeats(e) >= MaxRepeats && len(s.OpenFor(c, workflow.Completed)) == 0
 }
 
 // Latest returns the latest decision about the step. That its time is over decides nothing.

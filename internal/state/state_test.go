@@ -102,13 +102,13 @@ func TestWord(t *testing.T) {
 		{"not needed", after, func(_ *State, c *Current) { c.NotNeeded = true }},
 		{"skipped", stepLine{id: 2, status: completed}, func(_ *State, c *Current) { c.Outcome = machine.Skipped }},
 		{"skipped", stepLine{id: 2, status: completed, passed: true}, func(s *State, _ *Current) {
-			ago(s, 0, 2, completed, Override).Evidence[0].Why = SkipWord + "x"
+			ago(s, 0, 2, completed, Skip)
 		}},
 		{"done", stepLine{id: 2, status: completed, passed: true}, func(s *State, _ *Current) { // a person's word, too
-			ago(s, 0, 2, completed, Override).Evidence[0].Why = DoneWord + "x"
+			ago(s, 0, 2, completed, CallsIt)
 		}},
 		{"done", stepLine{id: 2, status: completed, passed: true}, func(s *State, _ *Current) {
-			ago(s, 0, 2, completed, Allow).Evidence[0].Why = SkipWord + "x"
+			ago(s, 0, 2, completed, Allow).Evidence[0].Why = "skip"
 		}},
 		{"checking", stepLine{id: 2, status: inProgress}, func(s *State, _ *Current) { s.Pending = []Pending{{Step: 2}} }},
 		{"in progress", stepLine{id: 2, status: inProgress}, func(s *State, _ *Current) {

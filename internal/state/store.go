@@ -100,7 +100,7 @@ func (st *Store) Write(dir *txn.Dir, s *State, lines []Evidence) error {
 		return err
 	}
 	s.writeSnapshot(dir)
-	overrides := len(slices.DeleteFunc(slices.Clone(lines), func(e Evidence) bool { return e.Verdict != Override }))
+	overrides := len(slices.DeleteFunc(slices.Clone(lines), func(e Evidence) bool { return !e.IsOverride() }))
 	text, err := linesOf(lines)
 	if err != nil {
 		return err

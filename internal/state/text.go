@@ -285,6 +285,6 @@ func (all RecordedSteps) PersonDecides() bool {
 
 // OpenedAgain returns the steps that the last decision of a person about the step has opened again.
 func (s *State) OpenedAgain(id int64) []*Current {
-	e, _ := s.lastOf(id, func(e Evidence) bool { return e.Verdict == Override })
+	e, _ := s.lastOf(id, Evidence.IsOverride)
 	return s.Numbered(e.Reopens)
 }

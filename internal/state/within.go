@@ -36,14 +36,14 @@ func (s *State) expire(c *Current, f *folding) {
 	if err != nil {
 		return
 	}
-	why := "late: its time limit of " + fsmspec.Duration(c.Limit()) + " has passed"
+	why := "its time limit of " + fsmspec.Duration(c.Limit()) + " has passed"
 	s.Unseen = append(s.Unseen, Evidence{Step: c.ID, From: c.Status, To: workflow.Completed, Outcome: machine.Late, Round: f.state.Round(c.ID),
-		Why: why, NotNeeded: tr.NotNeeded, By: By{Who: TheClock}})
+		Verdict: Late, Why: why, NotNeeded: tr.NotNeeded, By: By{Who: TheClock}})
 	f.state = after
 }
 
 // IsLate reports whether the clock ended the step.
-func (e Evidence) IsLate() bool { return e.Outcome == machine.Late && e.By.Who == TheClock }
+func (e Evidence) IsLate() bool { return e.Verdict == Late }
 
 // seenBegun returns the lines that record the start of steps with a time limit which were started
 // in another way than by an update that was let through.
@@ -53,7 +53,7 @@ func (s *State) seenBegun(by By) (lines []Evidence) {
 			continue
 		}
 		lines = append(lines, Evidence{Time: s.Time, Step: c.ID, From: workflow.InProgress, To: workflow.InProgress, Verdict: Allow,
-			Why: "seen: it was started in another way", Round: c.Round, By: by})
+			Why: "it was started in another way", Gaps: []Gap{Otherwise}, Round: c.Round, By: by})
 		c.Begun = s.Time
 	}
 	return lines

@@ -24,7 +24,7 @@ func skip(id, because string) Turn {
 // overrides returns the evidence of decisions to go past a step.
 func overrides(t *testing.T, s *realclient.Sandbox) (found []state.Evidence) {
 	for _, e := range stateOf(t, s).Evidence {
-		if e.Verdict == state.Override {
+		if e.IsOverride() {
 			found = append(found, e)
 		}
 	}

@@ -419,7 +419,7 @@ func (s *soak) unlikeTheEvidence(t *testing.T) (found []string) {
 		switch err := json.Unmarshal([]byte(line), &e); {
 		case err != nil:
 			s.counts["torn lines of evidence"]++
-		case e.Agent == "" && e.Verdict == state.SeenDone:
+		case e.Agent == "" && e.Verdict == state.Reached:
 			s.counts["completions that the list shows"]++
 		default:
 			lines[e.Agent]++

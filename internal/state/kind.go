@@ -1,0 +1,210 @@
+package state
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/machine"
+	"github.com/fsmtx/fsmtx/internal/message"
+)
+
+// Decision is the kind of a line of evidence, as it is called in JSON. The table kinds says what each means.
+type Decision string
+
+const (
+	Allow    Decision = "allow"
+	Deny     Decision = "deny"
+	Ask      Decision = "ask" // a person has to say yes
+	Declined Decision = "no"  // a person was asked, and did not say yes
+
+	// A person went past the gates, or took something back. Only in evidence, as is all that follows.
+	Skip    Decision = "skip"
+	CallsIt Decision = "done" // a person says that the step is done
+	Reopen  Decision = "reopen"
+	End     Decision = "end"
+
+	// An update that was allowed, or about which a person was asked, was not carried out, so the decision counts no more.
+	Lapsed Decision = "lapse"
+
+	Reached  Decision = "reached" // an update that was allowed has reached the list
+	SeenDone Decision = "seen"    // a step was completed in another way, and counts as done
+	Late     Decision = "late"    // the time limit of a step has passed, and it can end as late
+	Shown    Decision = "shown"   // the list shows which steps were opened again
+	Answer   Decision = "answer"  // a person chose how a step ends
+	Over     Decision = "over"    // the person was told that a time limit has passed
+	Called   Decision = "called"  // the skill that a step demands was called while it was in progress
+	Noted    Decision = "note"    // a note about a step that was done already
+
+	WasMoved Decision = "moved" // a person said where the directory of a workflow is now
+
+	// About calls.
+	Permitted Decision = "permit" // a person lets a call through, once
+
+	// Of steps that are done for lines.
+	Expand   Decision = "expand"   // the lines were read; their tasks follow
+	Expanded Decision = "expanded" // the tasks for the lines are in the list
+)
+
+// kind is what a kind of evidence means to everyone who reads it. Nobody looks at Evidence.Why for that.
+type kind struct {
+	by []Who // who may decide so
+
+	// What it does to the fold. lets: the update is carried out. event: what it is to the machine, unless that is nothing.
+	lets  bool
+	event event
+
+	past   string // in a statement: how a person went past, allowed or took back something; empty if it is nothing of that
+	quiet  bool   // it only says what the list shows by now: log and statements leave it out
+	person string // for the person, before the names of steps; empty if they are not told, or in words of their own
+}
+
+// event is what a line is to the machine.
+type event int
+
+const (
+	nothing event = iota
+	concludes
+	passes
+	reopens
+	ends
+)
+
+var (
+	anyone = []Who{TheAgent, ThePerson, TheCommand, TheClock, Fsmtx}
+	ours   = []Who{TheCommand, Fsmtx}
+	people = []Who{ThePerson, TheCommand} // a script outside the client that has a grant
+)
+
+// kinds has every kind of evidence.
+var kinds = map[Decision]kind{
+	Allow:    {by: anyone, lets: true, person: "done"},
+	Deny:     {by: ours, person: "refused"},
+	Ask:      {by: []Who{TheAgent}},
+	Declined: {by: ours, person: "refused"},
+
+	Skip:    {by: people, lets: true, event: passes, past: "skip", person: "skipped"},
+	CallsIt: {by: people, lets: true, event: concludes, past: "done", person: "done"},
+	Reopen:  {by: people, lets: true, event: reopens, past: "reopen", person: "opened again"},
+	End:     {by: people, lets: true, event: ends, past: "end", person: "ended"},
+
+	Lapsed:   {by: ours},
+	Reached:  {by: anyone, lets: true, event: concludes, quiet: true},
+	SeenDone: {by: anyone, lets: true, event: concludes, person: "done"},
+	Late:     {by: []Who{TheClock}, lets: true, event: concludes, person: "late"},
+	Shown:    {by: anyone, quiet: true},
+	Answer:   {by: people},
+	Over:     {by: []Who{TheClock}},
+	Called:   {by: anyone},
+	Noted:    {by: []Who{TheAgent, ThePerson}},
+
+	WasMoved:  {by: people},
+	Permitted: {by: people, past: "allow"},
+
+	Expand:   {by: anyone},
+	Expanded: {by: anyone, quiet: true},
+}
+
+// Lets reports whether the decision lets an update be carried out. A question without an answer does not, nor does a
+// kind that this version does not know.
+func (e Evidence) Lets() bool { return kinds[e.Verdict].lets }
+
+// GonePast returns how a person went past, allowed or took back something by the line, as a statement names it; empty if it is nothing
+// of that.
+func (e Evidence) GonePast() string { return kinds[e.Verdict].past }
+
+// IsOverride reports whether a person went past the gates by the line, or took back what was decided.
+func (e Evidence) IsOverride() bool { return e.GonePast() != "" && e.Lets() }
+
+// IsQuiet reports whether the line only says what the list shows by now.
+func (e Evidence) IsQuiet() bool { return kinds[e.Verdict].quiet }
+
+// Yes returns the line that lets through what a person was asked about: what their gates have found stands.
+func (e Evidence) Yes(at time.Time, from, why string, by By) Evidence {
+	e.Time, e.From, e.Verdict, e.Why, e.By = at, from, Allow, why, by
+	e.Use, e.Times, e.Note, e.Check, e.Gate = "", 0, "", nil, ""
+	return e
+}
+
+// Refuses reports whether the line refuses an update or a call.
+func (e Evidence) Refuses() bool { return e.Verdict == Deny || e.Verdict == Declined }
+
+// Verb returns what the person is told was done to the step; empty if they are not told by a verb.
+func (e Evidence) Verb() string { return kinds[e.Verdict].person }
+
+// toMachine returns what the line is to the machine. ok is false if it is nothing to it.
+func (e Evidence) toMachine() (m machine.Event, ok bool) {
+	switch m = (machine.Event{Step: e.Step}); kinds[e.Verdict].event {
+	case concludes:
+		m.Kind, m.Outcome = machine.Concluded, e.Outcome
+	case passes:
+		m.Kind = machine.Passed
+	case reopens:
+		m.Kind = machine.Reopened
+	case ends:
+		m.Kind = machine.Ended
+	default:
+		return m, false
+	}
+	return m, true
+}
+
+// Gap is why a decision does not show that the step was enforced.
+type Gap string
+
+const (
+	ChecksOff Gap = "checks off"    // a command of the step was not run
+	Unread    Gap = "unread record" // what is on record of the step could not be read
+	Otherwise Gap = "another way"   // the list was changed in another way than by an update that was let through
+)
+
+// gaps has every Gap: what status and log say of it, and what a statement says, of a step.
+var gaps = map[Gap]struct{ words, statement string }{
+	ChecksOff: {"checks are off", "checks were off when step %q was completed"},
+	Unread:    {"its record cannot be read", "what is on record of step %q could not be read"},
+	Otherwise: {"in another way", "step %q was changed without a hook: hooks were off, fsmtx was missing, or another session or program changed the list"},
+}
+
+// Answer returns what a person has answered by the line: yes, no or a choice; empty if it is not an answer of theirs.
+func (e Evidence) Answer() string {
+	switch {
+	case e.Verdict == Answer:
+		return "a choice"
+	case e.Verdict == Declined:
+		return "no"
+	case e.Verdict == Allow && e.Question != "" && e.By.Who == ThePerson:
+		return "yes"
+	}
+	return ""
+}
+
+// NotEnforced returns why the line shows that a step with this subject was not enforced; empty if it does not. A refusal lets
+// nothing through, but one of what was done already shows that no hook has judged that.
+func (e Evidence) NotEnforced(subject string) string {
+	for _, g := range e.Gaps {
+		if e.Lets() || g == Otherwise {
+			return fmt.Sprintf(gaps[g].statement, subject)
+		}
+	}
+	return ""
+}
+
+// Said returns why it was decided so, with what else the reader has to know: what was not enforced, and which files are as they were.
+func (e Evidence) Said() string {
+	text := e.Why
+	for _, g := range e.Gaps {
+		if g != Otherwise {
+			text += "; " + gaps[g].words
+		}
+	}
+	if e.Lets() && len(e.Unchanged) > 0 {
+		text += "; unchanged: " + message.Sentence(e.Unchanged)
+	}
+	return text
+}
+
+// Short returns the reason up to its first colon: it may go on with what a person or a program has written.
+func (e Evidence) Short() string {
+	short, _, _ := strings.Cut(e.Why, ":")
+	return short
+}
