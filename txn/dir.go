@@ -20,7 +20,7 @@ type Dir struct {
 	held    *vfs.Held // D and S
 	d, s    string    // absolute, with D's own symbolic link resolved
 	history int
-	keep    func(Entry) bool
+	keep    func(history []Entry) map[string][]string
 	locker  Locker
 	unlock  func()
 

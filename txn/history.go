@@ -134,7 +134,7 @@ func idsOf(entries []fs.DirEntry, prefix string) (ids []string) {
 }
 
 // tidy removes what is not needed any more: the directories of transactions that did not
-// change D, the staged files of committed ones, and history beyond its length. It returns
+// change D, and the staged files of committed ones. It returns
 // the id of a committed transaction that was interrupted before its tidy, "" if there is
 // none: that is the last one, for the next process tidies. It returns no errors: nothing depends
 // on what it removes, and the next tidy tries again.
@@ -154,7 +154,6 @@ func (d *Dir) tidy() (interrupted string) {
 		}
 	}
 	_ = d.removeTree(d.statePath(tempName))
-	d.prune(committed)
 	return interrupted
 }
 
@@ -164,28 +163,36 @@ func (d *Dir) unstage(id string) {
 	_ = d.removeTree(d.txnPath(id, stagedName)) // last, so that an interrupted unstage is seen
 }
 
-// prune removes the history beyond its length.
+// prune removes the history beyond its length after a commit, except what WithKeep keeps. The journal goes first: without it the next tidy removes the
+// rest, and no reader finds a transaction without its deleted files. If the journal of a transaction cannot be read because of the file
+// system, it may be readable later and is kept until then. A transaction whose journal is invalid is not kept.
 func (d *Dir) prune(committed []string) {
-	for _, id := range committed[:max(len(committed)-d.history, 0)] {
-		if !d.isKept(id) {
-			d.discard(id)
-			_ = d.files.Remove(d.statePath(donePrefix + id))
+	surplus := committed[:max(len(committed)-d.history, 0)]
+	if len(surplus) == 0 {
+		return
+	}
+	kept := map[string][]string{}
+	if d.keep != nil {
+		history, err := d.entries()
+		if err != nil {
+			return
+		}
+		kept = d.keep(history)
+		for _, e := range history {
+			if e.Err != nil && !isUseless(e.Err) {
+				kept[e.ID] = nil
+			}
 		}
 	}
-}
-
-// isKept reports whether WithKeep keeps the transaction beyond the length of the history.
-// If its journal cannot be read because of the file system, it may be readable later and
-// is kept until then. A transaction whose journal is invalid is not kept.
-func (d *Dir) isKept(id string) bool {
-	if d.keep == nil {
-		return false
+	for _, id := range surplus {
+		if without, isKept := kept[id]; isKept {
+			for _, name := range without {
+				_ = d.files.Remove(filepath.Join(d.txnPath(id, backupName), name))
+			}
+		} else if err := d.files.Remove(d.statePath(donePrefix + id)); err == nil || errors.Is(err, fs.ErrNotExist) {
+			d.discard(id)
+		}
 	}
-	e, err := d.entry(id)
-	if err != nil {
-		return !isUseless(err)
-	}
-	return d.keep(e)
 }
 
 // isUseless reports whether an error of entry means that the journal can never be read. Other errors

@@ -244,7 +244,18 @@ func labels(entries []Entry) []string {
 
 func TestWithKeepKeepsWhatHistoryWouldPrune(t *testing.T) {
 	dir := newList(t)
-	keep := WithKeep(func(e Entry) bool { return e.Record == "keep" })
+	keep := WithKeep(func(history []Entry) map[string][]string {
+		kept := map[string][]string{}
+		for _, e := range history {
+			if e.Record == "keep" {
+				kept[e.ID] = nil
+			}
+			if e.Label == "2" {
+				kept[e.ID] = []string{"1"}
+			}
+		}
+		return kept
+	})
 	for i, record := range []string{"keep", "", "keep", "", "", ""} {
 		require.NoError(t, commit(t, dir, Change{Creates: []File{{fmt.Sprint(i), nil, 0o644}}, Deletes: []string{nameOf(i - 1)},
 			Label: fmt.Sprint(i), Record: record}, WithHistory(2), keep))
@@ -252,18 +263,24 @@ func TestWithKeepKeepsWhatHistoryWouldPrune(t *testing.T) {
 	h := history(t, dir)
 	assert.Equal(t, []string{"0", "2", "4", "5"}, labels(h))
 	assert.Equal(t, []string{".", "2.json"}, names(t, h[0].Backups))
+	assert.Equal(t, []string{"."}, names(t, h[1].Backups), "the file that keep has named")
 
-	// A journal that cannot be read because of the disk is kept, an invalid one is not.
+	// A journal that cannot be read because of the disk is kept, an invalid one is not. Opening alone prunes nothing.
 	path := filepath.Join(stateDirOf(dir), donePrefix+h[0].ID)
+	more := func(label string, opts ...Option) {
+		require.NoError(t, commit(t, dir, Change{Creates: []File{{label, nil, 0o644}}, Label: label}, append(opts, WithHistory(2))...))
+	}
 	unreadable := failing(syscall.EIO, func(s faultfs.Step) bool { return s.Op == "read" && s.Path == path })
-	recovered(t, dir, WithHistory(2), keep, WithFS(unreadable))
-	assert.Equal(t, []string{"0", "2", "4", "5"}, labels(history(t, dir)))
+	more("6", keep, WithFS(unreadable))
+	assert.Equal(t, []string{"0", "2", "5", "6"}, labels(history(t, dir)))
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	recovered(t, dir, WithHistory(2), keep)
+	assert.FileExists(t, path)
+	more("7", keep)
 	assert.NoFileExists(t, path)
-	assert.Equal(t, []string{"2", "4", "5"}, labels(history(t, dir)))
-	recovered(t, dir, WithHistory(2))
-	assert.Equal(t, []string{"4", "5"}, labels(history(t, dir)))
+	assert.Equal(t, []string{"2", "6", "7"}, labels(history(t, dir)))
+	more("8")
+	assert.Equal(t, []string{"7", "8"}, labels(history(t, dir)))
 }
 
 // TestReadHistoryTakesNoLock and creates nothing.

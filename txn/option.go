@@ -9,7 +9,7 @@ type options struct {
 	fs      vfs.FS
 	locker  Locker
 	history int
-	keep    func(Entry) bool
+	keep    func(history []Entry) map[string][]string
 }
 
 // DefaultHistory is the number of committed transactions whose deleted files are
@@ -35,8 +35,10 @@ func WithLocker(l Locker) Option { return func(o *options) { o.locker = l } }
 // default is DefaultHistory.
 func WithHistory(n int) Option { return func(o *options) { o.history = max(n, 0) } }
 
-// WithKeep keeps each transaction for which keep returns true, with its record and its
-// deleted files, even beyond the number of WithHistory. Opening D without this option
-// prunes those transactions. keep is called while S is locked. By default no transaction
-// is kept beyond that number.
-func WithKeep(keep func(Entry) bool) Option { return func(o *options) { o.keep = keep } }
+// WithKeep keeps transactions even beyond the number of WithHistory: those whose ids keep returns for the history, with their records and
+// their deleted files, except the files that it names for an id. A commit without this option
+// prunes those transactions. keep is called while S is locked, and only if the history is longer than that number. By default no
+// transaction is kept beyond it.
+func WithKeep(keep func(history []Entry) (kept map[string][]string)) Option {
+	return func(o *options) { o.keep = keep }
+}

@@ -147,7 +147,7 @@ func ofSpec(t tb, file string, files ...string) *list {
 	spec, err := fsmspec.Parse([]byte(file))
 	require.NoError(t, err)
 	list := l.List
-	list.Record = func(p *fsmspec.Plan) (string, error) {
+	list.Record = func(p *fsmspec.Plan) (string, int64, error) {
 		w := workflow.Planned(p.Levels(), 0)[0]
 		w.Command, w.Spec, w.Session, w.Dir = "release", "/skills/release/fsm.json", "s1", l.project
 		w.Inode = state.Inode(l.project)
@@ -155,7 +155,8 @@ func ofSpec(t tb, file string, files ...string) *list {
 		if w.Values = spec.HasValues(); w.Values {
 			w.Vars = spec.Initial("")
 		}
-		return w.Encode()
+		text, err := w.Encode()
+		return text, 0, err
 	}
 	_, err = list.Replace(t.Context(), tasks.Label{Command: "release"}, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
 		return spec.Plan("release", snap, fsmspec.Policy{})

@@ -61,7 +61,7 @@ func (f *Flags) Add(to *pflag.FlagSet) {
 		"`directory` of a plugin, as with the client's --plugin-dir (repeatable); the client's own are known")
 	to.Var((*directories)(&f.AddDirs), "add-dir",
 		"`directory` with skills, as with the client's --add-dir (repeatable); the client's own are known")
-	to.IntVar(&f.History, "history", f.History, "how many hydrations of a list \"fsmtx undo\" can undo, at most 1000")
+	to.IntVar(&f.History, "history", f.History, "how many calls of skills \"fsmtx undo\" can undo in a list, at most 1000")
 	to.DurationVar(&f.LockTimeout, "lock-timeout", f.LockTimeout, "how long to wait for the task list's locks")
 	to.StringVar(&f.Log, "log", f.Log, decisions.Usage)
 	to.StringVar(&f.Stop, "stop", f.Stop,

@@ -15,7 +15,7 @@ import (
 
 // record returns what the transaction records of the plan's workflow: its steps by their
 // numbers in the list, with their gates. It returns "" for a workflow without steps if there is nothing to tell about what it replaces.
-func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
+func (h *Hydration) record(plan *fsmspec.Plan) (text string, under int64, err error) {
 	h.planned = plan
 	var w workflow.Workflow
 	if len(plan.Creations()) > 0 {
@@ -28,7 +28,7 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 	}
 	w.Lost = h.result.Lost
 	if len(w.Steps) == 0 && w.Changed == "" && len(w.Lost) == 0 {
-		return "", nil
+		return "", 0, nil
 	}
 	w.Command = h.request.tag()
 	w.Spec, w.Plan = h.result.Spec, h.request.Plan
@@ -44,7 +44,8 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 	w.Args, w.Values = h.request.Args, h.spec.HasValues()
 	w.Vars = h.spec.Initial(w.Args)
 	delete(w.Vars, fsmspec.Args)
-	return w.Encode()
+	text, err = w.Encode()
+	return text, w.Parent, err
 }
 
 // givingWay returns the state of the list, and its workflows that are not finished and that the plan replaces.

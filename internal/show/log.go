@@ -37,8 +37,9 @@ Where a workflow was continued here, the hydrations of the list follow in which 
 --all prints those of every list; with --json an array of objects with list and hydrations.
 
 With N it prints one hydration in full: the path and the SHA-256 of its fsm.json, and each
-task. SESSION is found as by "fsmtx status". For each list the last ten hydrations are kept
-(see fsmtx hydrate --history), and older ones that have open steps. "fsmtx undo N" undoes
+task. SESSION is found as by "fsmtx status". For each list the last ten calls of skills are
+kept (see fsmtx hydrate --history), with what came under their steps, and older ones that
+have a task in the list or that undoing one of these can bring back. "fsmtx undo N" undoes
 one.
 
 --json prints an array of objects, newest first, or with N one object, with number, id, time,

@@ -292,7 +292,7 @@ func (st *Store) expand(ctx context.Context, dir *txn.Dir, s *State, b *Current,
 			return err
 		}
 		list := st.List
-		list.Record = func(p *fsmspec.Plan) (string, error) { return b.recordOf(p, e) }
+		list.Record = func(p *fsmspec.Plan) (string, int64, error) { return b.recordOf(p, e) }
 		label := tasks.Label{Invocation: e.Expands, Command: b.Workflow.Command, Spec: b.Workflow.Spec, Session: b.Workflow.Session, Step: b.ID}
 		err = list.ReplaceIn(ctx, dir, label, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) { return fsmspec.PlanItems(what, snap) })
 		if err != nil {
@@ -320,14 +320,15 @@ func (s *State) copiesOf(b *Current, items []string) (fsmspec.ItemPlan, error) {
 
 // recordOf returns the record of an expansion: a workflow without steps, whose Under are the
 // copies.
-func (c *Current) recordOf(p *fsmspec.Plan, e Evidence) (string, error) {
+func (c *Current) recordOf(p *fsmspec.Plan, e Evidence) (text string, under int64, err error) {
 	w := workflow.Workflow{Command: c.Workflow.Command, Spec: c.Workflow.Spec, SHA256: c.Workflow.SHA256, Session: c.Workflow.Session,
 		Agent: c.Workflow.Agent, Dir: c.Workflow.Dir, Inode: c.Workflow.Inode,
 		Values: true, Parent: c.ID, Round: e.Round, Expands: e.Expands, Steps: []workflow.Step{}, Under: workflow.Planned(p.Levels(), c.ID)}
 	for i := range w.Under {
 		w.Under[i].Round, w.Under[i].Item = e.Round, e.Items[i]
 	}
-	return w.Encode()
+	text, err = w.Encode()
+	return text, c.ID, err
 }
 
 // remove takes tasks out of the list.

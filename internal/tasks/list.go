@@ -20,12 +20,12 @@ import (
 type List struct {
 	Dir  string        // its directory
 	Wait time.Duration // limit on waiting for all locks together; 0 means only the context limits it
-	Keep int           // how many changes Replace keeps in the history; 0 means txn.DefaultHistory
+	Keep int           // how many runs Replace keeps in the history because they were changed last; 0 means txn.DefaultHistory
 	FS   vfs.FS        // nil means the operating system's
 
 	// Record, if not nil, returns a text that Replace stores in the history beside the
-	// label, such as the gates of the plan's steps.
-	Record func(*fsmspec.Plan) (string, error)
+	// label, such as the gates of the plan's steps, and the number of the step under which the tasks come, or 0.
+	Record func(*fsmspec.Plan) (text string, under int64, err error)
 }
 
 // errTimeout is returned when a lock was not free within List.Wait.
@@ -54,20 +54,9 @@ func (l List) Waiting(ctx context.Context) (context.Context, context.CancelFunc)
 }
 
 // options returns the options of a transaction that does not shorten the history: only
-// Replace does that, to l.Keep changes.
+// Replace does that, see [List.Keep].
 func (l List) options() []txn.Option {
-	return []txn.Option{txn.WithFS(l.Files()), txn.WithLocker(new(clientLocks)), txn.WithKeep(l.isInUse), txn.WithHistory(math.MaxInt)}
-}
-
-// isInUse reports whether the history must keep e: it has a record, and a task that it
-// created is still in the list. Without the record the gates of that task would be
-// lost. If a file's existence cannot be determined, isInUse returns true. What tells in which list
-// a workflow goes on is kept, too: the other list asks for it.
-func (l List) isInUse(e txn.Entry) bool {
-	return mayContinue(e.Label) || e.Record != "" && slices.ContainsFunc(e.Created, func(f txn.EntryFile) bool {
-		_, err := l.Files().Lstat(filepath.Join(l.Dir, f.Name))
-		return !errors.Is(err, fs.ErrNotExist)
-	})
+	return []txn.Option{txn.WithFS(l.Files()), txn.WithLocker(new(clientLocks)), txn.WithKeep(l.keep), txn.WithHistory(math.MaxInt)}
 }
 
 // Form is the form of every list.

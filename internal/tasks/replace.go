@@ -27,9 +27,10 @@ type Label struct {
 	Command    string `json:"command"`
 	Spec       string `json:"spec"` // path of the fsm.json
 	Session    string `json:"session"`
-	By         string `json:"by,omitzero"`   // who decided and how, as in "person terminal /dev/pts/7"; empty if Invocation tells
-	Undo       string `json:"undo,omitzero"` // id of the change that this one undid
-	Step       int64  `json:"step,omitzero"` // number of the step whose copies the change created or deleted; 0 for a hydration
+	By         string `json:"by,omitzero"`    // who decided and how, as in "person terminal /dev/pts/7"; empty if Invocation tells
+	Undo       string `json:"undo,omitzero"`  // id of the change that this one undid
+	Step       int64  `json:"step,omitzero"`  // number of the step whose copies the change created or deleted; 0 for a hydration
+	Under      int64  `json:"under,omitzero"` // number of the step under which the tasks came; 0 if they came under none
 
 	// Of a workflow that goes on in another list: see [Label.Continues].
 	With  string  `json:"with,omitzero"`   // id of the continuation
@@ -142,7 +143,7 @@ type replacement struct {
 	dir    *txn.Dir
 	label  Label
 	plan   Planner
-	record func(*fsmspec.Plan) (string, error)
+	record func(*fsmspec.Plan) (string, int64, error)
 }
 
 // fewTasks is the length of a list up to which one processor takes less time than several.
@@ -222,13 +223,14 @@ func (r *replacement) commit(ctx context.Context, plan *fsmspec.Plan) error {
 	if plan.Empty() {
 		return nil
 	}
-	change := txn.Change{Label: r.label.text(), Deletes: r.names(plan.Deletions())}
+	change, label := txn.Change{Deletes: r.names(plan.Deletions())}, r.label
 	if r.record != nil {
 		var err error
-		if change.Record, err = r.record(plan); err != nil {
+		if change.Record, label.Under, err = r.record(plan); err != nil {
 			return err
 		}
 	}
+	change.Label = label.text()
 	mark, _ := plan.HighWater()
 	for _, c := range plan.Creations() {
 		change.Creates, mark = append(change.Creates, Form.File(c)), max(mark, c.ID)

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -125,12 +127,12 @@ func TestReplaceReturnsWhyALockCouldNotBeReleased(t *testing.T) {
 }
 
 // TestTheRecordOfTasksInTheListIsKept: however many changes come after it, a change stays in the history while a task that
-// it has created is in the list and its record tells the gates.
+// it has created is in the list: its record tells the gates.
 func TestTheRecordOfTasksInTheListIsKept(t *testing.T) {
 	l := newList(t)
 	l.Keep = 1
 	add := func(command, record string) string {
-		l.Record = func(*fsmspec.Plan) (string, error) { return record, nil }
+		l.Record = func(*fsmspec.Plan) (string, int64, error) { return record, 0, nil }
 		spec, err := fsmspec.Parse([]byte(`[{"id": 1, "subject": "a"}]`))
 		require.NoError(t, err)
 		_, err = l.Replace(t.Context(), Label{Command: command}, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
@@ -145,13 +147,62 @@ func TestTheRecordOfTasksInTheListIsKept(t *testing.T) {
 		}
 		return ids
 	}
-	gated := add("gated", "gates")
-	add("plain", "")
-	last := add("other", "")
-	assert.Equal(t, []string{gated, last}, history())
+	first, second, third := add("first", "gates"), add("second", "gates"), add("third", "gates")
+	assert.Equal(t, []string{first, second, third}, history())
 	require.NoError(t, os.Remove(filepath.Join(l.Dir, "1.json")))
-	last = add("last", "")
-	assert.Equal(t, []string{last}, history())
+	fourth := add("fourth", "gates")
+	assert.Equal(t, []string{second, third, fourth}, history())
+}
+
+// TestTheHistoryKeepsWholeRuns: what a kept change can bring back has its record, with all that came under it; and of what has left the
+// history no file is left, either.
+func TestTheHistoryKeepsWholeRuns(t *testing.T) {
+	l := newList(t)
+	l.Keep = 1
+	add := func(label Label, under int64, scope fsmspec.Scope) string {
+		l.Record = func(*fsmspec.Plan) (string, int64, error) { return label.Command, under, nil }
+		spec, err := fsmspec.Parse([]byte(`[{"id": 1, "subject": "a"}]`))
+		require.NoError(t, err)
+		_, err = l.Replace(t.Context(), label, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
+			return spec.Plan(label.Command, snap, fsmspec.Policy{Scope: scope})
+		})
+		require.NoError(t, err)
+		return l.last(t)
+	}
+	history := func() (ids []string) {
+		kept, created := map[string]bool{}, map[string]bool{}
+		for _, e := range l.history(t) {
+			ids = append(ids, e.ID)
+			backups, _ := filepath.Glob(filepath.Join(e.Backups, "*.json"))
+			for _, path := range backups {
+				kept[filepath.Base(path)] = true
+			}
+			for _, f := range e.Created {
+				created[f.Name] = true
+			}
+		}
+		for _, name := range taskFiles(t, l.Dir) {
+			kept[name] = true
+		}
+		assert.Equal(t, slices.Sorted(maps.Keys(created)), slices.Sorted(maps.Keys(kept)), "the tasks with a record are those with a file")
+		return ids
+	}
+	before := add(Label{Command: "before"}, 0, fsmspec.ScopeAll)
+	run := []string{add(Label{Command: "run"}, 0, fsmspec.ScopeAll)}
+	assert.Equal(t, append([]string{before}, run...), history())
+	for i := range 12 { // the copies of twelve rounds, and twelve calls under its step
+		run = append(run, add(Label{Command: "copy", Step: 2}, 0, fsmspec.ScopeSkill), add(Label{Command: fmt.Sprint(i)}, 2, fsmspec.ScopeSkill))
+	}
+	assert.Equal(t, append([]string{before}, run...), history())
+	again := add(Label{Command: "again"}, 0, fsmspec.ScopeAll)
+	assert.Equal(t, append(run, again), history())
+	_, err := l.Undo(t.Context(), again, false)
+	require.NoError(t, err)
+	back := l.last(t)
+	assert.Equal(t, append(run, again, back), history())
+	other := add(Label{Command: "other"}, 0, fsmspec.ScopeAll)
+	last := add(Label{Command: "last"}, 0, fsmspec.ScopeAll)
+	assert.Equal(t, []string{other, last}, history())
 }
 
 func TestReplaceReturnsThePlannersError(t *testing.T) {

@@ -41,10 +41,11 @@ func (w *flow) hydrate(t require.TestingT, project, spec string) {
 	parsed, err := fsmspec.Parse([]byte(spec))
 	require.NoError(t, err)
 	list := w.frame().List
-	list.Record = func(p *fsmspec.Plan) (string, error) {
+	list.Record = func(p *fsmspec.Plan) (string, int64, error) {
 		hydration := workflow.Planned(p.Levels(), 0)[0]
 		hydration.Command, hydration.Spec, hydration.Session, hydration.Dir = "release", "/skills/release/fsm.json", "list", project
-		return hydration.Encode()
+		text, err := hydration.Encode()
+		return text, 0, err
 	}
 	_, err = list.Replace(context.Background(), tasks.Label{Command: "release"}, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
 		return parsed.Plan("release", snap, fsmspec.Policy{})
