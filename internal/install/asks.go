@@ -19,15 +19,22 @@ func NewPerson(s terminal.Streams) Person { return Person{s, bufio.NewReader(s.I
 
 // Agrees asks and reports whether the answer is yes; enter is what Enter stands for. The end of the input is a no.
 func (p Person) Agrees(question string, enter bool) bool {
-	message.Fprintf(p.Out, "%s [%s] ", question, map[bool]string{true: "Y/n", false: "y/N"}[enter])
-	line, err := p.Typed.ReadString('\n')
-	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "":
-		return enter && err == nil
-	case "y", "yes":
-		return true
+	for {
+		message.Fprintf(p.Out, "%s [%s] ", question, map[bool]string{true: "Y/n", false: "y/N"}[enter])
+		line, err := p.Typed.ReadString('\n')
+		switch strings.ToLower(strings.TrimSpace(line)) {
+		case "":
+			return enter && err == nil
+		case "y", "yes":
+			return true
+		case "n", "no":
+			return false
+		}
+		if err != nil {
+			return false
+		}
+		message.Fprintf(p.Out, "Please answer y or n.\n")
 	}
-	return false
 }
 
 // Choose asks what the client shall show of the steps, as far as the request leaves that open.

@@ -17,18 +17,15 @@ type Hint struct {
 	Gate string `json:"gate"` // a member that may be added to the step, or ""
 	Note string `json:"note"` // what is not in the entry, if there is no gate for it
 	Back int64  `json:"-"`    // the id of the earlier step that a Note leads back to, or 0
+
+	Run []string `json:"-"` // the commands of a check
 }
 
 var (
-	commands = pattern{text: "(?i)\\b(?:run|execute|rerun|re-run|with|using)\\b[^`.]{0,60}`([^`]+)`|" +
-		"`([^`]+)`[^`.]{0,40}\\b(?:must|should|exits?|pass(?:es)?|succeeds?|is clean|is green)\\b"}
-	passes = pattern{text: `(?i)\b(pass|passes|passing|passed|succeeds?|successful(?:ly)?|green|clean|no ` +
-		`(?:errors?|failures?|warnings?)|exits? (?:with )?(?:code )?0|zero (?:errors?|failures?)|must (?:work|compile|build|hold)|(?:if|when) ` +
-		`(?:it|they|this|that|one|any(?:thing)?|some(?:thing)?|(?:a|the|any) \w+) (?:still )?(?:fails?|breaks?|is red|are red))\b`}
-	programs  = pattern{text: `^(?:\./|[a-z])[\w./+-]*(?:\s+[^<>{}…]*)?$`}
 	variables = pattern{text: `\$[A-Z{(1-9]|<[^>]+>|\{[^}]*\}|[^/]\.\.\.|…|\[[a-z -]+\]`}
 	approvals = pattern{text: `(?i)\b(?:ask|wait for|get|obtain|request|require[sd]?|needs?|pending|until|after|without)\b[^.]{0,` +
-		`50}\b(?:approv\w+|confirm\w*|permission|sign-?off|go-ahead|consent)\b|\b(?:user|human|person|maintainer|owner|partner)\b[^.]{0,` +
+		`50}\b(?:approv\w+|confirm\w*|permission|sign-?off|go-ahead|consent)\b|\b(?:user|human|person|maintainer|owner|` +
+		`partner)\b[^.]{0,` +
 		`30}\b(?:approves?|approved|confirms?|confirmed|signs? ` +
 		`off|agrees?)\b|\bawait (?:[\w'’]+ ){0,4}(?:approval|confirmation|permission|sign-?off|go-ahead|consent)\b|` +
 		`\b(?:human|user|stakeholder|manual|explicit) (?:approval|sign-?off|confirmation|consent|review)` +
@@ -37,15 +34,34 @@ var (
 		`(?:ask|confirm with|check with) the (?:user|person|human|maintainer|owner)(?: first)? before\b|` +
 		`\bask\b[^.]{0,30}\b(?:whether|if)\b[^.]{0,30}\b(?:may|ok|okay|all right|approved?|go ` +
 		`ahead|proceed|merge|publish|release|deploy|ship)\b`}
-	products = pattern{text: "\\b(?i:save|write|record|document|add)\\b[^`.]{0,60}\\b(?:in|into|to) ([A-Z_]{2,}\\.md)\\b|(?i)\\b" +
-		"(?:save|saves|write|writes|output|store|record|document|export|create|generate|produce|commit)\\b[^`.]{0,60}" +
-		"`([\\w./*-]+\\.[A-Za-z]{1,5})`"}
+	// A review by people is one, too.
+	reviews = pattern{text: `(?i)\b(?:ask|get|request|obtain|wait for|await|seek)\b[^.;]{0,60}\b` + people +
+		`\b[^.;]{0,30}\b(?:for|to)\b[^.;]{0,15}\b(?:review|approve|sign[- ]?off|okay|ok|go-ahead)\b|` +
+		`\b(?:request|get|obtain|await|wait for|seek)\b(?: [\w-]+){0,3} review (?:from|by) ` +
+		`(?:the |a |an |your )?(?:[\w-]+ ){0,3}` + people + `\b`}
+	byPrograms = pattern{text: `(?i)\b(?:sub-?agents?|agents?|bots?|model|claude|copilot|ai|llm|program|tool)\b`}
+	products   = pattern{text: "\\b(?i:save|write|record|document|add|append)\\b([^`.]{0,60}\\b(?:in|into|to) )" +
+		"([A-Z_]{2,}\\.md)\\b|(?i)\\b" +
+		"(?:save|saves|write|writes|output|store|record|document|export|create|generate|produce|commit|draft|update|add|append|put|insert)" +
+		"\\b([^`.;]{0,60})`([\\w./*-]+\\.[A-Za-z]{1,5})`"}
+	// into is what leads from the verb to a file that comes to be: nothing but what it is called, or the place.
+	into = pattern{text: `(?i)^ (?:(?:the|a|an|your|its|one|new|final|short|file|files|report|[\w-]+) ){0,3}$|` +
+		`\b(?:to|in|into|as|at|under|named|called)(?: (?:the|a|your|its|new|file|project['’]s))* $`}
+	toPlace = pattern{text: `(?i)^(?:add|append|put|insert)\b`}
+	places  = pattern{text: `(?i)\b(?:to|in|into|at|under)(?: (?:the|a|your|its|new|file|project['’]s))* $`}
+	others  = pattern{text: `(?i)\b(?:of|for|about|on|with|by|via|through|like|per|than|after|before|without|between)\b[^` + "`" + `]*$`}
+	// wishes are what makes a product or an approval one that need not be.
+	wishes = pattern{text: `(?i)\b(?:may|can|could|might|would|optional(?:ly)?|consider|example|instance|e\.g|such as|if|when|` +
+		`whenever|unless|whether|or)\b`}
+	// by others is what somebody else writes.
+	byOthers = pattern{text: `(?i)\b(?:user|users|they|he|she|someone|somebody|was|were|had|used to)\b`}
 	// A file that is read is not a product.
 	reads = pattern{text: `(?i)\b(?:read|see|consult|load|open|follow|from|using|against|check)\b`}
-	// Words that forbid something are not a gate; the rest of the sentence may be one.
-	forbidden = pattern{text: `(?i)(?:\b(?:not|never)|n['’]t) (?:save|write|output|store|record|document|export|create|generate|` +
-		`produce|commit|add)\b[^.,;:]*`}
-	needless = pattern{text: `(?i)(?:\b(?:not|never|no)|n['’]t) (?:(?:stop|pause|have) to )?` +
+	// What is not done, and what is done instead of it.
+	notDone = pattern{text: `(?i)\b(?:rather than|instead of|avoid(?:s|ing)?|no longer|refrain(?:ing)? from|used to|stop ` +
+		`(?:asking|waiting)|` +
+		`need not) [^,;.]*`}
+	needless = pattern{text: `(?i)(?:\b(?:not|never|no)|n['’]t) (?:(?:ever|even|yet|just) )?(?:(?:stop|pause|have) to )?` +
 		`(?:ask|wait for|await|pause for|get|obtain|request|require|need)\b(?: to (?:ask|wait|get|obtain|request))?` +
 		`(?:(?: [\w'’]+){0,3} (?:approv\w+|confirm\w*|permission|sign-?off|go-ahead|consent)\b)?|\bno (?:\w+ )?` +
 		`(?:approval|confirmation|permission|sign-?off|consent)\b|\b(?:approval|confirmation|permission|sign-?off|consent) ` +
@@ -60,65 +76,237 @@ var (
 
 var lineMarks = pattern{text: `^\s*(?:#{1,6}\s|[-*+]\s|\d+[.)]\s|>)?\s*(?:\[[ xX]\]\s*)?`}
 
+const people = `(?:teams?|leads?|manager|reviewers?|colleagues?|maintainers?|owners?|users?|person|people|humans?|stakeholders?|legal|` +
+	`security|qa|dba|architects?|boss|customers?|editors?|experts?|partners?)`
+
 // hints returns what the text of each step says about its end and its order.
 func (d *document) hints(steps []Step, c *candidate) (all []Hint) {
-	for _, s := range steps {
+	for i, s := range steps {
 		at := slices.IndexFunc(c.marks, func(m mark) bool { return m.line+1 == s.Line })
 		if at < 0 {
 			continue
 		}
-		seen, code, m := map[string]bool{}, false, c.marks[at]
+		m := c.marks[at]
+		r := reader{step: s, seen: map[string]bool{}}
+		if len(s.BlockedBy) == 1 && i > 0 && steps[i-1].ID == s.BlockedBy[0] {
+			r.before = s.BlockedBy[0]
+		}
 		if m.label.class == "gate" {
-			gate := Hint{Step: s.ID, Line: s.Line, Text: shorten(m.label.text + m.title), Gate: member("approval", question(s))}
-			all = appendNew(all, []Hint{gate}, seen)
+			r.add(Hint{Step: s.ID, Line: s.Line, Text: shorten(m.label.text + m.title), Gate: member("approval", question(s))})
 		}
-		for i := m.line; i < max(m.end, m.line+1); i++ {
-			text := lineMarks.without(d.lines(i, i+1))
-			if strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~") {
-				code = !code
-			}
-			if !code && text != "" {
-				all = appendNew(all, hint(s, i+1, text), seen)
-			}
-		}
+		r.passages = d.passages(m.line, max(m.end, m.line+1), m.above.titlesFrom())
+		r.read()
+		all = append(all, r.hints...)
 	}
 	return all
 }
 
-// appendNew appends the hints of a line. Of each kind of note, a step has one.
-func appendNew(all, some []Hint, seen map[string]bool) []Hint {
-	for _, h := range some {
-		if !seen[h.Gate+h.Note] {
-			seen[h.Gate+h.Note] = true
-			all = append(all, h)
-		}
-	}
-	return all
+// reader collects what the text of a step says.
+type reader struct {
+	step     Step
+	before   int64 // the only step that it waits for, or 0
+	passages []passage
+	hints    []Hint
+	seen     map[string]bool
+	acted    bool // what was read so far tells to do something, beside the title
 }
 
-// hint returns what one line says.
-func hint(s Step, line int, said string) (all []Hint) {
-	add := func(text, gate, note string) {
-		all = append(all, Hint{Step: s.ID, Line: line, Text: shorten(text), Gate: gate, Note: note})
+// add adds a hint. Of each kind of note, a step has one.
+func (r *reader) add(h Hint) {
+	if !r.seen[h.Gate+h.Note] {
+		r.seen[h.Gate+h.Note] = true
+		r.hints = append(r.hints, h)
 	}
-	if run := command(said); run != "" { // that it must pass may be in the next sentence
-		add(said, member("check", run), "")
+}
+
+func (r *reader) read() {
+	for i, p := range r.passages {
+		for k, said := range p.sentences {
+			before, next := "", ""
+			if k > 0 {
+				before = p.sentences[k-1].text
+			}
+			if k+1 < len(p.sentences) {
+				next = p.sentences[k+1].text
+			}
+			h := Hint{Step: r.step.ID, Line: said.line + 1, Text: shorten(said.text)}
+			if !p.forbidden && !refusesThat.in(next) {
+				r.check(h, before, said.text, next)
+				r.product(h, said.text)
+				r.approval(h, said.text, i, k)
+			}
+			for _, n := range notes {
+				if n.says.in(said.text) {
+					h.Note, h.Back = n.note, backTo(r.step, n.says, said.text)
+					r.add(h)
+				}
+			}
+			r.acted = r.acted || said.line+1 != r.step.Line && tells(said.text)
+		}
 	}
-	for _, sentence := range strings.SplitAfter(said, ". ") {
-		if m := products.find(forbidden.without(sentence)); m != nil && isLocal(m[1]+m[2]) && !reads.in(m[0]) {
-			add(sentence, member("produces", []string{m[1] + m[2]}), "")
+}
+
+// check proposes what a sentence tells to run.
+func (r *reader) check(h Hint, before, said, next string) {
+	h.Run = commandsIn(before, said, next)
+	if h.Run == nil {
+		return
+	}
+	if !toPass.in(said) && next != "" {
+		h.Text = shorten(said + " " + next)
+	}
+	h.Gate = Check(h.Run)
+	r.add(h)
+}
+
+// Check returns the member of a step that has these commands pass.
+func Check(run []string) string { return member("check", strings.Join(run, " && ")) }
+
+// product proposes the files that a sentence tells to write.
+func (r *reader) product(h Hint, said string) {
+	for clause := range strings.SplitSeq(said, ";") {
+		m := products.find(clause)
+		if m == nil || negates(upTo(clause, m[0])) || negates(said) && strings.Contains(said, ":") ||
+			strings.HasSuffix(strings.TrimRight(said, "*_ "), "?") {
+			continue
 		}
-		if approvals.in(needless.without(sentence)) {
-			add(sentence, member("approval", question(s)), "")
+		gap, name := m[1]+m[3], m[2]+m[4]
+		prefix := whenDone.without(clause[:strings.Index(clause, m[0])])
+		if toPlace.in(m[0]) && !places.in(gap) || !into.in(gap) && m[2] == "" || others.in(gap) && !places.in(gap) ||
+			others.in(lastWords(gap)) {
+			continue
 		}
-		for _, n := range notes {
-			if n.says.in(sentence) {
-				add(sentence, "", n.note)
-				all[len(all)-1].Back = backTo(s, n.says, sentence)
+		if isLocal(name) && !reads.in(m[0]) && !wishes.in(prefix) && !byOthers.in(prefix) && !likePath.in(name) {
+			h.Gate = member("produces", []string{name})
+			r.add(h)
+		}
+	}
+}
+
+// upTo returns a text up to the first comma behind a part of it: what follows that is about something else.
+func upTo(text, part string) string {
+	at := strings.Index(text, part) + len(part)
+	if comma := strings.IndexByte(text[at:], ','); comma >= 0 {
+		return text[:at+comma]
+	}
+	return text
+}
+
+// lastWords returns the last two words of a text.
+func lastWords(text string) string {
+	words := strings.Fields(text)
+	return strings.Join(words[max(0, len(words)-2):], " ") + " "
+}
+
+// approval proposes that a person is asked. What has to be approved before the step begins is asked at the end of the one before it.
+func (r *reader) approval(h Hint, said string, i, k int) {
+	left := needless.without(notDone.without(said))
+	m := approvals.compiled().FindStringIndex(left)
+	if m == nil && !byPrograms.in(left) {
+		m = reviews.compiled().FindStringIndex(left)
+	}
+	if m == nil || strings.Contains(strings.ToLower(said), "already") {
+		return
+	}
+	if to := asksTo.find(left[m[0]:]); to != nil && !approving.in(to[1]) {
+		return
+	}
+	if asks.in(left[m[0]:]) && wishes.in(whenDone.without(left[:m[0]])) {
+		return
+	}
+	h.Gate = member("approval", question(r.step))
+	if r.goesOn(left, m[1], i, k) {
+		own := firstWord(r.step.Subject)
+		if h.Gate = ""; r.acted || r.before == 0 || !isOutward(own) && !asks.in(own) {
+			h.Note = "the approval has to come before what this step goes on to do: make that a step of its own, " +
+				"after one with the approval"
+		} else {
+			h.Step, h.Gate = r.before, member("approval", "May the next step begin: "+strings.TrimRight(r.step.Subject, ".?!")+"?")
+		}
+	}
+	r.add(h)
+}
+
+var (
+	asks      = pattern{text: `(?i)^(?:\W|and |then )*(?:ask|get|obtain|request|wait|await|seek)\b`}
+	asksTo    = pattern{text: `(?i)^\W*asks? [\w' -]{0,40}?\bto (\w+)`}
+	approving = pattern{text: `(?i)^(?:approve|confirm|sign|review|agree|okay|ok|accept|give|allow|permit|check)$`}
+	waits     = pattern{text: `(?i)\b(?:before|prior to|until|after|once|when|only with|without|unless|with|pending|requires?|needs?)\b`}
+	before    = pattern{text: `(?i)\b(?:before|prior to)\b(?: (?:you|we|it|they|the \w+))? (\w+)`}
+	goingOn   = pattern{text: `(?i)(?:[,;:—–] ?|\band |\bthen |^\W*)(?:(?:and|then|finally|now|only then) )*(\w+)`}
+)
+
+// outwardVerbs are those of what is not easily taken back: an approval has to come before them.
+var outwardVerbs = strings.Fields(`post publish send submit deploy merge push release delete remove drop apply upload ship commit tag
+	email announce migrate execute run start begin create open close implement install upgrade roll rotate revoke transfer pay launch
+	enable disable switch promote restart stop wipe rename move rewrite replace update invite notify message reply answer file`)
+
+// goesOn reports whether something that an approval has to precede comes after it in the step: at is where the sentence has said it.
+func (r *reader) goesOn(said string, at, i, k int) bool {
+	verb := firstWord(r.step.Subject)
+	if m := before.find(said); m != nil && stem(m[1]) == stem(verb) {
+		return true // "Post it: ask before posting"
+	}
+	if own := firstWord(said); isOutward(own) && stem(own) == stem(verb) && waits.in(said) {
+		return true // "Publish after the owner has approved it"
+	}
+	if does(said[at:]) {
+		return true
+	}
+	for _, later := range r.passages[i].sentences[k+1:] {
+		if does("; " + later.text) {
+			return true
+		}
+	}
+	for _, p := range r.passages[i+1:] {
+		for _, later := range p.sentences {
+			if !p.forbidden && does("; "+later.text) {
+				return true
 			}
 		}
 	}
-	return all
+	return false
+}
+
+// does reports whether a text tells to do something that is not easily taken back.
+func does(text string) bool {
+	for clause := range strings.SplitSeq(text, ". ") {
+		if negates(clause) || strings.Contains(strings.ToLower(clause), " if ") {
+			continue
+		}
+		for _, m := range goingOn.compiled().FindAllStringSubmatch(clause, -1) {
+			if isOutward(m[1]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tells reports whether a sentence begins with an order.
+func tells(said string) bool {
+	word := first.find(clean(said))
+	return word != nil && slices.Contains(verbs, strings.ToLower(word[1])) && !approvals.in(said) && !reviews.in(said)
+}
+
+func firstWord(text string) string {
+	if m := first.find(clean(text)); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+func isOutward(word string) bool {
+	return slices.Contains(outwardVerbs, strings.ToLower(word))
+}
+
+// stem returns a verb without its ending.
+func stem(word string) string {
+	word = strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(word), "ing"), "e")
+	if n := len(word); n > 3 && word[n-1] == word[n-2] {
+		word = word[:n-1]
+	}
+	return word
 }
 
 // question returns what a person is asked before the step counts as done.
@@ -157,22 +345,6 @@ var notes = []struct {
 // isLocal reports whether a text is the path of a file in the project.
 func isLocal(name string) bool {
 	return !variables.in(name) && !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "..")
-}
-
-// command returns the command that a line says must succeed, or "".
-func command(text string) string {
-	if !passes.in(text) {
-		return ""
-	}
-	m := commands.find(text)
-	if m == nil {
-		return ""
-	}
-	run := strings.TrimSpace(m[1] + m[2])
-	if !programs.in(run) || variables.in(run) || !strings.ContainsAny(run, " /") && run != "make" && run != "pytest" {
-		return ""
-	}
-	return run
 }
 
 // member returns the text of a member of a JSON object.

@@ -20,7 +20,6 @@ func TestHints(t *testing.T) {
 		{"result without a command", "All tests must pass.", ""},
 		{"command with a placeholder", "Run `npm test <file>` until it passes.", ""},
 		{"command with a variable", "Run `make $TARGET`; it must succeed.", ""},
-		{"a word that is not a command", "Run it with `strict`, which must pass.", ""},
 		{"product", "Write the findings to `docs/findings.md`.", `"produces": ["docs/findings.md"]`},
 		{"product with a placeholder", "Write it to `docs/{name}.md`.", ""},
 		{"product elsewhere", "Save it as `/tmp/x.md`.", ""},
@@ -101,4 +100,39 @@ func TestGatesProposeAnApproval(t *testing.T) {
 	require.Len(t, o.Hints, 1)
 	assert.EqualValues(t, 3, o.Hints[0].Step)
 	assert.Equal(t, `"approval": "Do you approve this step: Final Confirmation?"`, o.Hints[0].Gate)
+}
+
+// TestApprovalBeforeAnAct: an approval that has to come before what a step does is not asked for at its end.
+func TestApprovalBeforeAnAct(t *testing.T) {
+	const split = "the approval has to come before what this step goes on to do: make that a step of its own, after one with the approval"
+	const before = `"approval": "May the next step begin: Post the report?"`
+	for _, c := range []struct {
+		name, text string
+		step       int64
+		want       string
+	}{
+		{"it is the act of the step", "1. Draft the report\n2. Post the report. Ask the user for approval before posting.\n", 1, before},
+		{"it comes first in the step", "1. Draft the report\n2. Post the report: get approval from the user, then post it.\n", 1,
+			`"approval": "May the next step begin: Post the report: get approval from the user, then post it?"`},
+		{"the step asks and acts", "1. Build\n2. Ask the user for approval, then post the report\n", 1,
+			`"approval": "May the next step begin: Ask the user for approval, then post the report?"`},
+		{"the act waits for it", "1. Draft it\n2. Publish after the maintainer has approved it\n3. Rest\n", 1,
+			`"approval": "May the next step begin: Publish after the maintainer has approved it?"`},
+		{"the act is in the next sentence", "1. Build\n2. Draft the report. Wait for the user's approval. Then post it.\n", 2, split},
+		{"the act is in the next item", "1. Build\n2. Report\n   - Draft the report\n   - Ask the user for approval\n   - Post it\n", 2, split},
+		{"there is no step before", "1. Ask the user for approval, then post the report\n2. Rest\n", 1, split},
+		{"the act is the next step", "1. Draft the report. Ask the user for approval before posting.\n2. Post the report\n", 1,
+			`"approval": "Do you approve this step: Draft the report?"`},
+		{"what is done if it is refused", "1. Build\n2. Draft the report. Ask the user for approval. If they refuse, delete it.\n", 2,
+			`"approval": "Do you approve this step: Draft the report?"`},
+		{"what is not done before", "1. Build\n2. Draft the report. Ask the user for approval. Do not post it yet.\n", 2,
+			`"approval": "Do you approve this step: Draft the report?"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := outline.Markdown([]byte("## Steps\n\n"+c.text), "")
+			require.Len(t, o.Hints, 1, "%v", o.Hints)
+			assert.Equal(t, c.want, o.Hints[0].Gate+o.Hints[0].Note)
+			assert.Equal(t, c.step, o.Hints[0].Step)
+		})
+	}
 }

@@ -16,9 +16,13 @@ type label struct {
 	comment string // what is in parentheses behind it
 }
 
+// inWords are the numbers that are written as words: "Phase ONE".
+const inWords = `one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve`
+
 var (
 	wordLabel = pattern{text: `^((?i:steps?|phases?|(?:sub)?tasks?|stages?|gates?|schritt|étape|etape|paso|passo))\s*#?` +
-		`(\d+|[IVX]+\b|[A-H]\b)((?:\.\d+)*[a-z]?\b)?((?:\s?[-–—+&]\s?|\s+(?:to|and)\s+)\d+\b|\+|(?:\s+of\s+|\s?/\s?)\d+)?` +
+		`(\d+|[IVX]+\b|[A-H]\b|(?i:` + inWords + `)\b)((?:\.\d+)*[a-z]?\b)?((?:\s?[-–—+&]\s?|\s+(?:to|and)\s+)\d+\b|\+|` +
+		`(?:\s+of\s+|\s?/\s?)\d+)?` +
 		`(?:\s*\(([^)]*)\))?\s*(?:[:.)\]|]+|[-–—→]+|$|\*\*|` + "`" + `|\s)\s*`}
 	codeLabel = pattern{text: `^([A-Z]{1,8}-?)(\d+)((?:\.\d+)*[a-z]?\b)?` +
 		`(?:\s*\[[^\]]*\])*(?:\s*\(([^)]*)\))?\s*(?:[:.)]|[-–—]|\*\*|` + "`" + `|\s|$)\s*`}
@@ -74,12 +78,15 @@ func cutPlain(text string) (l label, title string) {
 	return l, title
 }
 
-// number returns the number that digits, a Roman figure or a letter stand for.
+// number returns the number that digits, a Roman figure, a word or a letter stand for.
 func number(text string) int {
 	if n, err := strconv.Atoi(text); err == nil {
 		return n
 	}
 	if i := slices.Index(strings.Fields("I II III IV V VI VII VIII IX X XI XII"), text); i >= 0 {
+		return i + 1
+	}
+	if i := slices.Index(strings.Split(inWords, "|"), strings.ToLower(text)); i >= 0 {
 		return i + 1
 	}
 	return int(text[0]-'A') + 1

@@ -31,7 +31,8 @@ this project and of the user, and in the directory of a plugin those of the plug
 which of them describe steps, and writes the fsm.json of one, as "fsmtx new" does. It shows
 which parts of the text it left out, asks about each gate that the text seems to want, installs
 the hooks, asks whether the client shall show the steps as a list and in its status line, and
-names the command to type next. Enter agrees to what init would write, but to no gate.
+names the command to type next. Enter agrees to what init would write, but to no gate; "fsmtx
+new --help" says which gates are proposed.
 
 SKILL is the name or the folder of a skill. Without it init asks, unless only one skill
 describes steps.

@@ -44,7 +44,11 @@ new prints what could be the steps and writes nothing. --form FORM, or FORM:LINE
 decides. The exit code is then 1, as for a text that describes no steps.
 
 It prints the line of each step, what it left out, and the gates that the text seems to ask
-for, as lines to add to fsm.json. No gate is written: a person decides.
+for, as lines to add to fsm.json. No gate is written: a person decides. A command is proposed
+as a check only if its sentence tells to run it and says that it has to pass, forbids nothing,
+and names a program on PATH, a target of the Makefile, a script of package.json or an
+executable of the project. What changes or deletes something, or reaches out, is never
+proposed. An approval that has to come before a step is proposed for the step before it.
 
 --template NAME writes a complete workflow, and a SKILL.md by which the client finds it
 unless there is one; --list shows their names. --template without a name writes three

@@ -73,6 +73,8 @@ func textOf(s terminal.Streams, dir, from, form string) (source string, o outlin
 		explainNone(s, source, o)
 		return source, o, noSteps(source, o)
 	}
+	path, _ := s.Getenv("PATH")
+	o.Hints = project{path: path}.hints(o.Hints)
 	return source, o, nil
 }
 

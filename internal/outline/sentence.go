@@ -1,0 +1,170 @@
+package outline
+
+import (
+	"slices"
+	"strings"
+)
+
+// passage is a paragraph or an item of a step: its sentences, and whether something above it says not to do what it says.
+type passage struct {
+	sentences []sentence
+	forbidden bool
+}
+
+// sentence is one of a passage.
+type sentence struct {
+	text string
+	line int // from 0
+}
+
+var (
+	fence    = pattern{text: "^\\s*(?:```|~~~)"}
+	itemMark = pattern{text: `^(\s*)(?:[-*+]|\d+[.)])\s`}
+	comment  = pattern{text: `(?s)<!--.*?(?:-->|$)`}
+	// title is a heading, or a line in bold alone, which is one for its readers.
+	titleLine = pattern{text: `^\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$)`}
+	// notToDo is a title of what is not to be done.
+	notToDo = pattern{text: `(?i)\b(?:anti-?patterns?|red flags?|mistakes?|pitfalls?|don['’]?ts?|wrong|bad|examples?|out of scope|` +
+		`limitations?|optional|alternatives?|background|rationale|troubleshooting|history|deprecated|avoid|rejected|ideas?)\b`}
+)
+
+// passages returns the prose of the lines from begin to end. What is in code, tables, quotations and comments tells nobody to do
+// something.
+// titles are those above.
+func (d *document) passages(begin, end int, titles []string) (all []passage) {
+	refused := slices.ContainsFunc(titles, isNotToDo)
+	type open struct {
+		indent    int
+		forbidden bool
+	}
+	var lines []sentence
+	var above []open // what is open around an item
+	lead, code, forbidden := false, false, refused
+	flush := func() {
+		if len(lines) > 0 {
+			all = append(all, passage{sentencesOf(lines), forbidden})
+		}
+		lines = nil
+	}
+	hidden := d.withoutComments(begin, end)
+	for i := begin; i < end; i++ {
+		line := hidden[i-begin]
+		text := strings.TrimSpace(line)
+		if fence.in(line) {
+			flush()
+			code = !code
+			continue
+		}
+		switch m := itemMark.find(line); {
+		case code:
+		case text == "", strings.HasPrefix(text, "|"), strings.HasPrefix(text, ">"):
+			flush()
+		case titleLine.in(line):
+			flush()
+			refused = slices.ContainsFunc(titles, isNotToDo) || isNotToDo(text)
+			forbidden, lead, above = refused, false, nil
+			lines = append(lines, sentence{lineMarks.without(text), i})
+			flush()
+		case m != nil:
+			flush()
+			for len(above) > 0 && above[len(above)-1].indent >= len(m[1]) {
+				above = above[:len(above)-1]
+			}
+			forbidden = refused || lead || len(above) > 0 && above[len(above)-1].forbidden
+			said := lineMarks.without(line)
+			above = append(above, open{len(m[1]), forbidden || negates(said)})
+			lines = append(lines, sentence{said, i})
+		default:
+			if len(lines) == 0 {
+				forbidden = refused
+				if indent(line) == 0 {
+					above = nil
+				} else if len(above) > 0 {
+					forbidden = forbidden || above[len(above)-1].forbidden
+				}
+			}
+			lines = append(lines, sentence{text, i})
+		}
+		if n := len(lines); n > 0 && itemMark.find(line) == nil { // what a paragraph that ends with a colon says of the list below it
+			lead = strings.HasSuffix(strings.TrimRight(text, "*_ "), ":") && (negates(joined(lines)) || notToDo.in(joined(lines)))
+		}
+	}
+	flush()
+	return all
+}
+
+func isNotToDo(title string) bool { return negates(title) || notToDo.in(title) }
+
+// withoutComments returns lines without the comments of HTML.
+func (d *document) withoutComments(begin, end int) []string {
+	blank := func(found string) string {
+		return strings.Map(func(r rune) rune {
+			if r == '\n' {
+				return r
+			}
+			return ' '
+		}, found)
+	}
+	var lines []string
+	for i := begin; i < end; i++ {
+		lines = append(lines, strings.TrimRight(d.lineText(i), " \r\n"))
+	}
+	return strings.Split(comment.compiled().ReplaceAllStringFunc(strings.Join(lines, "\n"), blank), "\n")
+}
+
+// lineText returns a line as it is written.
+func (d *document) lineText(i int) string {
+	end := len(d.source)
+	if i+1 < len(d.starts) {
+		end = d.starts[i+1]
+	}
+	return string(d.source[d.starts[i]:end])
+}
+
+func joined(lines []sentence) string {
+	var all []string
+	for _, l := range lines {
+		all = append(all, l.text)
+	}
+	return strings.Join(all, " ")
+}
+
+var (
+	sentenceEnd = pattern{text: `[.!?]["'”’)*_]*\s+`}
+	short       = pattern{text: `(?i)(?:^|[\s(])(?:e\.g|i\.e|vs|cf|approx|incl|etc|sec|fig|dr|mr|mrs|ms|no|bzw|ca|z\. ?b)\.\s+$|` +
+		`(?:^|\s)\d+\.\s+$`}
+)
+
+// sentencesOf returns the sentences of lines that belong together, with the line in which each begins. A dot within code ends none.
+func sentencesOf(lines []sentence) (all []sentence) {
+	var text strings.Builder
+	var starts []int
+	for _, l := range lines {
+		if text.Len() > 0 {
+			text.WriteByte(' ')
+		}
+		starts = append(starts, text.Len())
+		text.WriteString(l.text)
+	}
+	whole := text.String()
+	masked := codeSpan.compiled().ReplaceAllStringFunc(whole, func(span string) string { return strings.Repeat("`", len(span)) })
+	from := 0
+	add := func(to int) {
+		said := strings.TrimSpace(whole[from:to])
+		if said != "" {
+			at := slices.IndexFunc(starts, func(start int) bool { return start > from })
+			if at < 0 {
+				at = len(starts)
+			}
+			all = append(all, sentence{said, lines[at-1].line})
+		}
+		from = to
+	}
+	for _, end := range sentenceEnd.compiled().FindAllStringIndex(masked, -1) {
+		if !short.in(masked[from:end[1]]) {
+			add(end[1])
+		}
+	}
+	add(len(whole))
+	return all
+}
