@@ -103,6 +103,17 @@ const callFirst = "while this step is in progress: it cannot be completed before
 // skill it demands: that was called.
 func WithoutDemand(description string) string { return withoutLine(description, callFirst) }
 
+// WithoutEnds returns the description of a step in the list without the line that tells the agent how the step can end and what it sets:
+// who draws a step shows that in another way.
+func WithoutEnds(description string) string {
+	lines := strings.Split(description, "\n")
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool {
+		return strings.HasPrefix(line, endsIn) || strings.Contains(line, completeWith+"{")
+	}), "\n")
+}
+
+const endsIn, completeWith = "Ends as: ", "Complete it with metadata "
+
 // endsAs returns the line that tells the agent how the step can end and what it sets, or ""
 // if there is nothing to say.
 func (t Task) endsAs(base int64) string {
@@ -110,7 +121,7 @@ func (t Task) endsAs(base int64) string {
 	ends, member := t.outcomesLine(base)
 	sets, more := t.setsLine()
 	if members = append(member, more...); len(members) > 0 {
-		more = []string{"Complete it with metadata {" + strings.Join(members, ", ") + "}."}
+		more = []string{completeWith + "{" + strings.Join(members, ", ") + "}."}
 	}
 	if t.Flow.Within > 0 {
 		late := ""
@@ -184,7 +195,7 @@ func EndsAs(step machine.Step, level string) (text string, member []string) {
 		}
 		all = append(all, name)
 	}
-	text = "Ends as: " + strings.Join(all, ", or ") + "."
+	text = endsIn + strings.Join(all, ", or ") + "."
 	switch step.Decides {
 	case ByPerson:
 		return text + fmt.Sprintf(" The person decides: ask them %q, with exactly these options.", Question(step.ID)), nil

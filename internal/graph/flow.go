@@ -98,6 +98,16 @@ func (g *Graph) groups() map[int64][]int {
 	return groups
 }
 
+// around returns the ids of the steps that the step with the id is a part of, the innermost first.
+func (g *Graph) around(id int64) (ids []int64) {
+	index := g.indexes()
+	for i, known := index[id]; known && g.Steps[i].Parent != 0 && len(ids) < len(g.Steps); i, known = index[id] {
+		id = g.Steps[i].Parent
+		ids = append(ids, id)
+	}
+	return ids
+}
+
 // eachGroup calls node for each step, and open and shut around the parts of one that consists of
 // others; it is itself among them, as the last.
 func (g *Graph) eachGroup(node, open, shut func(i, depth int)) {
@@ -146,9 +156,19 @@ func (g *Graph) effects(s Step) (all []string) {
 	return all
 }
 
-// notes returns the gates of the step, and who decides about it.
-func (s Step) notes() []string {
-	notes := slices.Clone(s.Gates)
+// notes returns the outcomes that go forward while none is chosen, if there are several, the gates of the step, and who decides
+// about it.
+func (s Step) notes() (notes []string) {
+	var forward []string
+	for _, o := range s.Outcomes {
+		if o.Back == 0 && !o.Stop {
+			forward = append(forward, o.Name)
+		}
+	}
+	if len(forward) > 1 && !s.State.isDone() {
+		notes = append(notes, "ends as "+strings.Join(forward, " or "))
+	}
+	notes = append(notes, s.Gates...)
 	if s.Decides != "" {
 		notes = append(notes, "a "+s.Decides+" decides")
 	}

@@ -30,7 +30,7 @@ func TestTextOfLoops(t *testing.T) {
 
 1      ● 1 Step 1 = reproduced ■ cannot
 2  ╭┬┬▸◐ 2 Step 2 round 2/7
-3  ││╰─◌ 3 Step 3 ↺ refuted → 2 (1/6)
+3  ││╰─◌ 3 Step 3 ↺ refuted → 2 (1/6) [ends as confirmed or stuck]
 4  │╰──◌ 4 ?stuck|lost Step 4 ↺ hint → 2 (≤2) ■ give-up [a person decides]
 5  │╭─▸◌ 5 Step 5
 6  ╰┴─↺◌ 6 Step 6 ↺ failed → 5 (≤3) ↺ again → 6 (≤1) ↺ wrong → 2 (≤1) [check: make]
@@ -63,6 +63,48 @@ func TestMarkupOfLoops(t *testing.T) {
 	assert.Contains(t, page, "<b>1</b> done: reproduced</td>")
 	assert.Contains(t, page, "<b>2</b> in progress, round 2/7</td>")
 	assert.Contains(t, page, ">if 3: stuck or lost;")
+}
+
+// A step that consists of others is a box around them: the arrows lead to the box and away from it, and those of its parts stay in it.
+// The way down comes before what leads back, so that it is drawn downwards.
+func TestPartsAreInABox(t *testing.T) {
+	all := steps(nil, []int64{1}, []int64{1}, []int64{1}, []int64{4}, []int64{2, 3})
+	all[2].BlockedBy = []int64{1, 5}
+	all[3].Parent, all[4].Parent = 3, 3
+	all[5].Outcomes = []Outcome{{Name: "again", Back: 3, Max: 2}}
+	g := New("", all)
+	mermaid := g.Mermaid()
+	assert.Contains(t, mermaid, "  subgraph g2[\"3 Step 3\"]\n    direction TB\n    s3(\"4 Step 4\"):::blocked\n    s4(\"5 Step 5\"):::blocked\n  end\n")
+	assert.Contains(t, mermaid, `  s0 ==> g2
+  s0 --> s1
+  s1 --> s5
+  g2 ==> s5
+  s3 ==> s4
+  s5 -. "again (≤2)" .-> g2
+`)
+	assert.True(t, strings.HasSuffix(mermaid, "  class g2 blocked\n"), "the box has the state of its step")
+	page := g.HTML()
+	assert.Equal(t, 2, strings.Count(page, `<td class="part" style="--inside:1">`), "the page indents the parts")
+}
+
+// What is not needed takes no time.
+func TestTheCriticalPathIsNeeded(t *testing.T) {
+	all := steps(nil, []int64{1}, []int64{2}, []int64{1}, []int64{3, 4})
+	assert.Equal(t, []int64{1, 2, 3, 5}, New("", all).Critical)
+	all[1].State, all[2].State = NotNeeded, NotNeeded
+	assert.Equal(t, []int64{1, 4, 5}, New("", all).Critical)
+}
+
+// The outcomes among which a step chooses are named before it has ended.
+func TestOutcomesAreNamedBefore(t *testing.T) {
+	all := steps(nil)
+	all[0].Outcomes, all[0].Gates = []Outcome{{Name: "merge"}, {Name: "close"}, {Name: "never", Stop: true}}, []string{"check: make"}
+	for _, text := range []string{New("", all).Text(80, false), New("", all).Mermaid()} {
+		assert.Contains(t, text, "■ never [ends as merge or close, check: make]")
+	}
+	assert.Contains(t, New("", all).HTML(), "ends as merge or close; check: make")
+	all[0].State, all[0].Outcome = Done, "merge"
+	assert.NotContains(t, New("", all).Text(80, false), "ends as")
 }
 
 // Following the line of an outcome up the gutter leads to the step to which it leads back.

@@ -215,17 +215,33 @@ func (g *Graph) reduce(reach [][]bool) {
 	}
 }
 
-// findCritical sets Critical, following the longest chain back from its last step.
+// findCritical sets Critical, following the longest chain back from its last step. A step that is not
+// needed takes no time: it counts nothing and is not marked.
 func (g *Graph) findCritical() {
-	last := slices.IndexFunc(g.Steps, func(s Step) bool { return s.Layer == g.Layers })
-	for last >= 0 {
-		g.Steps[last].Critical = true
-		g.Critical = append([]int64{g.Steps[last].ID}, g.Critical...)
-		i := slices.IndexFunc(g.before[last], func(j int) bool { return g.Steps[j].Layer == g.Steps[last].Layer-1 })
-		if i < 0 {
+	lengths := make([]int, len(g.Steps)) // of the longest chain up to and with each step
+	for _, i := range g.order() {
+		for _, j := range g.before[i] {
+			lengths[i] = max(lengths[i], lengths[j])
+		}
+		if g.Steps[i].State != NotNeeded {
+			lengths[i]++
+		}
+	}
+	if len(lengths) == 0 {
+		return
+	}
+	for at := slices.Index(lengths, slices.Max(lengths)); ; {
+		left := lengths[at]
+		if g.Steps[at].State != NotNeeded {
+			g.Steps[at].Critical = true
+			g.Critical = append([]int64{g.Steps[at].ID}, g.Critical...)
+			left--
+		}
+		i := slices.IndexFunc(g.before[at], func(j int) bool { return lengths[j] == left })
+		if i < 0 || left == 0 {
 			return
 		}
-		last = g.before[last][i]
+		at = g.before[at][i]
 	}
 }
 

@@ -65,8 +65,8 @@ func (g *Graph) htmlRows() string {
 		}
 		fmt.Fprintf(&out, `<tr class="step %s" data-step="%d" data-after="%s" tabindex="0">%s<span class="at" style="left:%.1fpx">%s</span></td>`,
 			g.classes(s), s.ID, g.waits(r.step), lanes, (float64(len([]rune(r.gutter))+r.column)+0.5)*width, sign(s.State))
-		fmt.Fprintf(&out, "<td><b>%s</b> %s</td><td>%s</td></tr>\n", html.EscapeString(message.Line(s.number())),
-			html.EscapeString(message.Line(state)), g.details(s))
+		fmt.Fprintf(&out, "<td><b>%s</b> %s</td><td%s>%s</td></tr>\n", html.EscapeString(message.Line(s.number())),
+			html.EscapeString(message.Line(state)), g.inside(s), g.details(s))
 	}
 	return out.String()
 }
@@ -78,6 +78,17 @@ func (g *Graph) classes(s Step) string {
 	}
 	return class(s.State)
 }
+
+// inside returns the class of the text of a step that is a part of others, by how many, or "".
+func (g *Graph) inside(s Step) string {
+	if around := g.around(s.ID); len(around) > 0 {
+		return fmt.Sprintf(` class="part" style="--inside:%d"`, min(len(around), maxInside))
+	}
+	return ""
+}
+
+// maxInside is how deep parts are indented.
+const maxInside = 6
 
 // waits returns the ids of the steps that the step at index j is drawn after.
 func (g *Graph) waits(j int) string {

@@ -138,8 +138,8 @@ func (d drawing) steps(tasks []fsmspec.Task, around graph.Step, after []int64) (
 		next = max(next, d.base+t.ID)
 	}
 	for _, t := range tasks {
-		step := graph.Step{ID: d.base + t.ID, Subject: t.Subject, Description: t.Description, State: stateOf(t.Status.String()),
-			Gates: labels(workflow.GatesOf(t), ""), Parent: around.ID}
+		step := graph.Step{ID: d.base + t.ID, Subject: fsmspec.Fill(t.Subject, nil), Description: fsmspec.Fill(t.Description, nil),
+			State: stateOf(t.Status.String()), Gates: labels(workflow.GatesOf(t), ""), Parent: around.ID}
 		if around.ID != 0 {
 			step.Number = cmp.Or(around.Number, strconv.FormatInt(around.ID, 10)) + "." + strconv.FormatInt(t.ID, 10)
 		}
@@ -315,8 +315,8 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 		if c.Gone() || now.Copied(c) { // these are counted
 			continue
 		}
-		step := graph.Step{ID: c.ID, Subject: c.Subject, Description: c.Description, State: stateOfWord(now.Word(c)), BlockedBy: now.Waits(c),
-			Gates: labels(c.Gates(), ""), Parent: c.PartOf()}
+		step := graph.Step{ID: c.ID, Subject: c.Subject, Description: fsmspec.WithoutEnds(c.Description), State: stateOfWord(now.Word(c)),
+			BlockedBy: now.Waits(c), Gates: labels(c.Gates(), ""), Parent: c.PartOf()}
 		if items, ok := now.Expansion(c); ok {
 			step.Items = &graph.Items{Count: len(items), Done: now.ItemsDone(c)}
 		} else if c.Each != nil {
