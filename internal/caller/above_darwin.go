@@ -68,12 +68,3 @@ func terminalOf(device int32) string {
 	}
 	return "/dev/tty"
 }
-
-// processes returns the ids of a user's processes.
-func processes(uid int) (all []int, err error) {
-	infos, err := unix.SysctlKinfoProcSlice("kern.proc.uid", uid)
-	for _, info := range infos {
-		all = append(all, int(info.Proc.P_pid))
-	}
-	return all, err
-}

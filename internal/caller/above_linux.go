@@ -88,20 +88,3 @@ func terminalOf(device int) string {
 	}
 	return "/dev/tty"
 }
-
-// processes returns the ids of a user's processes.
-func processes(uid int) (all []int, err error) {
-	dir, err := safefile.Unheld.List("/proc")
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	for _, name := range names {
-		var st unix.Stat_t
-		if pid, err := strconv.Atoi(name); err == nil && unix.Stat(dirOf(pid), &st) == nil && int(st.Uid) == uid {
-			all = append(all, pid)
-		}
-	}
-	return all, err
-}

@@ -21,18 +21,34 @@ const (
 	Agent   Kind = "agent"   // a process above this one is an agent, or the environment is an agent's
 	Person  Kind = "person"  // this process is in the foreground of a terminal outside any agent
 	Script  Kind = "script"  // outside any agent, without a terminal or where CI is set: a person's script, a job
-	Unknown Kind = "unknown" // an agent may have started it: what is above it is younger than one that is running
+	Unknown Kind = "unknown" // the processes above it cannot be read, or see Beside
 )
 
 // Caller is who runs this process.
 type Caller struct {
 	Kind     Kind
 	Program  string    // the nearest agent, as Programs names it; empty if only the environment shows Claude Code or several
+	PID      int       // of the process of that agent; 0 if only the environment shows it
 	Shell    bool      // of an Agent: this process runs in the agent's shell, not as a hook or server of the client
 	Nested   bool      // of an Agent: another agent has started it, and could play its person
 	Why      string    // what shows the kind, as the end of a sentence with "because"
 	Terminal string    // path of the controlling terminal of a Person
+	Leader   int       // of a Person: the process that leads the session of the terminal
 	Since    time.Time // when the chain of processes above this one began; zero if it comes from outside, such as into a container
+	Young    bool      // of a Person: see Beside
+}
+
+// Beside returns the caller of a command about a list at which a client works that began then. A client cannot have started what is
+// older than it. What is younger it may have started, and left: a terminal is then Young, and what has none is Unknown.
+func (c Caller) Beside(client time.Time) Caller {
+	switch {
+	case c.Since.IsZero() || client.IsZero() || c.Since.Before(client):
+	case c.Kind == Person:
+		c.Young = true
+	case c.Kind == Script:
+		c.Kind, c.Why = Unknown, "it began after an agent that works on this list, which may have started it, and "+c.Why
+	}
+	return c
 }
 
 // FromClient reports whether a hook or server that is this process was started by a client of a person,
@@ -65,7 +81,16 @@ func Of(lookup func(string) (string, bool)) Caller {
 	if err != nil {
 		return identifyByEnvironment(lookup, err)
 	}
-	return identify(chain, lookup, func(until time.Time) bool { return runsAgent(os.Getuid(), until) })
+	return identify(chain, lookup)
+}
+
+// Began returns when a process began, the zero time if there is none with this id.
+func Began(pid int) time.Time {
+	p, err := read(pid)
+	if err != nil {
+		return time.Time{}
+	}
+	return p.began
 }
 
 // deepest bounds the walk.
@@ -94,19 +119,6 @@ func above(pid int) ([]process, error) {
 	return chain, nil
 }
 
-// runsAgent reports whether an agent of the user is running that began until then, or it cannot be found out.
-func runsAgent(uid int, until time.Time) bool {
-	all, err := processes(uid)
-	return err != nil || slices.ContainsFunc(all, func(pid int) bool {
-		p, err := read(pid)
-		if err != nil || p.began.After(until) {
-			return false
-		}
-		p.args = Arguments(pid)
-		return agentOf(p) != ""
-	})
-}
-
 // identifyByEnvironment identifies by the environment alone.
 func identifyByEnvironment(lookup func(string) (string, bool), err error) Caller {
 	if name := isSet(lookup, Variables()); name != "" {
@@ -115,18 +127,13 @@ func identifyByEnvironment(lookup func(string) (string, bool), err error) Caller
 	return Caller{Kind: Unknown, Why: fmt.Sprintf("the processes above this one cannot be read (%v)", err)}
 }
 
-// identify says who runs a process, by itself and its ancestors, nearest first. runs reports whether an agent that is running began until
-// then.
-func identify(chain []process, lookup func(string) (string, bool), runs func(until time.Time) bool) Caller {
+// identify says who runs a process, by itself and its ancestors, nearest first.
+func identify(chain []process, lookup func(string) (string, bool)) Caller {
 	if c, ok := agentAbove(chain, lookup); ok {
 		return c
 	}
-	self, end := chain[0], topmost(chain)
-	c := Caller{Kind: Script, Since: end.began}
-	if !c.Since.IsZero() && runs(c.Since) {
-		c.Kind, c.Why = Unknown, fmt.Sprintf("%s began after an agent that is running, which may have started it", end)
-		return c
-	}
+	self := chain[0]
+	c := Caller{Kind: Script, Since: topmost(chain).began}
 	leads := slices.ContainsFunc(chain, func(p process) bool { return p.pid == self.session })
 	ci, _ := lookup("CI")
 	switch {
@@ -135,7 +142,7 @@ func identify(chain []process, lookup func(string) (string, bool), runs func(unt
 	case self.terminal == "" || !leads || self.group != self.foreground:
 		c.Why = "it is not in the foreground of a terminal"
 	default:
-		c.Kind, c.Terminal, c.Why = Person, self.terminal, "it is in the foreground of "+self.terminal
+		c.Kind, c.Terminal, c.Leader, c.Why = Person, self.terminal, self.session, "it is in the foreground of "+self.terminal
 	}
 	return c
 }
@@ -152,7 +159,7 @@ func agentAbove(chain []process, lookup func(string) (string, bool)) (c Caller, 
 			if program := agentOf(p); program != "" {
 				// Other agents than Claude Code start their hooks and servers themselves: what has a process in
 				// between, such as a shell, was started by a command.
-				c = Caller{Kind: Agent, Program: program, Shell: shell || program != Claude && i > 1, Why: fmt.Sprintf("%s is above it", p)}
+				c = Caller{Kind: Agent, Program: program, PID: p.pid, Shell: shell || program != Claude && i > 1, Why: fmt.Sprintf("%s is above it", p)}
 				if by := startedBy(chain[i+1:]); by != "" {
 					c.Nested, c.Why = true, fmt.Sprintf("%s was started by an agent: %s", p, by)
 				}

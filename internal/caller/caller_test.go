@@ -25,14 +25,12 @@ func chainOf(all ...process) []process {
 	return chain
 }
 
-// An agent was started in between.
+// A client was started in between.
 var (
 	old   = time.Unix(1000, 0)
+	began = time.Unix(5000, 0)
 	young = time.Unix(9000, 0)
 )
-
-// running is an agent that is older than what is young.
-func running(until time.Time) bool { return !until.Before(time.Unix(5000, 0)) }
 
 var (
 	initd    = process{pid: 1, comm: "systemd", session: 1}
@@ -116,41 +114,94 @@ func TestWhoCalls(t *testing.T) {
 		"a job with a terminal": {chain: under("bash", pts, initd, process{comm: "runner"}),
 			env: map[string]string{"CI": "true"}, want: Script, why: "CI is set"},
 
-		"an orphan": {chain: chainOf(initd, process{comm: "fsmtx", session: 80, began: young}), want: Unknown,
-			why: "fsmtx (process 101) began after an agent that is running"},
-		"an orphan that the user's manager adopted": {chain: chainOf(initd, manager, process{comm: "sh", began: young}, program_), want: Unknown},
-		"an orphan that has made a terminal": {chain: under("sh", pts, initd, process{comm: "script", session: 300, began: young}),
-			want: Unknown},
-		"an orphan that has become another user": {chain: under("sh", pts, initd, process{comm: "sudo", session: 300, began: young},
-			process{comm: "script", session: 300}), want: Unknown},
-		"a session of tmux that an agent may have made": {chain: under("bash", pts, initd, process{comm: "tmux: server", session: 300,
-			began: young}), want: Unknown, why: "tmux: server"},
+		"a service of a container that is not the first": {chain: chainOf(process{pid: 1, comm: "init"}, process{comm: "backend", began: young},
+			process{comm: "bash", session: 300}, program_), want: Script},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lookup := func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }
-			got := identify(c.chain, lookup, running)
+			got := identify(c.chain, lookup)
 			assert.Equal(t, c.want, got.Kind, got.Why)
 			assert.Contains(t, got.Why, c.why)
 			assert.Equal(t, c.want == Person, got.Terminal != "")
-			alone := identify(c.chain, lookup, func(time.Time) bool { return false })
-			if c.want == Unknown {
-				assert.NotEqual(t, Unknown, alone.Kind, "no agent is running")
-				assert.Equal(t, young, alone.Since, "but one may have begun a workflow before")
-			} else {
-				assert.Equal(t, got, alone)
-			}
+			assert.Equal(t, c.want == Person, got.Leader != 0)
+			assert.False(t, got.Young)
+			assert.Equal(t, got, got.Beside(time.Time{}), "no client works on the list")
 		})
 	}
 }
 
-// TestWhatIsOlderThanAnAgentIsAPersons, whatever its name: the terminals of editors and desktops.
-func TestWhatIsOlderThanAnAgentIsAPersons(t *testing.T) {
-	for _, name := range []string{"code", "codium", "ghostty", "cursor", "windsurf", "zed", "code-oss", "kiro", "clion", "rider", "phpstorm",
-		"tilda", "konsole"} {
-		none := func(string) (string, bool) { return "", false }
-		assert.Equal(t, Person, identify(under("zsh", "/dev/pts/1", initd, manager, process{comm: name}), none, running).Kind, name)
-		since := under("zsh", "/dev/pts/1", initd, manager, process{comm: name, began: young})
-		assert.Equal(t, Unknown, identify(since, none, running).Kind, name)
+// TestAPersonIsNotRefused: what becomes of somebody who decides about a list at which a client works that began at 5000. A person decides;
+// one who is asked decides when they have typed a word; who is refused has no terminal.
+func TestAPersonIsNotRefused(t *testing.T) {
+	const person, asked, refused, script, agent = "person", "asked", "refused", "script", "agent"
+	const pts = "/dev/pts/3"
+	late := func(comm string) process { return process{comm: comm, began: young} }
+	alone := func(p process) process { p.session = 300; return p }
+	init1 := process{pid: 1, comm: "init"}
+	for name, c := range map[string]struct {
+		want  string
+		chain []process
+	}{
+		"a terminal that is older":               {person, under("zsh", pts, initd, manager, gnome)},
+		"a new window of it":                     {person, under("zsh", pts, initd, manager, gnome, late("sh"))},
+		"a terminal program that began later":    {asked, under("zsh", pts, initd, manager, late("kitty"))},
+		"below a desktop that is older":          {person, under("zsh", pts, initd, manager, process{comm: "gnome-shell"}, late("xterm"))},
+		"VS Code's terminal":                     {person, under("zsh", pts, initd, manager, process{comm: "code"})},
+		"VS Code's terminal, opened later":       {asked, under("zsh", pts, initd, manager, late("code"))},
+		"ssh":                                    {person, under("bash", pts, initd, process{comm: "sshd"}, late("sshd"))},
+		"ssh after its daemon was started again": {asked, under("bash", pts, initd, late("sshd"), late("sshd"))},
+		"below a process of another user":        {person, under("bash", pts, process{pid: 77, hidden: true, parent: 1, began: young})},
+		"a console":                              {asked, under("bash", "/dev/tty1", initd, late("login"))},
+		"a console that is older":                {person, under("bash", "/dev/tty1", initd, process{comm: "login"})},
+		"tmux that is older":                     {person, under("bash", pts, initd, alone(process{comm: "tmux: server"}))},
+		"tmux that was started later":            {asked, under("bash", pts, initd, alone(late("tmux: server")))},
+		"screen -d -m":                           {asked, under("bash", pts, initd, alone(late("screen")))},
+		"su":                                     {person, under("bash", pts, initd, gnome, process{comm: "bash"}, late("su"))},
+		"sudo, in a terminal of its own":         {person, under("sh", pts, initd, gnome, process{comm: "bash"}, late("sudo"))},
+		"sudo in a terminal program of later":    {asked, under("sh", pts, initd, late("kitty"), late("sudo"))},
+		"docker exec":                            {person, under("bash", pts, late("bash"))},
+		"a terminal that a service offers":       {asked, under("bash", pts, init1, late("ttyd"))},
+		"a second window of WSL":                 {asked, under("bash", pts, init1, late("SessionLeader"), late("Relay(9)"))},
+		"Terminal.app, opened later": {asked, under("zsh", "/dev/ttys003", process{pid: 1, comm: "launchd"}, late("Terminal"),
+			late("login"))},
+		"an old shell whose terminal program has gone": {person, under("bash", pts, initd)},
+
+		"an orphan": {refused, chainOf(initd, alone(late("fsmtx")))},
+		"an orphan that the user's manager adopted": {refused, chainOf(initd, manager, late("sh"), program_)},
+		"an orphan that is older":                   {script, chainOf(initd, manager, process{comm: "sh"}, program_)},
+		"an orphan that has made a terminal":        {asked, under("sh", pts, initd, alone(late("script")))},
+		"an orphan that has become another user":    {asked, under("sh", pts, initd, alone(late("sudo")), process{comm: "script"})},
+		"a terminal that the agent has made":        {agent, under("sh", pts, initd, gnome, claude, clean, process{comm: "script"})},
+		"a terminal with its variables": {agent, under("sh", pts, initd, process{comm: "tmux: server", began: young,
+			env: []string{"CLAUDECODE=1"}})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lookup := func(string) (string, bool) { return "", false }
+			got := identify(c.chain, lookup).Beside(began)
+			var is string
+			switch {
+			case got.Kind == Agent:
+				is = agent
+			case got.Kind == Unknown:
+				is = refused
+				assert.Contains(t, got.Why, "it began after an agent that works on this list")
+			case got.Kind == Script:
+				is = script
+			case got.Young:
+				is = asked
+			default:
+				is = person
+			}
+			assert.Equal(t, c.want, is, got.Why)
+			for _, other := range []time.Time{{}, young.Add(1)} { // none works on the list, or one that began after everything
+				if alone := identify(c.chain, lookup).Beside(other); is == asked {
+					assert.Equal(t, Person, alone.Kind)
+					assert.False(t, alone.Young)
+				} else if is == refused {
+					assert.Equal(t, Script, alone.Kind)
+				}
+			}
+		})
 	}
 }
 
@@ -174,7 +225,7 @@ func TestAClientThatAnAgentHasStarted(t *testing.T) {
 		"by a script of its name, with a way": {chainOf(initd, gnome, process{comm: "claude", args: []string{"/bin/sh", "/usr/bin/claude"}},
 			process{comm: "timeout"}, claude, program_), false},
 	} {
-		got := identify(c.chain, none, running)
+		got := identify(c.chain, none)
 		assert.Equal(t, Agent, got.Kind, name)
 		assert.Equal(t, c.nested, got.Nested, name)
 		assert.Equal(t, !c.nested, got.FromClient(), name)
@@ -212,7 +263,7 @@ func TestTheAgentsShell(t *testing.T) {
 		"a hook of another one of its team": {chainOf(initd, process{comm: "tmux: server", session: 300}, process{comm: "2.1.329",
 			args: []string{"/home/me/.local/share/claude/versions/2.1.329", "--agent-id", "one@team"}}, program_), "claude-code_2_harness", false},
 	} {
-		got := identify(c.chain, func(string) (string, bool) { return c.env, true }, running)
+		got := identify(c.chain, func(string) (string, bool) { return c.env, true })
 		assert.Equal(t, Claude, got.Program, name)
 		assert.Equal(t, c.shell, got.Shell, name)
 		assert.Equal(t, c.shell, got.Imitates(), name)
@@ -223,7 +274,7 @@ func TestTheAgentsShell(t *testing.T) {
 
 	// Another agent leaves the variable as Claude Code's shell has set it.
 	shell := func(string) (string, bool) { return "claude-code_2_agent", true }
-	hook := identify(chainOf(initd, gnome, claude, tool, process{comm: "codex"}, program_), shell, running)
+	hook := identify(chainOf(initd, gnome, claude, tool, process{comm: "codex"}, program_), shell)
 	assert.Equal(t, "codex", hook.Program)
 	assert.False(t, hook.Imitates(), "a hook of an agent that the agent has started")
 	gemini := func(name string) (string, bool) { return map[string]string{"GEMINI_CLI": "1"}[name], true }
@@ -236,12 +287,12 @@ func TestServersOfOtherAgents(t *testing.T) {
 	none := func(string) (string, bool) { return "", false }
 	for _, agent := range []process{{comm: "codex"}, {comm: "MainThread", args: []string{"/usr/local/bin/copilot"}},
 		{comm: "node", args: []string{"node", "/usr/bin/gemini"}}, {comm: "opencode"}} {
-		server := identify(chainOf(initd, gnome, agent, program_), none, running)
+		server := identify(chainOf(initd, gnome, agent, program_), none)
 		assert.True(t, server.FromClient(), agent)
-		twice := identify(chainOf(initd, gnome, agent, agent, program_), none, running)
+		twice := identify(chainOf(initd, gnome, agent, agent, program_), none)
 		assert.True(t, twice.FromClient(), "%v has started itself again", agent)
 		for _, between := range []process{clean, {comm: "python3"}, {comm: "timeout"}} {
-			command := identify(chainOf(initd, gnome, agent, between, program_), none, running)
+			command := identify(chainOf(initd, gnome, agent, between, program_), none)
 			assert.Equal(t, Agent, command.Kind, agent)
 			assert.False(t, command.FromClient(), "%v %v", agent, between)
 			assert.False(t, command.Imitates())

@@ -15,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/signals"
@@ -100,15 +101,19 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 	if errors.Is(err, hydrate.ErrReplaces) || errors.Is(err, hydrate.ErrElsewhere) { // then a person has to agree
 		rule := ruleOf(c)
 		rule.What = hook.Beginning(what, result.Lost, here, dir)
-		by, refused := permit(c, s, rule, f.grant, args)
+		by, refused := permit(c, s, rule, f.grant, args, []string{l.List.Dir})
 		if refused != nil {
 			return refused
 		}
 		begun, result, err = begin(by, true)
+		if err == nil && by.Young {
+			told(c, s, rule, args, by, []string{l.List.Dir})
+		}
 	}
 	if err != nil {
 		return refusedToBegin(withPlugin(s, here, what, err))
 	}
+	presence.Of(l.List.Dir).Join(ctx, s, l.List.Dir, "", here)
 	for _, note := range hydrate.Notes(result) {
 		s.Errorf("%s", note)
 	}

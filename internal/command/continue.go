@@ -97,7 +97,7 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 		return &Exit{ExitNo, errors.New("only a person can " + rule.What), "name its list, and the person is asked: fsmtx continue --list " +
 			shell.Join(filepath.Base(u.List))}
 	default:
-		if q.By, err = permit(c, s, rule, f.grant, args); err != nil {
+		if q.By, err = permit(c, s, rule, f.grant, args, []string{u.List}); err != nil {
 			return err
 		}
 	}
@@ -107,6 +107,9 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 	text, err := continuation.Take(ctx, q, &l.Store, u)
 	if err != nil {
 		return &Exit{ExitNo, err, ""}
+	}
+	if q.By.Young {
+		told(c, s, rule, args, q.By, []string{u.List})
 	}
 	out := shownContinued{From: u.List, Text: text}
 	if now, err := state.LoadNow(context.WithoutCancel(ctx), l.List.Dir); err == nil {

@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/hook"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -42,7 +45,7 @@ func holdBack(s terminal.Streams, c *cobra.Command) {
 	next := c.PreRunE
 	c.PreRunE = func(c *cobra.Command, args []string) error {
 		if rule.Takes(c.Flags()) {
-			by, err := permit(c, s, rule, *token, args)
+			by, err := permit(c, s, rule, *token, args, nil)
 			if err != nil {
 				return err
 			}
@@ -52,6 +55,14 @@ func holdBack(s terminal.Streams, c *cobra.Command) {
 			return nil
 		}
 		return next(c, args)
+	}
+	run := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		err := run(c, args)
+		if by := decidedBy(c.Context()); err == nil && by.Young {
+			told(c, s, rule, args, by, concerned(c, s, rule, args))
+		}
+		return err
 	}
 }
 
@@ -65,11 +76,24 @@ func decidedBy(ctx context.Context) state.By {
 }
 
 // permit returns who decided that the command may run: the person at the terminal, or the
-// one who has agreed to this call of the agent.
-func permit(c *cobra.Command, s terminal.Streams, rule hook.Loosening, token string, args []string) (state.By, error) {
-	switch who := s.Who(); {
-	case who.Kind == caller.Person && !(rule.Personal() && isYounger(c, s, who)):
-		return state.By{Who: state.ThePerson, How: state.AtTerminal, TTY: &who.Terminal}, nil
+// one who has agreed to this call of the agent. lists are those that it is about; nil: as the rule says.
+func permit(c *cobra.Command, s terminal.Streams, rule hook.Loosening, token string, args []string, lists []string) (state.By, error) {
+	who := s.Who()
+	var client presence.Client
+	if who.Kind != caller.Agent && !who.Since.IsZero() {
+		if lists == nil {
+			lists = concerned(c, s, rule, args)
+		}
+		who, client = presence.Beside(who, lists...)
+	}
+	switch {
+	case who.Kind == caller.Person && who.Young:
+		if err := confirm(c.Context(), s, who, client, lists); err != nil {
+			return state.By{}, err
+		}
+		fallthrough
+	case who.Kind == caller.Person:
+		return state.By{Who: state.ThePerson, How: state.AtTerminal, TTY: &who.Terminal, Young: who.Young}, nil
 	case who.Kind == caller.Script && !rule.Personal():
 		return state.By{Who: state.TheCommand, How: state.ByShell}, nil
 	case who.Kind == caller.Script:
@@ -89,29 +113,60 @@ func permit(c *cobra.Command, s terminal.Streams, rule hook.Loosening, token str
 		return state.By{}, &Exit{ExitNo, fmt.Errorf("an agent cannot %s by itself (%s)", rule.What, who.Why),
 			hook.OnlyAPerson(who, hook.Here(), line)}
 	default:
-		if who.Kind == caller.Person {
-			who.Why = "this terminal was opened after the workflow was begun, so its agent may have opened it"
-		}
 		return state.By{}, &Exit{ExitNo, fmt.Errorf("it is not known who ran this, and an agent cannot %s by itself: %s", rule.What, who.Why),
-			"a person has to run it, in a terminal that is older than the workflow and its agent, a console, or over ssh"}
+			"run it in a terminal outside the client"}
 	}
 }
 
-// isYounger reports whether what is above the command began after the workflow that it decides about: its agent may have started it.
-func isYounger(c *cobra.Command, s terminal.Streams, who caller.Caller) bool {
-	if who.Since.IsZero() {
-		return false
+// concerned returns the lists that the command is about: the one that it names or finds, or every one of the project at which a
+// client works.
+func concerned(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args []string) []string {
+	if rule.Wide {
+		return presence.Lists(s.Getenv, hook.Here())
 	}
-	session := c.Flags().Lookup("session")
-	if session == nil {
-		return false
+	named := ""
+	if session := c.Flags().Lookup("session"); session != nil {
+		named = session.Value.String() // --list has the same variable
 	}
-	found, err := FindList(c.Context(), s, session.Value.String()) // --list has the same variable
+	if named == "" && !rule.Personal() {
+		named, _ = tasklist.SessionAndNumber(args)
+	}
+	found, err := FindList(c.Context(), s, named)
 	if err != nil {
-		return false // the command says so
+		return nil // the command says so
 	}
-	now, err := state.LoadNow(c.Context(), found.Dir)
-	return err == nil && !now.Began().IsZero() && !who.Since.Before(now.Began())
+	return []string{found.Dir}
+}
+
+// patience is how long a person has to type the word.
+const patience = time.Minute
+
+// confirm lets the person at a terminal show that they are one, once for the terminal and the lists: a client that works on
+// one of them is older than the terminal, and its agent could have opened it.
+func confirm(ctx context.Context, s terminal.Streams, who caller.Caller, client presence.Client, lists []string) error {
+	t := presence.TerminalOf(who)
+	if presence.IsConfirmed(t, lists...) {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	why := message.Sprintf("fsmtx: %s (process %d) works on this task list and began before this terminal, so its agent could have opened it.",
+		client.Program, client.PID)
+	if err := s.Confirm(ctx, why); err != nil {
+		return &Exit{ExitNo, fmt.Errorf("nothing shows that a person ran this: %w at %s, which was opened after %s (process %d) began",
+			err, who.Terminal, client.Program, client.PID), "run it again and type the word, or run it in a terminal that is older"}
+	}
+	presence.Confirm(ctx, t, lists...)
+	return nil
+}
+
+// told records what the person at the client has to know: the command was run in a young terminal.
+func told(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args []string, by state.By, lists []string) {
+	d := presence.Deed{Line: commandLine(c.Context()), Terminal: *by.TTY, Time: time.Now().UTC()}
+	if n, err := stepNumber(strings.Join(args, "")); err == nil && (rule.Command == "step done" || rule.Command == "step skip") {
+		d.Back = fmt.Sprintf("fsmtx step reopen %d --because \"...\"", n)
+	}
+	presence.Did(c.Context(), d, lists...)
 }
 
 // wordsKey is the key of the program's arguments in the context of a command.

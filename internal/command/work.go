@@ -16,6 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/startup"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -118,7 +119,7 @@ func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (
 	}
 	here, _ := os.Getwd()
 	l := &listWork{hook.NewFrame(s, found), progress.Way{Program: hook.OwnPath(), Named: f.list}.In(here), s, f.json, found, "", nil}
-	l.Apply, l.Via, l.Began, l.Log = true, Sender(s), startup.Began, hook.ToLog(s)
+	l.Apply, l.Via, l.Began, l.Log = true, Sender(s, found.Dir), startup.Began, hook.ToLog(s)
 	if found.Newest {
 		l.note = "(This is the newest list of the project, that of session " + found.Session + ".) "
 	}
@@ -135,11 +136,12 @@ func (l *listWork) directory(ctx context.Context) (dir string, chosen bool) {
 	return dir, dir == ""
 }
 
-// Sender returns who works on the steps by a command. Without a terminal of their own that is
-// the agent, whatever its environment says.
-func Sender(s terminal.Streams) state.By {
-	if who := s.Who(); who.Kind == caller.Person {
-		return state.By{Who: state.ThePerson, How: state.AtTerminal, TTY: &who.Terminal}
+// Sender returns who works on the steps of a list by a command. Without a terminal of their own that is the agent, whatever its
+// environment says. So it is in a terminal that the agent could have opened, until a person has typed the word there.
+func Sender(s terminal.Streams, list string) state.By {
+	who, _ := presence.Beside(s.Who(), list)
+	if who.Kind == caller.Person && (!who.Young || presence.IsConfirmed(presence.TerminalOf(who), list)) {
+		return state.By{Who: state.ThePerson, How: state.AtTerminal, TTY: &who.Terminal, Young: who.Young}
 	}
 	return state.By{Who: state.TheAgent, How: state.ByShell}
 }

@@ -19,11 +19,11 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
-	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -130,10 +130,9 @@ func in(ctx context.Context, q Query, dir string) (all []Unfinished, err error) 
 
 // isAtWork reports whether another session is at work on the workflow, or whether its session is of the client that asks.
 func (q Query) isAtWork(u Unfinished) (another, same bool) {
-	c, err := state.Recall[process](&state.Store{List: tasks.List{Dir: u.List}}, clientFile)
-	if err == nil && c.PID != 0 {
+	if c, ok := presence.Of(u.List).Latest(caller.Claude); ok {
 		me, _ := q.Lookup("CLAUDE_PID")
-		runs, same := state.StartOf(c.PID) == c.Start, me == strconv.Itoa(c.PID)
+		runs, same := c.IsAlive(), me == strconv.Itoa(c.PID)
 		return runs && !same, runs && same
 	}
 	return time.Since(u.Time) < recently, false
@@ -276,33 +275,4 @@ func (q Query) place(dir string) string {
 		}
 	}
 	return here
-}
-
-// clientFile is the memo of the client's process that works on a list.
-const clientFile = "client.json"
-
-// process is a process of a client.
-type process struct {
-	PID   int    `json:"pid"`
-	Start string `json:"start"`
-}
-
-// Remember records which process works on a list that exists; nothing is written unless it is another one than before, and a client's
-// hook tells.
-func Remember(ctx context.Context, st *state.Store, s terminal.Streams) {
-	text, _ := s.Getenv("CLAUDE_PID")
-	pid, err := strconv.Atoi(text)
-	if now, stateErr := txn.StateDir(st.List.Dir); err != nil || stateErr != nil || !exists(now) {
-		return
-	}
-	c := process{pid, state.StartOf(pid)}
-	if was, err := state.Recall[process](st, clientFile); err != nil || was == c || c.Start == "" || !s.Who().FromClient() {
-		return
-	}
-	_ = state.Remember(ctx, st, clientFile, func(process) process { return c }) // then its last event tells
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }

@@ -21,7 +21,7 @@ func (h *hook) after(ctx context.Context) client.Answer {
 		text, v = h.Seen(ctx, jsonx.StringMember(h.call.ToolInput, "taskId"), h.call.AgentID)
 	case h.agent.Questions:
 		// It says what the person chose, where a step asks for that.
-		if who := h.streams.Who(); h.PersonDecides() && !who.FromClient() {
+		if who := h.who(); h.PersonDecides() && !who.FromClient() {
 			return client.Feedback("this event does not come from the client, so nobody has chosen anything: " + who.Why)
 		}
 		h.Answers = func() []state.Answerer { return Answerers(h.streams.Getenv, h.directory(), h.agent.Questions) }
@@ -36,7 +36,7 @@ func (h *hook) after(ctx context.Context) client.Answer {
 // approved answers the event that the agent is about to complete a task. It says that the person has approved a step, if they
 // were asked.
 func (h *hook) approved(ctx context.Context) client.Answer {
-	if who := h.streams.Who(); !who.FromClient() {
+	if who := h.who(); !who.FromClient() {
 		return client.Feedback("this event does not come from the client, so it approves nothing: " + who.Why)
 	}
 	h.Answers = func() []state.Answerer { return Answerers(h.streams.Getenv, h.directory(), h.agent.Updates) }

@@ -76,7 +76,7 @@ func (h *hook) askAbout(ctx context.Context, one completion) (gates.Verdict, cli
 	if IsSet(one.call.Flags, GrantFlag) {
 		return refuse("a grant in the command", "leave out --"+GrantFlag+": the hook adds it when it asks the person")
 	}
-	if who := h.streams.Who(); !who.FromClient() {
+	if who := h.who(); !who.FromClient() {
 		return refuse("not from the client", "this event does not come from the client, so nobody is asked: "+who.Why)
 	}
 	frame := *h.Frame

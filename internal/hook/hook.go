@@ -10,15 +10,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
-	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/startup"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -57,8 +59,10 @@ type hook struct {
 	call         agent.Call
 	began        time.Time
 	log          *Log
-	notes        []string // for standard error
-	sentBack     bool     // the agent may not stop
+	notes        []string          // for standard error
+	sentBack     bool              // the agent may not stop
+	present      presence.Presence // who is at the list
+	tookUp       bool              // the event takes up a skill, in another agent than Claude Code
 }
 
 // Run answers one event and returns the exit code. After an error of this program it refuses nothing: some agents refuse every
@@ -88,9 +92,7 @@ func Run(ctx context.Context, s terminal.Streams, f *Flags) (code int) {
 	}
 	h.open()
 	answer := h.answer(ctx)
-	if h.agent.Session && h.noList == nil {
-		continuation.Remember(ctx, &h.Store, s)
-	}
+	h.join(ctx)
 	if h.log.On() {
 		s.SurviveBrokenPipe() // the call is logged even if the client has gone
 	}
@@ -101,6 +103,24 @@ func Run(ctx context.Context, s terminal.Streams, f *Flags) (code int) {
 	}
 	return code
 }
+
+// join records which client works on the list. Of another agent than Claude Code that takes a look at the processes above, so it is
+// done at a prompt, when the session starts and when a workflow is taken up.
+func (h *hook) join(ctx context.Context) {
+	rare := h.tookUp || slices.Contains([]agent.Moment{agent.Start, agent.Prompt}, h.call.Moment)
+	if h.noList == nil && (h.agent.Session || rare) {
+		h.present.Join(ctx, h.streams, h.List.Dir, h.agent.Name, h.directory())
+	}
+}
+
+// who returns who has started the hook. It may be an orphan of the agent that works on the list.
+func (h *hook) who() caller.Caller {
+	who, _ := presence.Beside(h.streams.Who(), h.found.Dir)
+	return who
+}
+
+// fromClient reports whether the event comes from the client.
+func (h *hook) fromClient() bool { return h.who().FromClient() }
 
 // eventAgent returns the agent whose event it is, nil if this hook was registered for another one: agents run each other's hooks.
 func (f *Flags) eventAgent(e *client.Event) *agent.Agent {
@@ -120,10 +140,10 @@ func (h *hook) open() {
 	if h.noList != nil {
 		return
 	}
-	h.Frame = NewFrame(s, h.found)
+	h.Frame, h.present = NewFrame(s, h.found), presence.Of(h.found.Dir)
 	if h.agent.Session {
 		h.Limit, h.Began, h.Planning = f.Limit, startup.Began, h.call.PermissionMode == planMode
-		h.NoChecks = f.Checks == "off" && s.Who().FromClient() // an agent may imitate the hook
+		h.NoChecks = f.Checks == "off" && h.fromClient() // an agent may imitate the hook
 		h.Forged = func() bool { return s.Who().Imitates() }
 		h.log.event = h.call.Event
 	}

@@ -19,6 +19,7 @@ type Loosening struct {
 	Command string                    // without the program's name
 	When    func(*pflag.FlagSet) bool // nil, if there is no rule: never
 	What    string                    // what an agent cannot do by itself
+	Wide    bool                      // it is about every list of the project
 	flags   []string                  // those that When reads, if fsmtx itself does not have the command; one with = has a value
 }
 
@@ -33,12 +34,12 @@ func Loosenings() []Loosening {
 		{Command: "step allow", When: always, What: "go past a gate"},
 		{Command: "step move", When: always, What: "say where the gates look"},
 		{Command: "recover", When: given("force"), What: "set aside the record of an interrupted hydration"},
-		{"undo", unless("dry-run"), "undo a workflow", []string{"dry-run"}},
-		{"doctor", given("fix"), "remove what doctor calls left over or stale", []string{"fix"}},
-		{"install", lessEnforced, "remove or loosen the hooks of fsmtx", lessFlags},
-		{"plugin", lessEnforced, "write a plugin that enforces less", lessFlags},
-		{"guard unlock", always, "remove the planning lock", nil},
-		{"guard reset", always, "reset what the guards have counted", nil},
+		{"undo", unless("dry-run"), "undo a workflow", false, []string{"dry-run"}},
+		{"doctor", given("fix"), "remove what doctor calls left over or stale", true, []string{"fix"}},
+		{"install", lessEnforced, "remove or loosen the hooks of fsmtx", true, lessFlags},
+		{"plugin", lessEnforced, "write a plugin that enforces less", true, lessFlags},
+		{"guard unlock", always, "remove the planning lock", true, nil},
+		{"guard reset", always, "reset what the guards have counted", true, nil},
 	}
 }
 

@@ -107,7 +107,7 @@ func (h *hook) byState(ctx context.Context, call Invocation, dir string) (what s
 	if deciding == nil || !h.agent.Asks { // without a question the command itself refuses
 		return ""
 	}
-	if h.project() != "" && h.streams.Who().FromClient() {
+	if h.project() != "" && h.fromClient() {
 		_ = h.KeepDirectory(ctx, h.project()) // without it the command takes its own, and the person is told
 	}
 	return deciding(ctx, call, dir)
@@ -338,7 +338,7 @@ const takesAway = "takes something away"
 
 // unaskable returns why the person cannot be asked about a call, empty if they can.
 func (h *hook) unaskable(ctx context.Context, one restrictedCall) string {
-	switch who := h.streams.Who(); {
+	switch who := h.who(); {
 	case !who.FromClient():
 		return "this event does not come from the client, so nobody is asked: " + who.Why
 	case who.Kind == caller.Agent && who.Program != "" && who.Program != h.agent.Name:

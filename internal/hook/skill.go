@@ -41,13 +41,12 @@ func (h *hook) takingUp() func(context.Context) client.Answer {
 // options are the options of a hydration.
 func (h *hook) options() hydrate.Options {
 	s, f := h.streams, h.flags
-	fromClient := func() bool { return s.Who().FromClient() }
-	o := hydrate.Options{Policy: f.Policy(), LockTimeout: f.LockTimeout, History: f.History, Flat: f.Nest == "off", FromClient: fromClient,
+	o := hydrate.Options{Policy: f.Policy(), LockTimeout: f.LockTimeout, History: f.History, Flat: f.Nest == "off", FromClient: h.fromClient,
 		Committing: h.committing, Program: h.agent.Name}
 	if !h.agent.Session {
 		return o
 	}
-	o.PluginDirs, o.AddDirs, o.Flat = f.PluginDirs, f.AddDirs, o.Flat && fromClient()
+	o.PluginDirs, o.AddDirs, o.Flat = f.PluginDirs, f.AddDirs, o.Flat && h.fromClient()
 	o.Answerers = func() []string { return AllAnswerers(s.Getenv, h.directory()) }
 	o.Forged = func() bool { return s.Who().Imitates() }
 	return o
@@ -63,7 +62,7 @@ func inTime[T any](ctx context.Context, wait time.Duration, work func(context.Co
 // hydrate puts the tasks of a skill that the client has called into the list.
 func (h *hook) hydrate(ctx context.Context) client.Answer {
 	r, skip, err := hydrate.Understand(h.call.Event)
-	if r.Typed && !h.streams.Who().FromClient() { // an agent wrote the event: it calls the skill
+	if r.Typed && !h.fromClient() { // an agent wrote the event: it calls the skill
 		r.Typed, r.Invocation = false, ""
 	}
 	if skip != "" && err == nil {
@@ -157,6 +156,7 @@ func (h *hook) takeUp(ctx context.Context) client.Answer {
 	if h.noList != nil {
 		return notEnforced(h.noList)
 	}
+	h.tookUp = true
 	open, under, err := h.isOpen(ctx, skill.Name)
 	if !open && err == nil {
 		return h.begin(ctx, skill)
@@ -201,7 +201,7 @@ func (h *hook) isOpen(ctx context.Context, skill string) (open bool, under int64
 
 // begin puts the workflow of a skill that is not open into the project's list.
 func (h *hook) begin(ctx context.Context, skill *agent.Skill) client.Answer {
-	typed := h.call.Moment == agent.Prompt && h.streams.Who().FromClient() // an agent can write the event
+	typed := h.call.Moment == agent.Prompt && h.fromClient() // an agent can write the event
 	r := hydrate.Request{Event: client.PostToolUse, Session: h.Session, List: h.List.Dir, Command: skill.Name, Folder: skill.Dir,
 		Cwd: h.call.Cwd, Typed: typed}
 	heard, err := h.Heard(h.call.SessionID)

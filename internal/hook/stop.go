@@ -3,12 +3,15 @@ package hook
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/presence"
 )
 
 // stop sends the agent back to a step that is ready.
@@ -41,9 +44,29 @@ func (h *hook) stop(ctx context.Context) client.Answer {
 	return client.SendBack(c.Name, sentBack, person)
 }
 
+// deeds tells the person what was decided in a terminal that the agent could have opened.
+func (h *hook) deeds(ctx context.Context) client.Answer {
+	if h.call.AgentID != "" || len(h.present.Deeds) == 0 || !h.fromClient() {
+		return client.Answer{}
+	}
+	var lines []string
+	for _, d := range presence.Take(ctx, h.List.Dir) {
+		line := message.Sprintf("fsmtx: %s was run in a terminal that was opened after this session began (%s).", d.Line, d.Terminal)
+		if d.Back != "" {
+			line += " If that was not you: " + d.Back
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) == 0 {
+		return client.Answer{}
+	}
+	return client.Tell(h.call.Name, "", strings.Join(lines, "\n"))
+}
+
 // told adds to an answer what the person has not been told yet of the session's steps. If there is nothing else to say, they
 // are told of a list that was left.
 func (h *hook) told(ctx context.Context, a client.Answer) client.Answer {
+	a = client.Join(h.call.Name, h.deeds(ctx), a)
 	if !h.agent.Session {
 		return a
 	}

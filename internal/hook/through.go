@@ -22,7 +22,7 @@ import (
 // client. So are in plan mode the commands that change something, of which only the hook knows the mode.
 func (h *hook) letThrough(line string) client.Answer {
 	words, ok := shell.Call(line)
-	if !ok || len(words) < 2 || !isOwn(words[0]) || !h.isOrdinary() || !h.streams.Who().FromClient() {
+	if !ok || len(words) < 2 || !isOwn(words[0]) || !h.isOrdinary() || !h.fromClient() {
 		return client.Answer{}
 	}
 	call, _, ok := h.flags.Read(words[1:])

@@ -30,7 +30,7 @@ type questions struct {
 	mu    sync.Mutex
 	asked map[string]question // by state
 
-	client bool // a client has started the server, and not the agent itself
+	client func(list string) bool // reports whether a client has started the server, and not the agent of the list itself
 	// answerers returns the hooks that may answer for the person. Nil is none.
 	answerers func() []state.Answerer
 	// spoken demands a word in the form. A client may accept a form without fields by itself: Codex
@@ -43,7 +43,7 @@ const answerKey = "answer"
 
 // canAsk reports whether there is a client that can show a form to a person.
 func (qs *questions) canAsk(r *mcp.CallToolRequest, list string) bool {
-	if !qs.client || qs.hasNewAnswerer(list) {
+	if !qs.client(list) || qs.hasNewAnswerer(list) {
 		return false
 	}
 	c := r.ClientCapabilities()

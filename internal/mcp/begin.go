@@ -7,15 +7,18 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
 type beginInput struct {
@@ -33,7 +36,7 @@ type begun struct {
 // directory returns the directory of the session whose agent has started the server itself; chosen reports that the agent chooses it,
 // because no hook has told it. Otherwise the server's is taken.
 func (t *tools) directory(ctx context.Context, found tasklist.Found) (dir string, chosen bool) {
-	if t.who.FromClient() || found.Project != "" {
+	if t.fromClient(found.Dir) || found.Project != "" {
 		return "", false
 	}
 	frame := gates.Frame{Store: state.Store{List: tasks.List{Dir: found.Dir}, Session: found.Session}}
@@ -81,6 +84,8 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 	for _, note := range hydrate.Notes(did) {
 		done.Text += "Tell the person: " + note + ".\n"
 	}
+	server := terminal.Streams{Getenv: t.lookup, Caller: func() caller.Caller { return t.who }}
+	presence.Of(found.Dir).Join(ctx, server, found.Dir, "", project)
 	done.Text = message.Text(done.Text)
 	out := &begun{Begun: done, Status: progress.Status{Steps: []progress.Step{}}}
 	if s, err := state.LoadNow(context.WithoutCancel(ctx), found.Dir); err == nil {

@@ -26,7 +26,7 @@ Do the steps in order, and do not end your turn while a step is ready, unless yo
 // env is the environment of the checks. who is who started the server: if that is the agent
 // itself, no questions are asked, because it would answer them.
 func newServer(version string, f flags, lookup func(string) (string, bool), env []string, who caller.Caller) *mcp.Server {
-	t := &tools{chooser{lookup, f, env, who}, questions{asked: map[string]question{}, client: who.FromClient(),
+	t := &tools{chooser{lookup, f, env, who}, questions{asked: map[string]question{}, client: chooser{lookup, f, env, who}.fromClient,
 		spoken: who.Program != caller.Claude}}
 	if who.Program == caller.Claude {
 		t.answerers = func() []state.Answerer {

@@ -10,6 +10,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/gates"
+	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -44,7 +45,7 @@ func (c chooser) choose(ctx context.Context, named string) (f *gates.Frame, note
 	f = &gates.Frame{
 		Store:     state.Store{List: tasks.List{Dir: found.Dir, Wait: c.flags.LockTimeout}, Session: found.Session, Log: c.log()},
 		Env:       c.env,
-		NoChecks:  !c.flags.Checks && c.who.FromClient(),
+		NoChecks:  !c.flags.Checks && c.fromClient(found.Dir),
 		Apply:     true,
 		Via:       state.By{How: state.ByMCP},
 		Questions: found.Questions(),
@@ -52,6 +53,12 @@ func (c chooser) choose(ctx context.Context, named string) (f *gates.Frame, note
 	}
 	f.EndOrphans() // of a server that was killed
 	return f, note, nil
+}
+
+// fromClient reports whether a client has started the server, and not the agent that works on the list.
+func (c chooser) fromClient(list string) bool {
+	who, _ := presence.Beside(c.who, list)
+	return who.FromClient()
 }
 
 // log returns what appends decisions to the log in FSMTX_LOG, nil if there is none. An

@@ -102,7 +102,7 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 			break
 		}
 		if log := hook.ToLog(s); log != nil && !f.dryRun && !one.Undoing.Empty() {
-			log(one.decision(list, command.Sender(s)))
+			log(one.decision(list, command.Sender(s, list.Dir)))
 		}
 		all = append(all, one)
 	}

@@ -404,6 +404,8 @@ type By struct {
 	Session string  `json:"session"` // id of the client's session; empty if unknown
 	Agent   string  `json:"agent"`   // id of the subagent; empty for the session's own agent and for people
 	TTY     *string `json:"tty"`     // path of the terminal; nil unless How is AtTerminal
+
+	Young bool `json:"young,omitzero"` // the terminal is younger than a client that works on the list: its agent could have opened it
 }
 
 // Words returns who decided, by which way, and the terminal.

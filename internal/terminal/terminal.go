@@ -25,6 +25,9 @@ type Streams struct {
 
 	// Caller returns who runs the command; nil means caller.Of.
 	Caller func() caller.Caller
+
+	// Terminal opens the terminal at which a person is asked; nil means /dev/tty.
+	Terminal func() (io.ReadWriteCloser, error)
 }
 
 // Who returns who runs the command: an agent, a person at a terminal, or neither.

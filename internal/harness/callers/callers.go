@@ -6,6 +6,7 @@ package callers
 
 import (
 	"cmp"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -14,7 +15,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// variable names who runs the program: "person", "script" or "unknown". With FSMTX_TEST_YOUNG what is above it begins now.
+// variable names who runs the program: "person", "script" or "unknown". With FSMTX_TEST_YOUNG what is above it begins now. With
+// FSMTX_TEST_TYPES the person types that at the terminal, or "the word" that it shows.
 const variable = "FSMTX_TEST_CALLER"
 
 // Environ returns the entry of an environment that names the caller.
@@ -28,7 +30,7 @@ func Script() caller.Caller {
 // Named returns the streams of this process, with the caller that FSMTX_TEST_CALLER names. Without
 // it the caller is whoever really runs the process, as in a hook of a real client.
 func Named() terminal.Streams {
-	s := terminal.Process()
+	s := types(terminal.Process())
 	if s.Env(variable) != "" {
 		s.Caller = func() caller.Caller { return named(s) }
 	}
@@ -40,7 +42,7 @@ func Named() terminal.Streams {
 // (FSMTX_TEST_PROGRAM names its program), and else a person at a terminal. A test that passes on its own
 // environment calls Forget first.
 func Played() terminal.Streams {
-	s := terminal.Process()
+	s := types(terminal.Process())
 	s.Caller = func() caller.Caller {
 		switch {
 		case s.Env(variable) != "":
@@ -55,19 +57,48 @@ func Played() terminal.Streams {
 }
 
 func person(s terminal.Streams) caller.Caller {
-	p := caller.Caller{Kind: caller.Person, Terminal: "/dev/pts/7"}
-	if s.Env("FSMTX_TEST_YOUNG") != "" {
-		p.Since = time.Now()
-	}
-	return p
+	return young(s, caller.Caller{Kind: caller.Person, Terminal: "/dev/pts/7", Leader: os.Getppid()})
 }
+
+func young(s terminal.Streams, c caller.Caller) caller.Caller {
+	if s.Env("FSMTX_TEST_YOUNG") != "" {
+		c.Since = time.Now()
+	}
+	return c
+}
+
+// types lets the person type at the terminal.
+func types(s terminal.Streams) terminal.Streams {
+	if typed := s.Env("FSMTX_TEST_TYPES"); typed != "" {
+		s.Terminal = func() (io.ReadWriteCloser, error) { return &screen{typed: typed}, nil }
+	}
+	return s
+}
+
+// screen is a terminal at which a person types. What it shows is printed on standard error.
+type screen struct{ typed, shown string }
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.shown += string(p)
+	return os.Stderr.Write(append([]byte("[terminal] "), p...))
+}
+
+func (s *screen) Read(p []byte) (int, error) {
+	text := s.typed
+	if _, after, ok := strings.Cut(s.shown, "Type "); ok && text == "the word" {
+		text, _, _ = strings.Cut(after, " ")
+	}
+	return copy(p, text+"\n"), nil
+}
+
+func (s *screen) Close() error { return nil }
 
 func named(s terminal.Streams) caller.Caller {
 	switch kind := caller.Kind(s.Env(variable)); kind {
 	case caller.Person:
 		return person(s)
 	case caller.Script:
-		return Script()
+		return young(s, Script())
 	default:
 		return caller.Caller{Kind: kind, Why: "nothing is above it"}
 	}

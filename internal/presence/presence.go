@@ -1,0 +1,195 @@
+// Package presence knows who is at a list: the clients whose agents work on it, and the terminals in which a person has shown that
+// they are one. It decides nothing about a step.
+package presence
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// file is the memo in which it is kept.
+const file = "client.json"
+
+// most bounds each kind of entry.
+const most = 16
+
+// Presence is who is at a list, those that came last at the end.
+type Presence struct {
+	Clients   []Client   `json:"clients,omitempty"`
+	Terminals []Terminal `json:"terminals,omitempty"` // in which a person has typed the word
+	Deeds     []Deed     `json:"deeds,omitempty"`     // that the person has not been told of
+}
+
+// Client is the process of a client whose agent works on the list.
+type Client struct {
+	PID     int    `json:"pid"`
+	Start   string `json:"start"`   // as state.StartOf has it
+	Program string `json:"program"` // as caller.Programs names it
+	Dir     string `json:"dir"`     // of its project
+}
+
+// IsAlive reports whether the process runs. One that is not reaped does not.
+func (c Client) IsAlive() bool { return c.Start != "" && state.StartOf(c.PID) == c.Start }
+
+func (c Client) is(pid int) bool { return c.PID == pid }
+
+// Terminal is a terminal, as long as the process that leads its session runs.
+type Terminal struct {
+	Path   string `json:"path"`
+	Leader int    `json:"leader"`
+	Start  string `json:"start"`
+}
+
+// TerminalOf returns the terminal of a person.
+func TerminalOf(who caller.Caller) Terminal {
+	return Terminal{who.Terminal, who.Leader, state.StartOf(who.Leader)}
+}
+
+// Deed is what was decided in a terminal that is younger than a client.
+type Deed struct {
+	Line     string    `json:"line"` // the command
+	Terminal string    `json:"terminal"`
+	Back     string    `json:"back,omitzero"` // the command that takes it back; empty if there is none
+	Time     time.Time `json:"time"`
+}
+
+// Of returns who is at a list. What cannot be read is nobody.
+func Of(list string) Presence {
+	p, _ := state.Recall[Presence](storeOf(list), file)
+	return p
+}
+
+func storeOf(list string) *state.Store {
+	return &state.Store{List: tasks.List{Dir: list, Wait: tasklist.Wait}}
+}
+
+// Latest returns the client of a program that came last; ok is false if there is none.
+func (p Presence) Latest(program string) (c Client, ok bool) {
+	for _, one := range slices.Backward(p.Clients) {
+		if one.Program == program {
+			return one, true
+		}
+	}
+	return c, false
+}
+
+// eldest returns the client that began first of those that run. Its time is zero if none does.
+func (p Presence) eldest() (c Client, began time.Time) {
+	for _, one := range p.Clients {
+		if t := caller.Began(one.PID); one.IsAlive() && (began.IsZero() || t.Before(began)) {
+			c, began = one, t
+		}
+	}
+	return c, began
+}
+
+// Beside returns the caller of a command about these lists; see caller.Caller.Beside. client is the one that makes the difference.
+func Beside(who caller.Caller, lists ...string) (_ caller.Caller, client Client) {
+	if who.Kind == caller.Agent || who.Since.IsZero() {
+		return who, client
+	}
+	for _, list := range lists {
+		c, began := Of(list).eldest()
+		if now := who.Beside(began); now.Young != who.Young || now.Kind != who.Kind {
+			return now, c
+		}
+	}
+	return who, client
+}
+
+// IsConfirmed reports whether a person has typed the word for each of these lists in the terminal.
+func IsConfirmed(t Terminal, lists ...string) bool {
+	return t.Start != "" && !slices.ContainsFunc(lists, func(list string) bool { return !slices.Contains(Of(list).Terminals, t) })
+}
+
+// Confirm records that a person has typed the word. What cannot be recorded is asked again.
+func Confirm(ctx context.Context, t Terminal, lists ...string) {
+	for _, list := range lists {
+		change(ctx, list, func(p *Presence) { p.Terminals = append(p.Terminals, t) })
+	}
+}
+
+// Did records what was decided in a young terminal, for the person at the client.
+func Did(ctx context.Context, d Deed, lists ...string) {
+	for _, list := range lists {
+		change(ctx, list, func(p *Presence) { p.Deeds = append(p.Deeds, d) })
+	}
+}
+
+// Take returns the deeds of which the person at the client of a list has not been told, and removes them.
+func Take(ctx context.Context, list string) (all []Deed) {
+	change(ctx, list, func(p *Presence) { all, p.Deeds = p.Deeds, nil })
+	return all
+}
+
+// change changes the memo of a list that has a state directory.
+func change(ctx context.Context, list string, do func(*Presence)) {
+	if !hasState(list) {
+		return
+	}
+	_ = state.Remember(ctx, storeOf(list), file, func(p Presence) Presence {
+		do(&p)
+		p.Clients = slices.DeleteFunc(last(p.Clients), func(c Client) bool { return !c.IsAlive() })
+		p.Terminals, p.Deeds = last(p.Terminals), last(p.Deeds)
+		return p
+	})
+}
+
+func last[T any](all []T) []T { return all[max(0, len(all)-most):] }
+
+// hasState reports whether the list has a state directory.
+func hasState(list string) bool {
+	dir, err := txn.StateDir(list)
+	return err == nil && safefile.IsDir(dir)
+}
+
+// Join records the client in which this process was started, as a hook or as a command of its agent. Nothing is written if it is the
+// one that came last, as p says, or if the list has no state directory yet. program is the agent whose event it is; empty if that is not
+// known.
+func (p Presence) Join(ctx context.Context, s terminal.Streams, list, program, dir string) {
+	var pid int
+	if program == caller.Claude { // without a look at the processes above
+		text, _ := s.Getenv("CLAUDE_PID")
+		pid, _ = strconv.Atoi(text)
+	} else if who := s.Who(); who.Kind == caller.Agent {
+		pid, program = who.PID, who.Program
+	}
+	if pid <= 0 || !hasState(list) {
+		return
+	}
+	c := Client{pid, state.StartOf(pid), program, dir}
+	was, known := p.Latest(program)
+	if c.Start == "" || known && was.PID == c.PID && was.Start == c.Start || program == caller.Claude && !s.Who().FromClient() {
+		return
+	}
+	change(ctx, list, func(p *Presence) {
+		p.Clients = append(slices.DeleteFunc(p.Clients, func(one Client) bool { return one.is(pid) }), c)
+	})
+}
+
+// Lists returns the lists at which a client works in the project of dir.
+func Lists(lookup func(string) (string, bool), dir string) (found []string) {
+	all, err := tasklist.WithHistory(lookup)
+	if err != nil {
+		return nil
+	}
+	project := tasklist.Project(lookup, dir)
+	for _, list := range all {
+		if slices.ContainsFunc(Of(list).Clients, func(c Client) bool {
+			return c.IsAlive() && tasklist.Project(lookup, c.Dir) == project
+		}) {
+			found = append(found, list)
+		}
+	}
+	return found
+}
