@@ -19,7 +19,7 @@ func TestVerdictsArePrinted(t *testing.T) {
 		{File: "b.json", Problems: []string{"not signed"}}, {Skill: "build", Problems: []string{"no statement"}}}
 	for format, want := range map[string]string{
 		"text": "a.json: holds: ship, signed by me (k)\na.json: note: old\nb.json: not signed\nbuild: no statement\n",
-		"github": "::warning file=a.json::old\n::error file=b.json::not signed\n" +
+		"github": "a.json: holds: ship, signed by me (k)\n::warning file=a.json::old\n::error file=b.json::not signed\n" +
 			"::error::no statement\n",
 		"gitlab": "info|blocker|blocker|",
 	} {

@@ -240,9 +240,7 @@ func (f verifyFlags) print(s terminal.Streams, all []verdict) error {
 }
 
 func (v verdict) print(to io.Writer) {
-	if v.Holds {
-		message.Fprintf(to, "%s: holds: %s, signed by %s (%s)\n", v.File, v.Skill, v.Signer, v.Key)
-	}
+	v.printHolds(to)
 	before := v.File
 	if before == "" {
 		before = v.Skill
@@ -255,9 +253,16 @@ func (v verdict) print(to io.Writer) {
 	}
 }
 
-// printForGitHub prints workflow commands.
+func (v verdict) printHolds(to io.Writer) {
+	if v.Holds {
+		message.Fprintf(to, "%s: holds: %s, signed by %s (%s)\n", v.File, v.Skill, v.Signer, v.Key)
+	}
+}
+
+// printForGitHub prints workflow commands, and for the log what holds.
 func printForGitHub(to io.Writer, all []verdict) {
 	for _, v := range all {
+		v.printHolds(to)
 		for _, p := range v.Problems {
 			message.Fprintf(to, "%s\n", message.GitHub("error", v.File, "", p))
 		}

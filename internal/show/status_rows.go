@@ -71,10 +71,36 @@ func (st *status) text(chosen string, columns int, colour bool) string {
 		v.line("")
 		v.line("%s", legend)
 	}
-	for _, r := range v.rows {
+	for _, r := range wrapCommands(v.rows, columns) {
 		b.WriteString(r.draw(columns, colour) + "\n")
 	}
 	return b.String()
+}
+
+// wrapCommands returns the rows so that draw cuts off no command that somebody has to type: where it does not fit, it begins a row, and is
+// continued as in a shell, so that it can be pasted.
+func wrapCommands(rows []viewRow, columns int) (all []viewRow) {
+	const command = "fsmtx "
+	for _, r := range rows {
+		text := message.Line(r.text)
+		before, typed, found := strings.Cut(text, command)
+		if !found || terminal.Width(text) <= columns {
+			all = append(all, r)
+			continue
+		}
+		indent := before[:len(before)-len(strings.TrimLeft(before, " "))] + "  "
+		if before = strings.TrimRight(before, " "); before != "" {
+			all = append(all, viewRow{before, r.state, r.detail})
+		}
+		lines := terminal.Wrap(command+typed, columns-len(indent)-len(` \`))
+		for i, line := range lines {
+			if i < len(lines)-1 {
+				line += ` \`
+			}
+			all = append(all, viewRow{indent + line, r.state, r.detail || before != "" || i > 0})
+		}
+	}
+	return all
 }
 
 // draw returns the line for a terminal.

@@ -69,6 +69,7 @@ const keys = "q quits  ↑↓ scrolls  f follows the work  d shows all that is d
 // lines returns what the terminal shows: the head, as much of the body as there is room for, and
 // the keys. Unless the person has scrolled, the step that is worked on is in view.
 func (f *frame) lines(head, body []viewRow, columns, rows int, colour bool) (lines []string) {
+	head, body = wrapCommands(head, columns), wrapCommands(body, columns)
 	for _, r := range head[:min(len(head), max(rows-3, 1))] {
 		lines = append(lines, r.draw(columns, colour))
 	}

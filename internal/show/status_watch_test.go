@@ -267,6 +267,32 @@ func TestWatchRingsWhenItWaits(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(w.out, "\a"))
 }
 
+// A command that somebody has to type is whole on a narrow screen, and can be pasted where it takes several lines.
+func TestANarrowScreenCutsNoCommand(t *testing.T) {
+	rows := []viewRow{
+		{text: "  #3 Publish it to everybody who has asked for it", state: "ready"},
+		{text: `  waits for you: fsmtx step done 3 --because "..."`, state: "ready", detail: true},
+		{text: `    fsmtx step done 12345 --outcome never-again --list 9bd5 --because "..."`, detail: true},
+		{text: "  fsmtx undo", detail: true},
+	}
+	var lines []string
+	for _, r := range wrapCommands(rows, 40) {
+		assert.LessOrEqual(t, terminal.Width(r.draw(40, false)), 40)
+		lines = append(lines, r.draw(40, false))
+	}
+	assert.Equal(t, []string{
+		"  #3 Publish it to everybody who has as…",
+		"  waits for you:",
+		`    fsmtx step done 3 --because "..."`,
+		`      fsmtx step done 12345 --outcome \`,
+		`      never-again --list 9bd5 \`,
+		`      --because "..."`,
+		"  fsmtx undo",
+	}, lines)
+	f := &frame{whole: true}
+	assert.Len(t, f.lines(nil, rows, 40, 20, false), 8, "and the keys")
+}
+
 // TestWatchWaitsForTheFirstWorkflow of a project, where not even the directory of the lists exists,
 // and goes on to the list of the next one.
 func TestWatchWaitsForTheFirstWorkflow(t *testing.T) {

@@ -96,7 +96,7 @@ JSON, is refused and not changed.
 
 --remove removes the hooks, the MCP server, the variable if install set it, and the lists,
 the file and a directory such as .claude that are empty then. Everything else stays. With --purge it does so in all three files,
-	and in those of other agents. It also
+and in those of other agents. It also
 removes the copy of the program unless another project's hooks run it, the files of the
 guards in /tmp or PLANNING_STATE_DIR, and the state directories of all task lists, after
 which "fsmtx undo" has nothing to undo. The tasks are kept.

@@ -82,7 +82,9 @@ aarch64 | arm64) arch=arm64 ;;
 esac
 
 name=fsmtx_${version}_${os}_${arch}
-cache=${FSMTX_CACHE:-${XDG_CACHE_HOME:-${HOME:?}/.cache}/fsmtx}
+cache=${FSMTX_CACHE:-${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}}
+[ -n "$cache" ] || fail "there is no directory for downloads: HOME, XDG_CACHE_HOME and FSMTX_CACHE are not set" "set FSMTX_CACHE to a directory"
+[ -n "${FSMTX_CACHE-}" ] || cache=$cache/fsmtx
 from=${FSMTX_RELEASES:-https://github.com/fsmtx/fsmtx/releases/download}/v$version
 mkdir -p "$cache"
 # Directories of runs that were killed.

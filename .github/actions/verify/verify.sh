@@ -24,8 +24,14 @@ for file in $FILES; do # which matches the patterns
 done
 set -- -- "$@"
 if [ "$NOTE" = true ]; then
-	git -c core.hooksPath=/dev/null fetch --quiet --no-tags origin '+refs/notes/fsmtx:refs/notes/fsmtx' 2>/dev/null ||
-		echo "fsmtx: there are no notes to fetch (refs/notes/fsmtx)" >&2
+	notes=0
+	git ls-remote --quiet --exit-code origin refs/notes/fsmtx >/dev/null || notes=$?
+	if [ "$notes" = 0 ]; then
+		git -c core.hooksPath=/dev/null fetch --quiet --no-tags origin '+refs/notes/fsmtx:refs/notes/fsmtx' || notes=1
+	fi
+	if [ "$notes" != 0 ] && [ "$notes" != 2 ]; then # 2: there are none
+		echo "fsmtx: the notes with statements (refs/notes/fsmtx) cannot be fetched; those that are not in this clone do not count" >&2
+	fi
 	set -- --note "$@"
 fi
 if [ -n "$POLICY" ]; then set -- --policy "$POLICY" "$@"; fi

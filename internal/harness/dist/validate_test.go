@@ -114,9 +114,15 @@ func (a *author) hook(args ...string) (string, int) {
 	require.Equal(a.t, "script", hooks[0].Language)
 	assert.Regexp(a.t, hooks[0].Files, "skills/release/fsm.json")
 	assert.NotRegexp(a.t, hooks[0].Files, "skills/release/other-fsm.json")
-	entry, err := filepath.Abs(filepath.Join(root, hooks[0].Entry)) // relative to the hook's repository
-	require.NoError(a.t, err)
-	return a.run(nil, entry, args...)
+	return a.run(nil, absolute(a.t, hooks[0].Entry), args...) // relative to the hook's repository
+}
+
+// absolute returns the path of a file of this repository.
+func absolute(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join(root, name))
+	require.NoError(t, err)
+	return path
 }
 
 func (a *author) breakWorkflow() {
@@ -149,6 +155,13 @@ func TestAuthorsCheck(t *testing.T) {
 	require.Equal(t, 1, code, out)
 	require.Contains(t, out, "skills/release/fsm.json:2:")
 	require.Contains(t, out, "error: ")
+
+	// Without any directory of the user's, as in some containers.
+	out, code = a.run([]string{"HOME=", "XDG_CACHE_HOME=", "FSMTX_CACHE="}, "sh", absolute(t, ".github/actions/validate/validate.sh"),
+		"--version", "1.2.3")
+	require.Equal(t, 2, code, out)
+	require.Equal(t, "fsmtx: there is no directory for downloads: HOME, XDG_CACHE_HOME and FSMTX_CACHE are not set\n"+
+		"hint: set FSMTX_CACHE to a directory\n", out)
 
 	// Another digest than that of the cached program.
 	out, code = a.hook("--version", "1.2.3", "--sums", strings.Repeat("0", 64), "skills/release/fsm.json")
