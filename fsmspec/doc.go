@@ -30,8 +30,8 @@
 // The last four are [Gates]: conditions for starting the task (ready) or completing it.
 // This package only reads them. They are not in the tasks of the list.
 //
-// A pattern is a path relative to the project's directory with the wildcards of package
-// path; the dir of a check is such a path without wildcards. Absolute paths and the element
+// A pattern is a path relative to the project's directory with the wildcards * and ?;
+// the dir of a check is such a path without wildcards. Absolute paths and the element
 // ".." are refused, so that both stay inside the project's directory. Symbolic links are
 // not checked. Syntax that only other programs support in patterns (**, {a,b}, ~, ${X}, a
 // leading !) is refused too, because taken literally it would match nothing. A timeout is a

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/pattern"
 )
 
 // maxInLine is how much of a value stands in a subject or another line, in characters.
@@ -79,8 +80,8 @@ func (e *PathError) Error() string {
 // wildcards stand for themselves.
 //
 // The error is a *PathError.
-func FillPattern(pattern string, values map[string]string) (string, error) {
-	return fillPath(pattern, values, escapeWildcards)
+func FillPattern(text string, values map[string]string) (string, error) {
+	return fillPath(text, values, pattern.Literal)
 }
 
 // FillPath is Fill for a path without wildcards: a value is a part of one element of it.
@@ -116,10 +117,6 @@ func SegmentFault(value string) string {
 		return "its value has control characters"
 	}
 	return ""
-}
-
-func escapeWildcards(value string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`).Replace(value)
 }
 
 // literally returns a text that Fill does not change except for undoing this.

@@ -50,8 +50,8 @@ func TestCharactersThatDoNotShow(t *testing.T) {
 
 func TestPathsWithADriveAreRefused(t *testing.T) {
 	for drive, refused := range map[string]bool{"a": true, "z": true, "A": true, "Z": true, "@": false, "`": false, "[": false,
-		"{": false, "1": false} {
-		_, err := fsmspec.Parse([]byte(`[{"id": 1, "subject": "A", "produces": ["` + strings.ReplaceAll(drive, "[", "[[]") + `:"]}]`))
+		"}": false, "1": false} {
+		_, err := fsmspec.Parse([]byte(`[{"id": 1, "subject": "A", "produces": ["` + drive + `:"]}]`))
 		assert.Equal(t, refused, err != nil, "%s: %v", drive, err)
 	}
 }

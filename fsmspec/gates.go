@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/pattern"
 )
 
 // Limits of the gates.
@@ -122,77 +123,38 @@ func (p *parser) pattern(patterns *[]string, name string, t token) {
 	clean := path.Clean(text)
 	p.pathUses(name, text, t)
 	p.wildcard(name, text, t)
-	switch wrong := patternFault(text); {
+	switch wrong := p.patternFault(text); {
 	case wrong != "":
 		p.problem(t.start, "%s: %s: %s", name, quoted(text), wrong)
 	case slices.Contains(*patterns, clean):
 		p.warn(t.start, "%s lists %s more than once", name, quoted(text))
 	default:
 		*patterns = append(*patterns, clean)
+		p.warnClass(name, text, t)
 	}
 }
 
-// patternFault returns why text is not a pattern for files of the project, or "". Patterns
-// have the syntax of package path, element by element. Syntax that only other programs
-// support is refused: taken literally the pattern would not match what its author meant.
-func patternFault(text string) string {
-	if wrong := pathFault(text); wrong != "" {
-		return wrong
+// warnClass warns of what is a class of characters elsewhere.
+func (p *parser) warnClass(name, text string, t token) {
+	if class := pattern.Class(text); class != "" {
+		p.warn(t.start, "%s: %s: %s stands for these characters themselves; ? is any character", name, quoted(text), class)
 	}
-	switch {
-	case strings.HasSuffix(text, "/"), path.Base(text) == ".":
-		return "this is a directory, want a file"
-	case strings.Contains(text, "**"):
-		return "** is not supported: write * for each directory, or look for the files in a check"
-	case strings.HasPrefix(text, "!"):
-		return "a pattern cannot be negated"
-	case strings.Contains(text, "[!"):
-		return "write [^ instead of [!"
+}
+
+// patternFault returns why text is not a pattern for files of the project, or "". The names of values do not count.
+func (p *parser) patternFault(text string) string {
+	if p.version != WithOutcomes && len(Named(text)) > 0 {
+		return `values need {"fsm": 2, "steps": […]} (? stands for a { in a name)`
 	}
-	_, braced, _ := strings.Cut(text, "{")
-	if _, after, _ := strings.Cut(braced, ","); strings.Contains(after, "}") {
-		return "braces are not expanded: list each pattern"
-	}
-	for element := range strings.SplitSeq(text, "/") {
-		if _, err := path.Match(element, ""); err != nil {
-			return "this is not a valid pattern: a [ needs its ] (write [[] for the character itself)"
+	if p.version == WithOutcomes {
+		text = Fill(text, map[string]string{}) // {{name}} stands for {name}
+		for _, part := range parts(text) {
+			if part.name != "" {
+				text = strings.ReplaceAll(text, part.text, "x")
+			}
 		}
 	}
-	return ""
-}
-
-// pathFault returns why text is not a path below the project's directory, or "".
-func pathFault(text string) string {
-	if hasDrive(text) {
-		return "want a path relative to the project's directory, with / between directories"
-	}
-	escaped := false
-	for _, r := range text {
-		switch {
-		case unicode.IsControl(r): // "docs\notes.md" in JSON has a line break
-			return "a path cannot have control characters: write / between directories, not a backslash"
-		case escaped && !strings.ContainsRune(`*?[]\`, r):
-			return "write / between directories, not a backslash"
-		}
-		escaped = r == '\\' && !escaped
-	}
-	switch {
-	case isBlank(text):
-		return "the path is blank"
-	case escaped:
-		return "write / between directories, not a backslash"
-	case path.IsAbs(text), strings.HasPrefix(text, "~"):
-		return "want a path relative to the project's directory"
-	case strings.Contains(text, "${"):
-		return "variables are not expanded: want a path relative to the project's directory"
-	case slices.Contains(strings.Split(text, "/"), ".."):
-		return ".. is not allowed: the path has to stay inside the project's directory"
-	}
-	return ""
-}
-
-func hasDrive(text string) bool {
-	return len(text) > 1 && text[1] == ':' && 'a' <= text[0]|0x20 && text[0]|0x20 <= 'z'
+	return pattern.Fault(text)
 }
 
 // checkType is a shell command, or an object with one.
@@ -255,23 +217,17 @@ func (p *parser) checkObject(name string, t token, check *Check, fields []string
 // watched reads the pattern of files on which a check stands. No value is filled in: the files are looked at before there are any.
 func (p *parser) watched(patterns *[]string, name string, t token) {
 	text := p.text(t)
-	if text == "**" || strings.HasSuffix(text, "/**") {
+	if wrong := pattern.DeepFault(text); wrong != "" {
+		if len(Named(text)) > 0 {
+			wrong = "values are not filled in here"
+		}
+		p.problem(t.start, "%s: %s: %s", name, quoted(text), wrong)
+		return
+	}
+	if p.warnClass(name, text, t); text == "**" || strings.HasSuffix(text, "/**") {
 		text += "/*"
 	}
-	elements := strings.Split(text, "/")
-	for i, element := range elements {
-		if element == "**" {
-			elements[i] = "*"
-		}
-	}
-	switch wrong := patternFault(strings.Join(elements, "/")); {
-	case wrong == "" && strings.Contains(text, "{"):
-		p.problem(t.start, "%s: %s: values are not filled in here", name, quoted(text))
-	case wrong != "":
-		p.problem(t.start, "%s: %s: %s", name, quoted(text), wrong)
-	default:
-		*patterns = append(*patterns, path.Clean(text))
-	}
+	*patterns = append(*patterns, path.Clean(text))
 }
 
 // checkFieldMeant returns the member of check that an unknown one probably means, or "".
@@ -398,7 +354,7 @@ func (p *parser) directory(name string, t token) string {
 		return ""
 	}
 	text := p.text(t)
-	if wrong := pathFault(text); wrong != "" {
+	if wrong := pattern.PathFault(text); wrong != "" {
 		p.problem(t.start, "%s: %s: %s", name, quoted(text), wrong)
 		return ""
 	}

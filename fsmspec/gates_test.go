@@ -28,8 +28,8 @@ func TestGates(t *testing.T) {
 		`"produces": ["dist/*.tar.gz", "./a//b.md"]`:                       {Produces: []string{"dist/*.tar.gz", "a/b.md"}},
 		`"produces": [], "ready": []`:                                      {},
 		`"produces": null, "ready": null, "check": null, "approval": null`: {},
-		`"ready": ["spec.md", "[[]slug].tsx", "a\\*b", "$id.ts", "a..b"]`: {Ready: []string{"spec.md", "[[]slug].tsx",
-			`a\*b`, "$id.ts", "a..b"}},
+		`"ready": ["spec.md", "app/[slug]/[...rest].tsx", "[!a]", "[", "a\\*b", "$id.ts", "a..b"]`: {Ready: []string{"spec.md",
+			"app/[slug]/[...rest].tsx", "[!a]", "[", `a\*b`, "$id.ts", "a..b"}},
 		`"check": "make test"`: {Check: &fsmspec.Check{Run: "make test", Timeout: 5 * time.Minute}},
 		`"check": {"run": "go test ./...\ngo vet ./...", "timeout": 90, "dir": "app/./core"}`: {
 			Check: &fsmspec.Check{Run: "go test ./...\ngo vet ./...",
@@ -112,13 +112,12 @@ func TestGatesThatAreRefused(t *testing.T) {
 		`"produces": ["a/."]`:   `1:41 /0/produces/0 produces: "a/.": this is a directory, want a file`,
 		`"produces": ["a/**/b"]`: `1:41 /0/produces/0 produces: "a/**/b": ** is not supported: write * for each directory, ` +
 			`or look for the files in a check`,
-		`"produces": ["!a"]`:    `1:41 /0/produces/0 produces: "!a": a pattern cannot be negated`,
-		`"produces": ["[!a]"]`:  `1:41 /0/produces/0 produces: "[!a]": write [^ instead of [!`,
-		`"produces": ["{a,b}"]`: `1:41 /0/produces/0 produces: "{a,b}": braces are not expanded: list each pattern`,
-		`"produces": ["[a"]`: `1:41 /0/produces/0 produces: "[a": this is not a valid pattern: a [ needs its ] (write ` +
-			`[[] for the character itself)`,
-		`"produces": ["[a/b]"]`: `1:41 /0/produces/0 produces: "[a/b]": this is not a valid pattern: a [ needs its ] (write ` +
-			`[[] for the character itself)`,
+		`"produces": ["!a"]`: `1:41 /0/produces/0 produces: "!a": a pattern cannot be negated: list what is wanted ` +
+			`(? stands for a ! in a name)`,
+		`"produces": ["{a,b}"]`: `1:41 /0/produces/0 produces: "{a,b}": braces are not expanded: list each pattern ` +
+			`(? stands for a { in a name)`,
+		`"produces": ["{v}"]`:     `1:41 /0/produces/0 produces: "{v}": values need {"fsm": 2, "steps": […]} (? stands for a { in a name)`,
+		`"produces": ["\\[a\\]"]`: `1:41 /0/produces/0 produces: "\\[a\\]": [ and ] stand for themselves: write them without a backslash`,
 
 		`"check": 3`: `1:37 /0/check check must be a shell command or an object such as {"run": "make test", ` +
 			`"timeout": 90}, not the number 3`,
@@ -149,8 +148,8 @@ func TestGatesThatAreRefused(t *testing.T) {
 			`"Makefile" (put it in brackets)`,
 		`"check": {"run": "a", "watch": ["../a"]}`: `1:60 /0/check/watch/0 check.watch: "../a": .. is not allowed: the path has to stay ` +
 			`inside the project's directory`,
-		`"check": {"run": "a", "watch": ["a**"]}`: `1:60 /0/check/watch/0 check.watch: "a**": ** is not supported: write * for each ` +
-			`directory, or look for the files in a check`,
+		`"check": {"run": "a", "watch": ["a**"]}`: `1:60 /0/check/watch/0 check.watch: "a**": ** has to stand alone between slashes, ` +
+			`as in docs/**/*.md`,
 		`"check": {"run": "a", "watch": ["{version}/a"]}`: `1:60 /0/check/watch/0 check.watch: "{version}/a": values are not filled in here`,
 		`"check": {"run": "a", "wacth": ["a"]}`:           `1:50 /0/check/wacth unknown field "wacth" in check (did you mean "watch"?)`,
 		`"check": {"run": "a", "dir": 1}`:                 `1:57 /0/check/dir check.dir must be a string, not the number 1`,
@@ -211,4 +210,14 @@ func TestNoTaskHasAGate(t *testing.T) {
 		return plan.Creations()[0]
 	}
 	assert.Equal(t, plan(`[{"id": 1, "subject": "A"}]`), plan(`[{"id": 1, "subject": "A"`+gates+`}]`))
+}
+
+func TestAClassOfCharactersIsToldAsWhatItIs(t *testing.T) {
+	spec := parsed(t, `[{"id": 1, "subject": "A", "produces": ["v[0-9].md", "app/[slug]/x"], "check": {"run": "x", "watch": ["**/[a-z]"]}}]`)
+	var told []string
+	for _, w := range spec.Warnings() {
+		told = append(told, w.Message)
+	}
+	assert.Equal(t, []string{`task 1 ("A"): produces: "v[0-9].md": [0-9] stands for these characters themselves; ? is any character`,
+		`task 1 ("A"): check.watch: "**/[a-z]": [a-z] stands for these characters themselves; ? is any character`}, told)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/pattern"
 )
 
 // Limits of the lines of a step with Each.
@@ -149,7 +150,7 @@ func pathsIn(object jsontext.Value, item string) []byte {
 
 // pathsForItem returns an array of patterns with the line in them, in which it stands for itself.
 func pathsForItem(patterns jsontext.Value, item string) []byte {
-	literal := escapeWildcards(item)
+	literal := pattern.Literal(item)
 	return eachElement(patterns, func(v jsontext.Value) []byte { return withItem(v, literal) })
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/machine"
+	"github.com/fsmtx/fsmtx/internal/pattern"
 )
 
 // Each is the lines of a file or of a command. What its task consists of is done once for each
@@ -364,12 +365,12 @@ func (p *parser) filePath(name string, t token) string {
 		return ""
 	}
 	text := p.text(t)
-	switch wrong := pathFault(text); {
+	switch wrong := pattern.PathFault(text); {
 	case wrong != "":
 		p.problem(t.start, "%s: %s: %s", name, quoted(text), wrong)
 	case strings.HasSuffix(text, "/"), path.Base(text) == ".":
 		p.problem(t.start, "%s: %s: this is a directory, want a file", name, quoted(text))
-	case strings.ContainsAny(text, `*?[]\`):
+	case pattern.IsPattern(text):
 		p.problem(t.start, "%s: %s: want the path of one file, not a pattern", name, quoted(text))
 	default:
 		p.pathUses(name, text, t)

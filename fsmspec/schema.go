@@ -179,11 +179,11 @@ func (idsType) schema() (types []string, rules string) {
 
 func (metadataType) schema() (types []string, rules string) { return []string{"object"}, "" }
 
-// Regular expressions about paths of the project: see pathFault and patternFault.
+// Regular expressions about paths of the project: see pattern.PathFault and patternFault.
 const (
 	outsideProject   = `^(/|~|[A-Za-z]:)|(^|/)\.\.(/|$)|\$\{|\p{Cc}`
-	notPattern       = `(^|/)\.?$|^!|\*\*|\[!|\{.*,.*\}`
-	escapedWildcards = `^([^\\]|\\[*?\[\]\\])*$`
+	notPattern       = `(^|/)\.?$|^!|\*\*|\{([^a-z{]|$)`
+	escapedWildcards = `^([^\\]|\\[*?\\])*$`
 	noBackslash      = `^[^\\]*$`
 	duration         = `^\+?(([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`
 )
@@ -201,7 +201,7 @@ func (patternsType) schema() (types []string, rules string) {
 
 func (checkType) schema() (types []string, rules string) {
 	watch := fmt.Sprintf(`,"watch":{"type":["array","null"],"maxItems":%d,"items":{"type":"string"%s}}`, MaxPatterns,
-		pathRules(escapedWildcards, outsideProject+`|(^|/)\.?$|^!|[^/]\*\*|\*\*[^/]|\[!|\{`))
+		pathRules(escapedWildcards, outsideProject+`|(^|/)\.?$|^!|[^/]\*\*|\*\*[^/]|\{`))
 	return commandSchema(watch)
 }
 
@@ -255,7 +255,7 @@ func (doType) schema() (types []string, rules string) {
 func (eachType) schema() (types []string, rules string) {
 	_, check := commandSchema("")
 	members := check[strings.Index(check, `"properties":{`)+len(`"properties":{`) : strings.Index(check, `},"required"`)]
-	return []string{"object"}, `,"properties":{"lines":{"type":"string"` + pathRules(`^[^\\*?\[\]]*$`, outsideProject+`|(^|/)\.?$`) +
+	return []string{"object"}, `,"properties":{"lines":{"type":"string"` + pathRules(`^[^\\*?]*$`, outsideProject+`|(^|/)\.?$`) +
 		`},"inTurn":{"type":["boolean","null"]},` + members + `},"additionalProperties":false,` +
 		`"if":{"type":"object"},"then":{"oneOf":[{"required":["lines"],"properties":{"run":false,"timeout":{"type":"null"},` +
 		`"dir":{"type":"null"},"env":{"type":"null"}}},{"required":["run"],"properties":{"lines":false}}]}`

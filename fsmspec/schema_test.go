@@ -31,11 +31,12 @@ var schema = sync.OnceValue(func() *jsonschema.Schema {
 // beyondSchema matches the problems that the schema cannot express.
 var beyondSchema = regexp.MustCompile(`duplicate id|there is no task with id|nested deeper|duplicate key|invalid ` +
 	`UTF-8|surrogate|byte order mark|` +
-	`not a valid pattern|check.timeout must be|put the command into a script|approval must be true or a question, not the string|` +
+	`braces are not expanded|values need|` +
+	`check.timeout must be|put the command into a script|approval must be true or a question, not the string|` +
 	`can ever start|cycle|lists the task itself|it is a path|leads back|does not lead back|cannot end as|not an outcome of|chooses ` +
 	`among|ends as (?:failed|late) when|skipped cannot be|goes forward|depends on step|overlap|circle of then|` +
 	`its part|ends by itself|listed more than once|` +
-	`has no value|names \{|is not a regular expression|completed step gives|cannot stand between|late cannot|within must be|` +
+	`has no value|names \{|is not a regular expression|completed step gives|late cannot|within must be|` +
 	`only: "|only tasks of the same array`)
 
 // checkSchema fails if the schema and Parse disagree about a file, except in what the doc
@@ -107,7 +108,7 @@ func TestSchemaAgreesOnValues(t *testing.T) {
 		"produces": {`[]`, `["a"]`, `"a"`, `{}`, `[1]`, `[null]`, `[""]`, `["\u200b"]`, `["/a"]`, `["~a"]`, `["c:/a"]`, `["é:/a"]`,
 			`["${A}"]`, `["$a"]`, `["../a"]`, `["a/.."]`, `["..a"]`, `["a/../b"]`,
 			`["a\\\\b"]`, `["a\\b"]`, `["\\*"]`, `["a\\"]`, `["a\nb"]`, `["\u0085"]`, `["a/"]`, `["."]`, `["a/."]`, `["./a"]`, `["a."]`,
-			`["**"]`, `["!a"]`, `["a!"]`, `["[!a]"]`, `["[^a]"]`, `["{a,b}"]`, `["{a}"]`, `["{a}b,"]`, `["[a"]`,
+			`["**"]`, `["!a"]`, `["a!"]`, `["[!a]"]`, `["[^a]"]`, `["{a,b}"]`, `["{a}"]`, `["{a}b,"]`, `["[a"]`, `["a{"]`, `["a}"]`, `["\\["]`,
 			"[" + strings.Repeat(`"a",`, 99) + `"a"]`, "[" + strings.Repeat(`"a",`, 100) + `"a"]`},
 		"check": {`""`, `"a"`, `" "`, `"\u0000a"`, `{}`, `[]`, `1`, `true`, `{"run":""}`, `{"run":"a"}`, `{"run":null}`, `{"run":1}`,
 			`{"run":"\u0000a"}`, `{"run":"a","x":1}`, `{"run":"a","timeout":null,"dir":null}`,

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fsmtx/fsmtx/internal/machine"
+	"github.com/fsmtx/fsmtx/internal/pattern"
 )
 
 // Limits of values.
@@ -332,14 +333,6 @@ func (p *parser) pathUses(field, text string, t token) {
 		when = whenStarted
 	}
 	p.uses(field, text, t, when, inPath)
-	class := false
-	for _, part := range parts(text) {
-		if part.name == "" {
-			class = inClass(part.text, class)
-		} else if class {
-			p.problem(t.start, "%s: %s cannot stand between [ and ]", field, quoted(part.text))
-		}
-	}
 }
 
 // ruleUses finds {name} in a permission rule, where it is not replaced.
@@ -350,21 +343,6 @@ func (p *parser) ruleUses(field, rule string, t token) {
 	for _, name := range Named(rule) {
 		p.addMention(mention{p.current, name, field, t.start, "", whenStarted, inRule})
 	}
-}
-
-// inClass reports whether a pattern is inside [ and ] after a part of it.
-func inClass(text string, class bool) bool {
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '[':
-			class = true
-		case ']':
-			class = false
-		}
-	}
-	return class
 }
 
 // commandUses finds the names of variables of values in a command: $FSM_X and ${FSM_X}, without
@@ -655,7 +633,7 @@ func (v *valueProof) warn(w mention) {
 // wildcard keeps a pattern of produces with a wildcard for a directory, for valueProof.warn.
 func (p *parser) wildcard(field, text string, t token) {
 	dir := text[:strings.LastIndex(text, "/")+1]
-	if p.version == WithOutcomes && p.current != nil && strings.ContainsAny(dir, "*?[") && strings.HasSuffix(field, "produces") &&
+	if p.version == WithOutcomes && p.current != nil && pattern.IsPattern(dir) && strings.HasSuffix(field, "produces") &&
 		len(p.wildcards) < maxUses {
 		p.wildcards = append(p.wildcards, mention{p.current, text, field, t.start, string(p.decoder.StackPointer()), whenCompleted, inPath})
 	}

@@ -72,8 +72,8 @@ func TestWorkflowsOfNestedCommands(t *testing.T) {
 
 func TestSpecsBelow(t *testing.T) {
 	w := newWorld(t)
-	want := []string{w.skill("/p"), w.skill("/p/skills/a"), w.skill("/p/.claude/skills/b"), w.skill("/p/x/y/z"), w.skill("/p/.agents/skills/c"),
-		w.skill("/p/x/.github/skills/d"), w.skill("/p/.new/skills/e")}
+	want := []string{w.skill("/p"), w.skill("/p/skills/a"), w.skill("/p/.claude/skills/b"), w.skill("/p/x/y/z"),
+		w.skill("/p/.agents/skills/c"), w.skill("/p/x/.github/skills/d"), w.skill("/p/.new/skills/e")}
 	w.skill("/p/.git/hooks")
 	w.skill("/p/node_modules/m")
 	w.skill("/p/.venv/lib")

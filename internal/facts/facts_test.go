@@ -43,7 +43,7 @@ func TestMissing(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
-	there := []string{"a.txt", "dist/*", "*/x.tar", "full/*.md", "a[[]b", "*"}
+	there := []string{"a.txt", "dist/*", "*/x.tar", "full/*.md", "a[b", "?[b", "*"}
 	missing := []string{"b.txt", "empty.txt", "dist", "dist/*.zip", "empty*"}
 	for _, anywhere := range []bool{true, false} {
 		require.Equal(t, missing, LookFor(t.Context(), dir, Wanted{Patterns: append(there, missing...), Anywhere: anywhere}).Missing)

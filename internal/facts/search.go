@@ -7,13 +7,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/pattern"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -120,18 +120,18 @@ type visit struct {
 }
 
 func (s *search) all() error {
-	for _, pattern := range s.Patterns {
+	for _, wanted := range s.Patterns {
 		s.visited, s.same, s.taken = map[visit]bool{}, "", 0
-		found, err := s.find(s.dir, strings.Split(pattern, "/"), 0)
+		found, err := s.find(s.dir, strings.Split(wanted, "/"), 0)
 		switch {
 		case err != nil:
-			return &tooLong{pattern, err}
+			return &tooLong{wanted, err}
 		case found:
 		case s.same != "":
 			s.Unchanged = append(s.Unchanged, s.same)
 		default:
-			if s.Missing = append(s.Missing, pattern); safefile.IsDir(filepath.Join(s.dir, pattern)) {
-				s.Unfit = append(s.Unfit, message.Words(pattern)+" is a directory, not a file")
+			if s.Missing = append(s.Missing, wanted); safefile.IsDir(filepath.Join(s.dir, wanted)) {
+				s.Unfit = append(s.Unfit, message.Words(wanted)+" is a directory, not a file")
 			}
 		}
 	}
@@ -159,7 +159,7 @@ func (s *search) find(dir string, elements []string, i int) (bool, error) {
 			return found, err
 		}
 	}
-	if isPattern(elements[i]) {
+	if pattern.IsPattern(elements[i]) {
 		var err error
 		if names, err = s.list(dir, at); err != nil {
 			return false, err
@@ -179,8 +179,8 @@ func (s *search) find(dir string, elements []string, i int) (bool, error) {
 			}
 			continue
 		}
-		if isPattern(elements[i]) {
-			if ok, _ := path.Match(elements[i], name); !ok { // the pattern was validated with the workflow
+		if pattern.IsPattern(elements[i]) {
+			if !pattern.Name(elements[i], name) {
 				continue
 			}
 		}
@@ -196,8 +196,6 @@ func (s *search) find(dir string, elements []string, i int) (bool, error) {
 	}
 	return false, nil
 }
-
-func isPattern(element string) bool { return strings.ContainsAny(element, `*?[\`) }
 
 // list returns the names in a directory, none if it cannot be read.
 func (s *search) list(dir string, at Place) (names []string, err error) {

@@ -57,23 +57,23 @@ func ClaudeOf(f Finder) *locator.Locator {
 	return nil
 }
 
-// AmbiguousError is returned for a name under which agents find workflows that differ.
-type AmbiguousError struct {
+// ambiguousError is returned for a name under which agents find workflows that differ.
+type ambiguousError struct {
 	Name  string
 	Paths []string
 }
 
-func (e *AmbiguousError) Error() string {
+func (e *ambiguousError) Error() string {
 	return message.Sprintf("%s is the name of workflows that differ: %s", e.Name, strings.Join(e.Paths, ", "))
 }
 
 // Hint says what to do.
-func (e *AmbiguousError) Hint() string {
+func (e *ambiguousError) Hint() string {
 	return "give the folder of the one that you mean instead of the name"
 }
 
 // Locate finds the skill that Claude Code calls command or, if it has no workflow, that another agent does. The error is also
-// an *[AmbiguousError].
+// that of an ambiguous name.
 func (e Everywhere) Locate(command, cwd string) (locator.Result, error) {
 	first, err := e.Locator.Locate(command, cwd)
 	if first.Off() != "" {
@@ -95,7 +95,7 @@ func (e Everywhere) Locate(command, cwd string) (locator.Result, error) {
 		}
 	}
 	if len(paths) > 1 {
-		return first, &AmbiguousError{command, paths}
+		return first, &ambiguousError{command, paths}
 	}
 	return first, err
 }
@@ -176,7 +176,7 @@ func (e Everywhere) Near(command, cwd string) (near []string) {
 }
 
 // FolderElsewhere returns the folder of a skill with a workflow that an agent other than Claude Code finds, "" if there is none
-// or Claude Code has one. The error is an *[AmbiguousError].
+// or Claude Code has one. The error is that of an ambiguous name.
 func FolderElsewhere(env Env, name, here string) (string, error) {
 	f, err := FinderEverywhere(env, "")
 	all, ok := f.(Everywhere)
@@ -184,7 +184,7 @@ func FolderElsewhere(env Env, name, here string) (string, error) {
 		return "", nil // the search of Claude Code reports it
 	}
 	found, err := all.Locate(name, here)
-	if ambiguous, ok := errors.AsType[*AmbiguousError](err); ok {
+	if ambiguous, ok := errors.AsType[*ambiguousError](err); ok {
 		return "", ambiguous
 	}
 	if ofClaude, _ := all.Locator.Locate(name, here); ofClaude.Found() || !found.Found() {

@@ -172,7 +172,7 @@ func TooDeep(path string) (d Deep, ok bool) {
 
 // DeepBelow returns the workflows in and below a directory that are too deep.
 func DeepBelow(dir string) (all []Deep) {
-	paths, _ := locator.SpecsBelow(locator.OS{}, dir, MaxSearched)
+	paths, _ := locator.SpecsBelow(locator.OS{}, dir, maxSearched)
 	for _, path := range paths {
 		if d, ok := TooDeep(path); ok {
 			all = append(all, d)
@@ -181,5 +181,5 @@ func DeepBelow(dir string) (all []Deep) {
 	return all
 }
 
-// MaxSearched limits the directories in which workflows are looked for.
-const MaxSearched = 5000
+// maxSearched limits the directories in which workflows are looked for.
+const maxSearched = 5000

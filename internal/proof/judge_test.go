@@ -239,7 +239,10 @@ func TestAStatementIsNeededForWhatThePolicySays(t *testing.T) {
 	docs := r.commitAll()
 	r.put("src/a.go", "x")
 	both := r.commitAll()
-	p, err := parsePolicy([]byte(`{"policy": 1, "skills": {"release": ["src/**"], "write": ["docs/*.md"], "other": ["none"]}}`))
+	r.put("app/[slug]/page.tsx", "x")
+	app := r.commitAll()
+	p, err := parsePolicy([]byte(`{"policy": 1, "skills": {"release": ["src/**"], "write": ["docs/*.md"], "other": ["none"],
+		"app": ["./app/[slug]/**"]}}`))
 	require.NoError(t, err)
 	missing := func(base, commit string, found ...verdict) (skills []string) {
 		all, err := judge{in: r.repository, commit: commit, base: base, policy: p}.missing(t.Context(), found)
@@ -255,6 +258,7 @@ func TestAStatementIsNeededForWhatThePolicySays(t *testing.T) {
 	require.Equal(t, []string{"release", "write"}, missing(base, both))
 	require.Equal(t, []string{"release"}, missing(docs, both))
 	require.Empty(t, missing(both, both))
+	require.Equal(t, []string{"app"}, missing(both, app))
 	require.Equal(t, []string{"release", "write"}, missing("", both), "without a branch every file counts")
 	require.Equal(t, []string{"write"}, missing(base, both, verdict{Skill: "release", Holds: true}, verdict{Skill: "write"}))
 }
@@ -306,17 +310,22 @@ func TestAReplacedCommitIsNotBelieved(t *testing.T) {
 
 func TestPoliciesThatAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		`{}`:                                    `"policy" is 0, want 1`,
-		`{"policy": 2}`:                         `"policy" is 2, want 1`,
-		`{"policy": 1, "ingore": []}`:           `1:15: unknown member "ingore"`,
-		`{"policy": 1, "policy": 1}`:            "duplicate",
-		`{"policy": 1, "ignore": ["["]}`:        `"[" is not a pattern of paths`,
-		`{"policy": 1, "skills": {"a": [""]}}`:  `"" is not a pattern of paths`,
-		`{"policy": 1, "maxAge": "30"}`:         "want an age such as 30d",
-		`{"policy": 1, "maxAge": "-3d"}`:        "want an age such as 30d",
-		`{"policy": 1, "maxAge": "0d"}`:         "want an age such as 30d",
-		`{"policy": 1, "maxAge": "d"}`:          "want an age such as 30d",
-		`{"policy": 1, "unenforced": "always"}`: "1:29",
+		`{}`:                                   `"policy" is 0, want 1`,
+		`{"policy": 2}`:                        `"policy" is 2, want 1`,
+		`{"policy": 1, "ingore": []}`:          `1:15: unknown member "ingore"`,
+		`{"policy": 1, "policy": 1}`:           "duplicate",
+		`{"policy": 1, "skills": {"a": [""]}}`: `1: "": the path is blank`,
+		"{\"policy\": 1,\n\"ignore\": [\"[0-9].md\"]}":   `2: "[0-9].md": [0-9] stands for these characters themselves: write ? for any character`,
+		`{"policy": 1, "ignore": ["{a,b}"]}`:             `1: "{a,b}": braces are not expanded: list each pattern`,
+		`{"policy": 1, "ignore": ["!a"]}`:                `1: "!a": a pattern cannot be negated: list what is wanted`,
+		`{"policy": 1, "skills": {"a": ["docs/"]}}`:      `1: "docs/": this is a directory: write docs/** for what is in it`,
+		`{"policy": 1, "skills": {"a": ["docs/**.md"]}}`: `1: "docs/**.md": ** has to stand alone between slashes, as in docs/**/*.md`,
+		`{"policy": 1, "skills": {"a": ["/docs/x"]}}`:    `1: "/docs/x": want a path relative to the project's directory`,
+		`{"policy": 1, "maxAge": "30"}`:                  "want an age such as 30d",
+		`{"policy": 1, "maxAge": "-3d"}`:                 "want an age such as 30d",
+		`{"policy": 1, "maxAge": "0d"}`:                  "want an age such as 30d",
+		`{"policy": 1, "maxAge": "d"}`:                   "want an age such as 30d",
+		`{"policy": 1, "unenforced": "always"}`:          "1:29",
 	} {
 		_, err := parsePolicy([]byte(text))
 		require.ErrorContains(t, err, want, text)

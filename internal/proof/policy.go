@@ -1,7 +1,9 @@
 package proof
 
 import (
+	"bytes"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -53,16 +55,27 @@ func parsePolicy(data []byte) (p policy, err error) {
 			return policy{}, err
 		}
 	}
-	all := slices.Clone(p.Ignore)
-	for _, more := range p.Skills {
-		all = append(all, more...)
-	}
-	for _, text := range all {
-		if _, err := path.Match(text, ""); err != nil || text == "" {
-			return policy{}, fmt.Errorf("%q is not a pattern of paths", text)
+	for _, patterns := range append(slices.Collect(maps.Values(p.Skills)), p.Ignore) {
+		for i, text := range patterns {
+			if wrong := pattern.DeepFault(text); wrong != "" {
+				return policy{}, fmt.Errorf("%s%q: %s", lineOf(data, text), text, wrong)
+			}
+			if class := pattern.Class(text); class != "" {
+				const why = "stands for these characters themselves: write ? for any character"
+				return policy{}, fmt.Errorf("%s%q: %s %s", lineOf(data, text), text, class, why)
+			}
+			patterns[i] = path.Clean(text)
 		}
 	}
 	return p, nil
+}
+
+// lineOf returns the line of a text in a file of JSON, for the beginning of an error.
+func lineOf(data []byte, text string) string {
+	if at := bytes.Index(data, jsonx.Quote(text)); at >= 0 {
+		return fmt.Sprintf("%d: ", jsonx.PositionAt(data, at).Line)
+	}
+	return ""
 }
 
 // needed returns the skills of which changes of these paths need a statement, each with the first such path.

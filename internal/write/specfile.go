@@ -114,8 +114,8 @@ const maxSearched = 50_000
 func specsBelow(dir string) ([]string, error) {
 	below, complete := locator.SpecsBelow(locator.OS{}, dir, maxSearched)
 	if !complete {
-		return nil, command.Fail(command.ExitNo, fmt.Errorf("%s: more than %d directories are below, and not all were searched", dir, maxSearched),
-			"name the directories with workflows")
+		return nil, command.Fail(command.ExitNo,
+			fmt.Errorf("%s: more than %d directories are below, and not all were searched", dir, maxSearched), "name the directories with workflows")
 	}
 	return below, nil
 }
