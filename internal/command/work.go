@@ -17,6 +17,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/presence"
+	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/startup"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -118,7 +119,7 @@ func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (
 		return nil, err
 	}
 	here, _ := os.Getwd()
-	l := &listWork{hook.NewFrame(s, found), progress.Way{Program: hook.OwnPath(), Named: f.list}.In(here), s, f.json, found, "", nil}
+	l := &listWork{hook.NewFrame(s, found), progress.Way{Program: programs.AsTyped(), Named: f.list}.In(here), s, f.json, found, "", nil}
 	l.Apply, l.Via, l.Began, l.Log = true, Sender(s, found.Dir), startup.Began, hook.ToLog(s)
 	if found.Newest {
 		l.note = "(This is the newest list of the project, that of session " + found.Session + ".) "

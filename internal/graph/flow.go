@@ -166,7 +166,7 @@ func (s Step) notes() (notes []string) {
 		}
 	}
 	if len(forward) > 1 && !s.State.isDone() {
-		notes = append(notes, "ends as "+strings.Join(forward, " or "))
+		notes = append(notes, "ends as "+message.Alternatives(forward))
 	}
 	notes = append(notes, s.Gates...)
 	if s.Decides != "" {

@@ -66,6 +66,25 @@ func Path() (string, error) {
 	return self, nil
 }
 
+// AsTyped returns the word by which the shell that has started this program runs it again: Fsmtx if that is what PATH finds,
+// else its path. It is Fsmtx if the path is unknown.
+func AsTyped() string {
+	self, err := Path()
+	if err != nil {
+		return Fsmtx
+	}
+	found, err := exec.LookPath(Fsmtx)
+	if err != nil {
+		return self
+	}
+	a, err := os.Stat(found)
+	b, failed := os.Stat(self)
+	if err == nil && failed == nil && os.SameFile(a, b) {
+		return Fsmtx
+	}
+	return self
+}
+
 // FindTools returns the path of Tools: this program's, or in the directory of this program, or else on PATH.
 //
 // Errors: errMissing, and those of filepath.Abs.

@@ -22,7 +22,7 @@ import (
 
 const pluginLong = `Writes a complete plugin for Claude Code into DIR, and a marketplace that offers it:
 the manifests, the hooks, this program as bin/fsmtx, and the sample skill
-release-checklist, whose five steps become tasks when it is invoked.
+release-checklist, whose six steps become tasks when it is invoked.
 
 The plugin has its own hooks, so its users do not need "fsmtx install". One of the hooks
 reports at the start of a session if the program does not run on that machine.

@@ -50,7 +50,7 @@ func TestStepsDocumentation(t *testing.T) {
 			{map[string]string{"dist/a.tar.gz": compressed()}, 4, "completed", ""},
 			{map[string]string{"dist/checksums.txt": ""}, 5, "in_progress", "cannot be started: it needs dist/checksums.txt"},
 			{map[string]string{"dist/checksums.txt": "x"}, 5, "in_progress", ""},
-			{nil, 5, "completed", "Is the release published, and does it install?"},
+			{nil, 5, "completed", "Publish what is in dist?"},
 		},
 		"tdd": {
 			{map[string]string{"Makefile": makefile, "code": "x"}, 1, "completed", "every test passes"},
