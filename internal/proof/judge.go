@@ -32,6 +32,8 @@ type verdict struct {
 	Key      string   `json:"key"`    // its fingerprint
 	Problems []string `json:"problems"`
 	Notes    []string `json:"notes"` // what was not compared, and what a person should look at
+
+	project string // in which the run was
 }
 
 // unreadable returns the verdict about a file that cannot be read.
@@ -54,7 +56,7 @@ func (j judge) of(ctx context.Context, file string, data []byte) (v verdict, err
 		v.Problems = append(v.Problems, fmt.Sprintf("%v (%s)", err, v.Key))
 		return v, nil
 	}
-	v.Skill = s.Predicate.Skill
+	v.Skill, v.project = s.Predicate.Skill, s.Predicate.Project
 	v.Problems = append(v.Problems, j.policy.judge(s.Predicate, j.now)...)
 	for _, look := range []func(context.Context, Statement) (problems, notes []string, err error){j.subject, j.workflow, j.produced} {
 		problems, notes, err := look(ctx, s)
@@ -92,11 +94,41 @@ func (j judge) subject(ctx context.Context, s Statement) (problems, notes []stri
 	return nil, nil, err
 }
 
-// workflow compares the file with the steps.
+// workflow compares the files with the steps, of the run and of what was under its steps, and the project.
 func (j judge) workflow(ctx context.Context, s Statement) (problems, notes []string, err error) {
-	f := s.Predicate.FSM
+	r := s.Predicate
+	wanted := j.policy.Skills[r.Skill]
+	switch {
+	case wanted.Workflow != "" && wanted.Workflow != r.FSM.Path:
+		problems = append(problems, fmt.Sprintf("the run was by the workflow %q, and the policy wants %s", r.FSM.Path, wanted.Workflow))
+	case wanted.Workflow == "":
+		all, err := j.in.workflowsNamed(ctx, j.commit, r.Skill)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(all) > 1 {
+			problems = append(problems, fmt.Sprintf("the commit has several workflows %s (%s), so the policy has to name one: {\"workflow\": %q, \"paths\": …}",
+				r.Skill, words(all), all[0]))
+		}
+	}
+	if wanted.Project != "" && wanted.Project != r.Project {
+		problems = append(problems, fmt.Sprintf("the run was in the project %s, and the policy wants one in %s", r.Project, wanted.Project))
+	}
+	for _, w := range r.workflows() {
+		problem, note, err := j.file(ctx, w)
+		if err != nil {
+			return nil, nil, err
+		}
+		problems, notes = append(problems, problem...), append(notes, note...)
+	}
+	return problems, notes, nil
+}
+
+// file compares the file of a workflow with that of the commit, and that with the one of the base branch.
+func (j judge) file(ctx context.Context, w Nested) (problems, notes []string, err error) {
+	f := w.FSM
 	if f.Path == "" {
-		return []string{"the workflow of " + s.Predicate.Skill + " is not a file of the repository"}, nil, nil
+		return []string{"the workflow of " + w.Skill + " is not a file of the repository"}, nil, nil
 	}
 	there, err := j.in.digest(ctx, j.commit, f.Path)
 	switch {
@@ -138,21 +170,42 @@ func (j judge) produced(ctx context.Context, s Statement) (problems, notes []str
 	return problems, notes, nil
 }
 
-// missing returns a verdict for each skill of which the policy wants a statement that none of these is.
+// missing returns a verdict for each skill of which the policy wants a statement that none of these is. If nothing was demanded of the
+// commit, and nothing was judged, that is a problem, too, unless the policy says otherwise.
 func (j judge) missing(ctx context.Context, found []verdict) (all []verdict, err error) {
-	if len(j.policy.Skills) == 0 {
-		return nil, nil
-	}
-	paths, err := j.in.changedSince(ctx, j.base, j.commit)
-	if err != nil {
-		return nil, err
-	}
-	needed := j.policy.needed(paths)
-	for _, skill := range slices.Sorted(maps.Keys(needed)) {
-		if !slices.ContainsFunc(found, func(v verdict) bool { return v.Skill == skill && v.Holds }) {
-			all = append(all, verdict{Skill: skill, Notes: []string{}, Problems: []string{
-				fmt.Sprintf("no statement of %s holds, which %s needs by the policy", skill, strings.TrimSpace(needed[skill]))}})
+	var needed map[string][]string
+	if len(j.policy.Skills) > 0 {
+		paths, err := j.in.changedSince(ctx, j.base, j.commit)
+		if err != nil {
+			return nil, err
 		}
+		needed = j.policy.needed(paths)
+	}
+	for _, skill := range slices.Sorted(maps.Keys(needed)) {
+		left, wanted, others := needed[skill], j.policy.Skills[skill], []string{}
+		for _, v := range found {
+			if v.Skill == skill && v.Holds {
+				left = slices.DeleteFunc(left, func(name string) bool { return wanted.Project != "" || v.covers(name) })
+				others = append(others, v.project)
+			}
+		}
+		if len(left) == 0 {
+			continue
+		}
+		text := fmt.Sprintf("no statement of %s holds, which %s needs by the policy", skill, strings.TrimSpace(left[0]))
+		if len(others) > 0 {
+			text += fmt.Sprintf(": those that hold are of runs in %s; \"project\" in the policy says in which one a run counts for all", words(others))
+		}
+		all = append(all, verdict{Skill: skill, Notes: []string{}, Problems: []string{text}})
+	}
+	if len(found) == 0 && len(needed) == 0 && !j.policy.Nothing {
+		all = append(all, verdict{Notes: []string{}, Problems: []string{"the policy demands nothing of this change, and there is no statement: " +
+			"no path was changed that it names under \"skills\"; if that is fine, the policy says \"nothing\": true"}})
 	}
 	return all, nil
+}
+
+// covers reports whether a run counts for a path: whether that is in its project.
+func (v verdict) covers(name string) bool {
+	return v.project == "." || strings.HasPrefix(name, v.project+"/")
 }

@@ -129,6 +129,28 @@ func TestWhatHoldsAndWhatDoesNot(t *testing.T) {
 			[]string{`skip: a person's word on step "Sign" at 2026-11-28T12:00:00Z: no key`}, nil},
 		"an override that the policy allows": {`{"policy": 1, "overrides": ["Sign"]}`,
 			run(func(r *Run) { r.Steps[1].State, r.Overrides = isSkipped, []Override{override} }), nil, nil},
+		"an override that the policy allows for another kind": {`{"policy": 1, "overrides": {"done": ["Sign"]}}`,
+			run(func(r *Run) { r.Steps[1].State, r.Overrides = isSkipped, []Override{override} }),
+			[]string{`skip: a person's word on step "Sign" at 2026-11-28T12:00:00Z: no key`}, nil},
+		"an override that the policy allows for this kind": {`{"policy": 1, "overrides": {"skip": ["Sign"]}}`,
+			run(func(r *Run) { r.Steps[1].State, r.Overrides = isSkipped, []Override{override} }), nil, nil},
+		"an end of which the policy allows one step": {`{"policy": 1, "overrides": ["Sign"]}`, run(func(r *Run) {
+			r.Steps[1].State = notNeeded
+			r.Overrides = []Override{{Time: someTime, Kind: "end", Step: 2, Subject: "Sign", Because: "enough", NotNeeded: []string{"Tag"}}}
+		}), []string{`end: a person's word on step "Sign" at 2026-11-28T12:00:00Z made step "Tag" unnecessary`}, nil},
+		"an end of which the policy allows all": {`{"policy": 1, "overrides": {"end": ["Sign", "Tag"]}}`, run(func(r *Run) {
+			r.Overrides = []Override{{Time: someTime, Kind: "end", Step: 2, Subject: "Sign", NotNeeded: []string{"Tag"}}}
+		}), nil, nil},
+		"a terminal that the agent could have opened": {"", run(func(r *Run) {
+			r.Overrides = []Override{{Time: someTime, Kind: isYoung, Step: 2, Subject: "Sign", Because: "pts/5"}}
+		}), []string{`young: a person's word on step "Sign"`}, nil},
+		"a yes in a terminal": {"", run(func(r *Run) { r.Steps[1].Decisions = []Decision{{Time: someTime, Answer: "yes", How: "terminal"}} }), nil, nil},
+		"a yes in a terminal, where the policy wants a question": {`{"policy": 1, "approvals": "question"}`,
+			run(func(r *Run) { r.Steps[1].Decisions = []Decision{{Time: someTime, Answer: "yes", How: "terminal"}} }),
+			[]string{`step "Sign" was answered in a terminal at 2026-11-28T12:00:00Z, and the policy wants a question of the client`}, nil},
+		"a yes to a question": {`{"policy": 1, "approvals": "question"}`,
+			run(func(r *Run) { r.Steps[1].Decisions = []Decision{{Time: someTime, Answer: "yes", How: "approval"}} }), nil, nil},
+		"it ended before it began": {"", run(func(r *Run) { r.Ended = r.Began.Add(-time.Second) }), []string{"before it began"}, nil},
 		"not enforced": {"", run(func(r *Run) { r.Unenforced = []Span{{someTime, someTime, "hooks were off"}} }),
 			[]string{"the steps were not enforced from 2026-11-28T12:00:00Z to 2026-11-28T12:00:00Z: hooks were off"}, nil},
 		"not enforced, which the policy allows": {`{"policy": 1, "unenforced": true}`,
@@ -178,6 +200,39 @@ func TestWhatHoldsAndWhatDoesNot(t *testing.T) {
 			[]string{"the commit does not have the workflow's file, fsm.json"}, nil},
 		"a workflow that is a directory": {"", run(func(r *Run) { r.FSM.Path = "skills" }),
 			[]string{"the commit does not have the workflow's file, skills"}, nil},
+		"a workflow at another path": {`{"policy": 1, "skills": {"release": {"workflow": "other/release/fsm.json", "paths": ["x"]}}}`, nil,
+			[]string{`the run was by the workflow "skills/release/fsm.json", and the policy wants other/release/fsm.json`}, nil},
+		"a workflow at the path of the policy": {`{"policy": 1, "skills": {"release": {"workflow": "skills/release/fsm.json", "paths": ["x"]}}}`, nil, nil, nil},
+		"a workflow of which the commit has two": {"", func(w world) func(*Statement) {
+			w.r.put("a/release/fsm.json", "[]")
+			w.j.commit = w.r.commitAll()
+			return func(s *Statement) { s.Subject[0].Digest.Commit = w.j.commit }
+		}, []string{`the commit has several workflows release (a/release/fsm.json, skills/release/fsm.json), so the policy has to name one`}, nil},
+		"a workflow in a folder that ends alike": {"", func(w world) func(*Statement) {
+			w.r.put("a/prerelease/fsm.json", "[]")
+			w.j.commit = w.r.commitAll()
+			return func(s *Statement) { s.Subject[0].Digest.Commit = w.j.commit }
+		}, nil, nil},
+		"another nested workflow": {"", func(w world) func(*Statement) {
+			w.r.put("skills/notes/fsm.json", "[1]")
+			w.j.commit = w.r.commitAll()
+			return func(s *Statement) {
+				s.Subject[0].Digest.Commit = w.j.commit
+				s.Predicate.Nested = []Nested{{"notes", 1, File{"skills/notes/fsm.json", digest("[]")}}}
+			}
+		}, []string{"the run was by another skills/notes/fsm.json than the commit has"}, nil},
+		"the nested workflow": {"", func(w world) func(*Statement) {
+			w.r.put("skills/notes/fsm.json", "[1]")
+			w.j.commit = w.r.commitAll()
+			return func(s *Statement) {
+				s.Subject[0].Digest.Commit = w.j.commit
+				s.Predicate.Nested = []Nested{{"notes", 1, File{"skills/notes/fsm.json", digest("[1]")}}}
+			}
+		}, nil, nil},
+		"a nested workflow elsewhere": {"", run(func(r *Run) { r.Nested = []Nested{{"notes", 1, File{"", digest("[]")}}} }),
+			[]string{"the workflow of notes is not a file of the repository"}, nil},
+		"another project": {`{"policy": 1, "skills": {"release": {"project": "packages/b", "paths": ["x"]}}}`, nil,
+			[]string{"the run was in the project ., and the policy wants one in packages/b"}, nil},
 		"another file": {"", func(world) func(*Statement) {
 			return func(s *Statement) { s.Subject[1].Digest.SHA256 = digest("others") }
 		}, []string{"dist/notes.md is not the file that was produced"}, nil},
@@ -245,6 +300,7 @@ func TestAStatementIsNeededForWhatThePolicySays(t *testing.T) {
 		"app": ["./app/[slug]/**"]}}`))
 	require.NoError(t, err)
 	missing := func(base, commit string, found ...verdict) (skills []string) {
+		found = append(found, verdict{Skill: "none"})
 		all, err := judge{in: r.repository, commit: commit, base: base, policy: p}.missing(t.Context(), found)
 		require.NoError(t, err)
 		for _, v := range all {
@@ -260,7 +316,55 @@ func TestAStatementIsNeededForWhatThePolicySays(t *testing.T) {
 	require.Empty(t, missing(both, both))
 	require.Equal(t, []string{"app"}, missing(both, app))
 	require.Equal(t, []string{"release", "write"}, missing("", both), "without a branch every file counts")
-	require.Equal(t, []string{"write"}, missing(base, both, verdict{Skill: "release", Holds: true}, verdict{Skill: "write"}))
+	require.Equal(t, []string{"write"}, missing(base, both, verdict{Skill: "release", Holds: true, project: "."}, verdict{Skill: "write"}))
+}
+
+// TestARunCountsForItsProject: a run in packages/a proves nothing for packages/b, unless the policy says so.
+func TestARunCountsForItsProject(t *testing.T) {
+	r := aRepository(t)
+	base := r.git("rev-parse", "HEAD")
+	r.put("packages/a/x", "x")
+	r.put("packages/b/x", "x")
+	r.put("packages/ab/x", "x")
+	missing := func(policy string, projects ...string) string {
+		p, err := parsePolicy([]byte(policy))
+		require.NoError(t, err)
+		found := []verdict{{Skill: "other"}}
+		for _, project := range projects {
+			found = append(found, verdict{Skill: "release", Holds: true, project: project})
+		}
+		all, err := judge{in: r.repository, commit: r.commitAll(), base: base, policy: p}.missing(t.Context(), found)
+		require.NoError(t, err)
+		if len(all) == 0 {
+			return ""
+		}
+		return all[0].Problems[0]
+	}
+	const all = `{"policy": 1, "skills": {"release": ["packages/**"]}}`
+	require.Contains(t, missing(all), "no statement of release holds, which packages/a/x needs")
+	require.Contains(t, missing(all, "packages/a"), "which packages/ab/x needs by the policy: those that hold are of runs in packages/a;")
+	require.Contains(t, missing(all, "packages/a", "packages/ab"), "packages/b/x")
+	require.Empty(t, missing(all, "packages/a", "packages/ab", "packages/b"))
+	require.Empty(t, missing(all, "packages"))
+	require.Empty(t, missing(all, "."))
+	require.Empty(t, missing(`{"policy": 1, "skills": {"release": {"paths": ["packages/**"], "project": "packages/a"}}}`, "packages/a"))
+}
+
+// TestSomethingIsDemanded: a job in which nothing was demanded is not green by itself.
+func TestSomethingIsDemanded(t *testing.T) {
+	r := aRepository(t)
+	base := r.git("rev-parse", "HEAD")
+	for policy, want := range map[string]int{`{"policy": 1, "skills": {"release": ["src/**"]}}`: 1, `{"policy": 1}`: 1,
+		`{"policy": 1, "nothing": true, "skills": {"release": ["src/**"]}}`: 0, `{"policy": 1, "nothing": false}`: 1} {
+		p, err := parsePolicy([]byte(policy))
+		require.NoError(t, err)
+		all, err := judge{in: r.repository, commit: base, base: base, policy: p}.missing(t.Context(), nil)
+		require.NoError(t, err)
+		require.Len(t, all, want, policy)
+		all, err = judge{in: r.repository, commit: base, base: base, policy: p}.missing(t.Context(), []verdict{{Skill: "release", Holds: true}})
+		require.NoError(t, err)
+		require.Empty(t, all, "that a statement holds was demanded")
+	}
 }
 
 // TestNothingThatARepositoryNamesIsRun: programs in its configuration, attributes and hooks.
@@ -310,22 +414,50 @@ func TestAReplacedCommitIsNotBelieved(t *testing.T) {
 
 func TestPoliciesThatAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		`{}`:                                   `"policy" is 0, want 1`,
-		`{"policy": 2}`:                        `"policy" is 2, want 1`,
-		`{"policy": 1, "ingore": []}`:          `1:15: unknown member "ingore"`,
-		`{"policy": 1, "policy": 1}`:           "duplicate",
-		`{"policy": 1, "skills": {"a": [""]}}`: `1: "": the path is blank`,
-		"{\"policy\": 1,\n\"ignore\": [\"[0-9].md\"]}":   `2: "[0-9].md": [0-9] stands for these characters themselves: write ? for any character`,
-		`{"policy": 1, "ignore": ["{a,b}"]}`:             `1: "{a,b}": braces are not expanded: list each pattern`,
-		`{"policy": 1, "ignore": ["!a"]}`:                `1: "!a": a pattern cannot be negated: list what is wanted`,
-		`{"policy": 1, "skills": {"a": ["docs/"]}}`:      `1: "docs/": this is a directory: write docs/** for what is in it`,
-		`{"policy": 1, "skills": {"a": ["docs/**.md"]}}`: `1: "docs/**.md": ** has to stand alone between slashes, as in docs/**/*.md`,
-		`{"policy": 1, "skills": {"a": ["/docs/x"]}}`:    `1: "/docs/x": want a path relative to the project's directory`,
-		`{"policy": 1, "maxAge": "30"}`:                  "want an age such as 30d",
-		`{"policy": 1, "maxAge": "-3d"}`:                 "want an age such as 30d",
-		`{"policy": 1, "maxAge": "0d"}`:                  "want an age such as 30d",
-		`{"policy": 1, "maxAge": "d"}`:                   "want an age such as 30d",
-		`{"policy": 1, "unenforced": "always"}`:          "1:29",
+		`{}`:                                                         "this is empty",
+		`{"ignore": ["a"]}`:                                          `"policy" is 0, want 1`,
+		`{"policy": 2}`:                                              `"policy" is 2, want 1`,
+		`{"policy": 1, "ingore": ["x"]}`:                             `1:15: unknown member "ingore"`,
+		`{"policy": 1, "policy": 1}`:                                 "duplicate",
+		`{"policy": 1, "skills": {"a": [""]}}`:                       "this text is blank",
+		"{\"policy\": 1,\n\"ignore\": [\"[0-9].md\"]}":               `2: "[0-9].md": [0-9] stands for these characters themselves: write ? for any character`,
+		`{"policy": 1, "ignore": ["{a,b}"]}`:                         `1: "{a,b}": braces are not expanded: list each pattern`,
+		`{"policy": 1, "ignore": ["!a"]}`:                            `1: "!a": a pattern cannot be negated: list what is wanted`,
+		`{"policy": 1, "skills": {"a": ["docs/"]}}`:                  `1: "docs/": this is a directory: write docs/** for what is in it`,
+		`{"policy": 1, "skills": {"a": ["docs/**.md"]}}`:             `1: "docs/**.md": ** has to stand alone between slashes, as in docs/**/*.md`,
+		`{"policy": 1, "skills": {"a": ["/docs/x"]}}`:                `1: "/docs/x": want a path relative to the project's directory`,
+		`{"policy": 1, "ignore": ["docs/* "]}`:                       `"docs/* " begins or ends with white space`,
+		`{"policy": 1, "ignore": []}`:                                "1:26: this is empty",
+		`{"policy": 1, "skills": {}}`:                                "this is empty",
+		`{"policy": 1, "skills": {"a": []}}`:                         "this is empty",
+		`{"policy": 1, "signers": []}`:                               "this is empty",
+		`{"policy": 1, "skills": {"a": null}}`:                       "1:31: null says nothing: leave the member out",
+		`{"policy": 1, "maxAge": null}`:                              "null says nothing",
+		`{"policy": null}`:                                           "null says nothing",
+		`{"policy": 1, "skills": {"": ["x"]}}`:                       "this text is blank",
+		`{"policy": 1, "signers": [" "]}`:                            "this text is blank",
+		`{"policy": 1, "skills": {"a": "x"}}`:                        "1:",
+		`{"policy": 1, "skills": {"a": {"path": ["x"]}}}`:            `unknown member "path"`,
+		`{"policy": 1, "skills": {"a": {"workflow": "x/fsm.json"}}}`: `an entry has no "paths"`,
+		`{"policy": 1, "skills": {"a": {"workflow": "./x/fsm.json", "paths": ["x"]}}}`: "written as git writes them",
+		`{"policy": 1, "skills": {"a": {"project": "../x", "paths": ["x"]}}}`:          "written as git writes them",
+		`{"policy": 1, "skills": {"a": {"after": ["{a}"], "paths": ["x"]}}}`:           "braces are not expanded",
+		`{"policy": 1, "after": ["x/"]}`:                                               "this is a directory: write x/**",
+		`{"policy": 1, "overrides": {"skipped": ["x"]}}`:                               `nothing is gone past by "skipped", want skip, done`,
+		`{"policy": 1, "overrides": "x"}`:                                              "1:",
+		`{"policy": 1, "approvals": "terminal"}`:                                       `want "question"`,
+		`{"policy": 1, "content": "all"}`:                                              `"content" is "all", want "any"`,
+		`{"policy": 1, "checks": "Test"}`:                                              "1:",
+		`{"policy": 1, "nothing": "yes"}`:                                              "1:",
+		`{"policy": "1"}`:                                                              "1:12",
+		`{"policy": 1, "Ignore": ["x"]}`:                                               `unknown member "Ignore"`,
+		`{"policy": 1, "maxAge": ""}`:                                                  "this text is blank",
+		`[]`:                                                                           "this is empty",
+		`{"policy": 1, "maxAge": "30"}`:                                                "want an age such as 30d",
+		`{"policy": 1, "maxAge": "-3d"}`:                                               "want an age such as 30d",
+		`{"policy": 1, "maxAge": "0d"}`:                                                "want an age such as 30d",
+		`{"policy": 1, "maxAge": "d"}`:                                                 "want an age such as 30d",
+		`{"policy": 1, "unenforced": "always"}`:                                        "1:29",
 	} {
 		_, err := parsePolicy([]byte(text))
 		require.ErrorContains(t, err, want, text)

@@ -2,30 +2,107 @@ package proof
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
-	"maps"
+	"io"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/pattern"
 )
 
 // policy is what a repository demands of statements. The zero value demands all that can be demanded, and allows every signer.
 type policy struct {
-	Version    int                 `json:"policy"`
-	Skills     map[string][]string `json:"skills"`     // patterns of the paths that need a statement of the skill
-	Ignore     []string            `json:"ignore"`     // patterns of paths that may differ between the subject and the commit
-	Overrides  []string            `json:"overrides"`  // subjects of steps that may have been gone past
-	Unenforced bool                `json:"unenforced"` // the steps need not have been enforced all the time
-	Signers    []string            `json:"signers"`    // principals, of whom one has to have signed; empty for every allowed one
-	MaxAge     string              `json:"maxAge"`     // how long ago the run may have ended; empty for any time
+	Version    int               `json:"policy"`
+	Skills     map[string]demand `json:"skills"`
+	Ignore     []string          `json:"ignore"` // patterns of paths that may differ between what a run stood on and the commit
+	Overrides  overrides         `json:"overrides"`
+	Approvals  string            `json:"approvals"`  // how a person has to have answered; empty for any way
+	Unenforced bool              `json:"unenforced"` // the steps need not have been enforced all the time
+	Signers    []string          `json:"signers"`    // principals, of whom one has to have signed; empty for every allowed one
+	MaxAge     string            `json:"maxAge"`     // how long ago the run may have ended; empty for any time
+	Nothing    bool              `json:"nothing"`    // a change of which nothing is demanded is fine
+	standing
 
 	maxAge time.Duration // 0 for any time
+}
+
+// demand is what a change of some paths needs: a statement of a skill.
+type demand struct {
+	Workflow string   `json:"workflow"` // path of its fsm.json in the repository; empty for the only one of that name
+	Project  string   `json:"project"`  // the directory in which a run counts for all Paths; empty for each run the directory that it was in
+	Paths    []string `json:"paths"`    // patterns
+	standing
+}
+
+// standing says on which content the checks of a run have to have passed.
+type standing struct {
+	Checks  []string `json:"checks"`  // subjects of steps; empty for the check that passed last
+	After   []string `json:"after"`   // patterns of paths that later steps write
+	Content string   `json:"content"` // anyContent, or empty for that of the commit
+}
+
+// Values of the members of a policy that have only one.
+const (
+	anyContent = "any"
+	inDialogs  = "question"
+)
+
+// overrides are the subjects of steps that may have been gone past, for each kind of Override; those for "" by every kind.
+type overrides map[string][]string
+
+// theKinds are those of Override.
+var theKinds = []string{"skip", "done", "reopen", "end", "allow", isYoung}
+
+// isYoung is the kind of an Override that is a person's word in a terminal which the agent could have opened.
+const isYoung = "young"
+
+func (o *overrides) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() == '[' {
+		var all []string
+		err := json.UnmarshalDecode(d, &all)
+		*o = overrides{"": all}
+		return err
+	}
+	all := map[string][]string{}
+	if err := json.UnmarshalDecode(d, &all); err != nil {
+		return err
+	}
+	for kind := range all {
+		if !slices.Contains(theKinds, kind) {
+			return fmt.Errorf("\"overrides\": nothing is gone past by %q, want %s", kind, message.Alternatives(theKinds))
+		}
+	}
+	*o = all
+	return nil
+}
+
+// allow reports whether a step with this subject may have been gone past.
+func (o overrides) allow(kind, subject string) bool {
+	return slices.Contains(o[kind], subject) || slices.Contains(o[""], subject)
+}
+
+func (d *demand) UnmarshalJSONFrom(from *jsontext.Decoder) error {
+	if from.PeekKind() == '[' {
+		return json.UnmarshalDecode(from, &d.Paths)
+	}
+	type plain demand
+	if err := json.UnmarshalDecode(from, (*plain)(d)); err != nil {
+		return err
+	}
+	if d.Paths == nil {
+		return fmt.Errorf("\"skills\": an entry has no \"paths\"")
+	}
+	return nil
 }
 
 // parseAge parses 30d, 12h or 90m.
@@ -42,8 +119,12 @@ func parseAge(text string) (time.Duration, error) {
 
 const policyVersion = 1
 
-// parsePolicy parses the file of a policy.
+// parsePolicy parses the file of a policy. What cannot be meant is an error: a policy that demands less than its author believes is
+// worse than none.
 func parsePolicy(data []byte) (p policy, err error) {
+	if err := checkValues(data); err != nil {
+		return policy{}, err
+	}
 	if err := json.Unmarshal(data, &p, strictly); err != nil {
 		return policy{}, jsonx.Explain(data, err)
 	}
@@ -55,19 +136,81 @@ func parsePolicy(data []byte) (p policy, err error) {
 			return policy{}, err
 		}
 	}
-	for _, patterns := range append(slices.Collect(maps.Values(p.Skills)), p.Ignore) {
+	if p.Approvals != "" && p.Approvals != inDialogs {
+		return policy{}, fmt.Errorf("\"approvals\" is %q, want %q, or leave it out for an answer in any way", p.Approvals, inDialogs)
+	}
+	lists := [][]string{p.Ignore}
+	for skill, d := range p.Skills {
+		if d.Workflow != "" && !isPath(d.Workflow) || d.Project != "" && !isPath(d.Project) {
+			return policy{}, fmt.Errorf("\"skills\": %q: want paths from the top of the repository, written as git writes them: skills/release/fsm.json", skill)
+		}
+		lists = append(lists, d.Paths)
+	}
+	for _, s := range p.standings() {
+		if s.Content != "" && s.Content != anyContent {
+			return policy{}, fmt.Errorf("\"content\" is %q, want %q, or leave it out for the content of the commit", s.Content, anyContent)
+		}
+		lists = append(lists, s.After)
+	}
+	for _, patterns := range lists {
 		for i, text := range patterns {
-			if wrong := pattern.DeepFault(text); wrong != "" {
+			if wrong := faultOf(text); wrong != "" {
 				return policy{}, fmt.Errorf("%s%q: %s", lineOf(data, text), text, wrong)
-			}
-			if class := pattern.Class(text); class != "" {
-				const why = "stands for these characters themselves: write ? for any character"
-				return policy{}, fmt.Errorf("%s%q: %s %s", lineOf(data, text), text, class, why)
 			}
 			patterns[i] = path.Clean(text)
 		}
 	}
 	return p, nil
+}
+
+func (p policy) standings() []standing {
+	all := []standing{p.standing}
+	for _, d := range p.Skills {
+		all = append(all, d.standing)
+	}
+	return all
+}
+
+// checkValues returns an error for a value that says nothing: null, a list or an object without anything in it, a blank text, and one
+// with white space at its ends, which nothing is called by.
+func checkValues(data []byte) error {
+	d := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true)) // what is no JSON is said by the decoding
+	before := jsontext.Kind(0)
+	for {
+		start := int(d.InputOffset())
+		token, err := d.ReadToken()
+		if err == io.EOF || err != nil {
+			return nil
+		}
+		wrong := ""
+		switch kind := token.Kind(); {
+		case kind == 'n':
+			wrong = "null says nothing: leave the member out"
+		case kind == ']' && before == '[', kind == '}' && before == '{':
+			wrong = "this is empty, so it says nothing: leave the member out"
+		case kind == '"' && strings.TrimSpace(token.String()) == "":
+			wrong = "this text is blank"
+		case kind == '"' && strings.TrimSpace(token.String()) != token.String():
+			wrong = fmt.Sprintf("%q begins or ends with white space", token.String())
+		}
+		if wrong != "" {
+			start += len(data[start:]) - len(bytes.TrimLeft(data[start:], " \t\r\n,:"))
+			at := jsonx.PositionAt(data, start)
+			return fmt.Errorf("%d:%d: %s", at.Line, at.Column, wrong)
+		}
+		before = token.Kind()
+	}
+}
+
+// faultOf returns why a text is not a pattern of paths, and how to write it, or "".
+func faultOf(text string) string {
+	if wrong := pattern.DeepFault(text); wrong != "" {
+		return wrong
+	}
+	if class := pattern.Class(text); class != "" {
+		return class + " stands for these characters themselves: write ? for any character"
+	}
+	return ""
 }
 
 // lineOf returns the line of a text in a file of JSON, for the beginning of an error.
@@ -78,21 +221,38 @@ func lineOf(data []byte, text string) string {
 	return ""
 }
 
-// needed returns the skills of which changes of these paths need a statement, each with the first such path.
-func (p policy) needed(paths []string) map[string]string {
-	all := map[string]string{}
-	for skill, patterns := range p.Skills {
-		i := slices.IndexFunc(paths, func(name string) bool { return matchesAny(patterns, name) })
-		if i >= 0 {
-			all[skill] = paths[i]
+// isPath reports whether a text is the path of something in the repository, in the one way in which statements spell it.
+func isPath(text string) bool {
+	return filepath.IsLocal(text) && path.Clean(text) == text && !strings.ContainsAny(text, "\\\x00")
+}
+
+// standingOf returns on which content the checks of a skill have to have passed: as its entry says, else as the policy does for all.
+func (p policy) standingOf(skill string) standing {
+	own := p.Skills[skill].standing
+	if own.Checks == nil {
+		own.Checks = p.Checks
+	}
+	own.Content = cmp.Or(own.Content, p.Content)
+	own.After = append(slices.Clone(own.After), p.After...)
+	return own
+}
+
+// needed returns the skills of which changes of these paths need a statement, each with such paths.
+func (p policy) needed(paths []string) map[string][]string {
+	all := map[string][]string{}
+	for skill, d := range p.Skills {
+		for _, name := range paths {
+			if matchesAny(d.Paths, name) {
+				all[skill] = append(all[skill], name)
+			}
 		}
 	}
 	return all
 }
 
 // counts returns those of the paths that may not differ.
-func (p policy) counts(paths []string) []string {
-	return slices.DeleteFunc(slices.Clone(paths), func(name string) bool { return matchesAny(p.Ignore, name) })
+func (p policy) counts(paths []string, more ...string) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(name string) bool { return matchesAny(p.Ignore, name) || matchesAny(more, name) })
 }
 
 func matchesAny(patterns []string, name string) bool {
@@ -103,21 +263,17 @@ func matchesAny(patterns []string, name string) bool {
 func (p policy) judge(r Run, now time.Time) (lines []string) {
 	say := func(format string, operands ...any) { lines = append(lines, fmt.Sprintf(format, operands...)) }
 	for _, o := range r.Overrides {
-		if !slices.Contains(p.Overrides, o.Subject) {
+		if !p.Overrides.allow(o.Kind, o.Subject) {
 			say("%s: a person's word on step %q at %s: %s", o.Kind, o.Subject, moment(o.Time), o.Because)
+		}
+		for _, subject := range o.NotNeeded {
+			if !p.Overrides.allow(o.Kind, subject) {
+				say("%s: a person's word on step %q at %s made step %q unnecessary", o.Kind, o.Subject, moment(o.Time), subject)
+			}
 		}
 	}
 	for _, s := range r.Steps {
-		switch s.State {
-		case isDone, notNeeded:
-		case isSkipped:
-			overruled := slices.ContainsFunc(r.Overrides, func(o Override) bool { return o.Step == s.ID })
-			if !overruled && !slices.Contains(p.Overrides, s.Subject) {
-				say("step %q was skipped", s.Subject)
-			}
-		default:
-			say("step %q is %s", s.Subject, s.State)
-		}
+		lines = append(lines, p.judgeStep(s, r)...)
 	}
 	for _, u := range r.Unenforced {
 		if !p.Unenforced {
@@ -127,6 +283,8 @@ func (p policy) judge(r Run, now time.Time) (lines []string) {
 	switch {
 	case r.Ended.IsZero():
 		say("the run has not ended")
+	case r.Ended.Before(r.Began):
+		say("the run ended at %s, before it began", moment(r.Ended))
 	case r.Ended.After(now.Add(clockSkew)):
 		say("the run ended in the future, at %s", moment(r.Ended))
 	case p.maxAge > 0 && now.Sub(r.Ended) > p.maxAge:
@@ -134,6 +292,29 @@ func (p policy) judge(r Run, now time.Time) (lines []string) {
 	}
 	return lines
 }
+
+func (p policy) judgeStep(s Step, r Run) (lines []string) {
+	switch s.State {
+	case isDone, notNeeded:
+	case isSkipped:
+		overruled := slices.ContainsFunc(r.Overrides, func(o Override) bool { return o.Step == s.ID })
+		if !overruled && !p.Overrides.allow("skip", s.Subject) {
+			lines = append(lines, fmt.Sprintf("step %q was skipped", s.Subject))
+		}
+	default:
+		lines = append(lines, fmt.Sprintf("step %q is %s", s.Subject, s.State))
+	}
+	for _, d := range s.Decisions {
+		if p.Approvals == inDialogs && d.Answer != "" && d.How == atTerminal {
+			lines = append(lines, fmt.Sprintf("step %q was answered in a terminal at %s, and the policy wants a question of the client",
+				s.Subject, moment(d.Time)))
+		}
+	}
+	return lines
+}
+
+// atTerminal is Decision.How of a command in a person's terminal.
+const atTerminal = "terminal"
 
 // clockSkew is by how much the clocks of two machines may differ.
 const clockSkew = 5 * time.Minute

@@ -44,13 +44,19 @@ func Of(s *state.State, dir string) Run {
 		o.steps[c.ID] = o.step(c, w)
 	}
 	o.decisions(&r)
-	open := false
+	open, ended := false, r.Began
 	for _, id := range o.order {
-		r.Steps = append(r.Steps, *o.steps[id])
-		open = open || o.steps[id].State == isOpen || o.steps[id].State == isGone
+		s := o.steps[id]
+		if s.State == isOpen || s.State == isGone {
+			open, s.Ended = true, time.Time{}
+		}
+		if s.Ended.After(ended) {
+			ended = s.Ended
+		}
+		r.Steps = append(r.Steps, *s)
 	}
 	if !open {
-		r.Ended = o.last
+		r.Ended = ended // nothing that comes later renews it
 	}
 	return r
 }
@@ -124,8 +130,18 @@ func (o *recorder) add(r *Run, s *Step, e state.Evidence) {
 		return
 	}
 	if kind := e.GonePast(); kind != "" {
-		r.Overrides = append(r.Overrides, Override{Time: e.Time, Kind: kind, Step: s.ID, Subject: s.Subject, Because: e.Why, Rule: e.Rule,
-			Wrong: e.Wrong, How: string(e.By.How)})
+		past := Override{Time: e.Time, Kind: kind, Step: s.ID, Subject: s.Subject, Because: e.Why, Rule: e.Rule,
+			Wrong: e.Wrong, How: string(e.By.How)}
+		for _, id := range e.NotNeeded {
+			if made := o.steps[id]; made != nil && id != s.ID {
+				past.NotNeeded = append(past.NotNeeded, made.Subject)
+			}
+		}
+		r.Overrides = append(r.Overrides, past)
+	}
+	if e.By.Young {
+		r.Overrides = append(r.Overrides, Override{Time: e.Time, Kind: isYoung, Step: s.ID, Subject: s.Subject, How: string(e.By.How),
+			Because: "the terminal was opened after the session began, so its agent could have opened it"})
 	}
 	if why := e.NotEnforced(s.Subject); why != "" {
 		r.Unenforced = append(r.Unenforced, Span{o.last, e.Time, why})
@@ -146,17 +162,34 @@ func (o *recorder) add(r *Run, s *Step, e state.Evidence) {
 		d.Tree = relative(o.state.Step(s.ID).Workflow.Dir, e.Tree)
 	}
 	s.Decisions = append(s.Decisions, d)
-	if !e.Lets() {
-		return
+	o.times(s, e)
+}
+
+// times notes when steps began and ended. A step ended when it was first completed since it was last opened.
+func (o *recorder) times(s *Step, e state.Evidence) {
+	end := func(id int64) {
+		if s := o.steps[id]; s != nil && s.Ended.IsZero() {
+			s.Ended = e.Time
+		}
 	}
 	switch {
+	case e.Verdict == state.Lapsed:
+		s.Ended = time.Time{}
+	case !e.Lets():
+		return
 	case e.To == "in_progress" && s.Began.IsZero():
 		s.Began = e.Time
-	case e.To == "completed" && s.State != isOpen:
-		s.Ended = e.Time
+	case e.To == "completed":
+		end(s.ID)
+	}
+	for _, id := range e.NotNeeded {
+		end(id)
 	}
 	for _, id := range e.Reopens {
 		o.rounds[id]++
+		if s := o.steps[id]; s != nil {
+			s.Ended = time.Time{}
+		}
 	}
 }
 
@@ -179,6 +212,11 @@ func (p place) bind(ctx context.Context, r *Run, s *state.State) ([]Subject, err
 	w := s.Run()
 	r.Project = p.sub
 	r.FSM.Path = p.inside(w.Spec)
+	for _, n := range s.Workflows() {
+		if !n.Part && n.Parent != 0 {
+			r.Nested = append(r.Nested, Nested{n.Command, n.Parent, File{p.inside(n.Spec), n.SHA256}})
+		}
+	}
 	skill := filepath.Join(filepath.Dir(w.Spec), "SKILL.md")
 	if sum, err := p.sum(ctx, p.inside(skill), skill); err == nil {
 		r.Skillmd = &File{p.inside(skill), sum}

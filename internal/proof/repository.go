@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -132,6 +133,15 @@ func (r repository) changedSince(ctx context.Context, base, commit string) ([]st
 			"fetch the whole history (fetch-depth: 0)")
 	}
 	return r.changed(ctx, fork, commit)
+}
+
+// workflowsNamed returns the paths of the workflows of a commit that have the name of a skill: that of their folder.
+func (r repository) workflowsNamed(ctx context.Context, commit, skill string) ([]string, error) {
+	all, err := r.names(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
+	folder := skill[strings.LastIndex(skill, ":")+1:]
+	return slices.DeleteFunc(all, func(name string) bool {
+		return path.Base(name) != "fsm.json" || path.Base(path.Dir(name)) != folder
+	}), err
 }
 
 // errLink is returned for a path that is a link or a submodule in a commit.

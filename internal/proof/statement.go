@@ -2,8 +2,6 @@ package proof
 
 import (
 	"fmt"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -62,6 +60,8 @@ type Run struct {
 	Ended   time.Time `json:"ended,omitzero"`  // zero if steps are open
 	Lists   []Place   `json:"lists,omitempty"` // in which it was, one after the other; none if it stayed in one
 
+	Nested []Nested `json:"nested,omitempty"` // the workflows of other files under its steps
+
 	Steps      []Step     `json:"steps"`      // in the order of the list, those of workflows under others too
 	Overrides  []Override `json:"overrides"`  // what a person went past, allowed or took back
 	Unenforced []Span     `json:"unenforced"` // times at which the steps were not enforced
@@ -72,6 +72,13 @@ type Run struct {
 type File struct {
 	Path   string `json:"path"` // relative to the repository; empty if the file is not in it
 	SHA256 string `json:"sha256"`
+}
+
+// Nested is a workflow under a step of another one.
+type Nested struct {
+	Skill string `json:"skill"`
+	Under int64  `json:"under"` // number of the step that it is under
+	FSM   File   `json:"fsm"`
 }
 
 // Agent is the agent that worked.
@@ -145,13 +152,15 @@ type Check struct {
 // Override is a word of a person that went past, allowed or took back something.
 type Override struct {
 	Time    time.Time `json:"time"`
-	Kind    string    `json:"kind"` // skip, done, reopen, end or allow
+	Kind    string    `json:"kind"` // skip, done, reopen, end, allow or young
 	Step    int64     `json:"step"`
 	Subject string    `json:"subject"`
 	Because string    `json:"because"`
 	Rule    string    `json:"rule,omitzero"`  // the rule of an allowed call
 	Wrong   bool      `json:"wrong,omitzero"` // the person said that the refusal was wrong
 	How     string    `json:"how"`
+
+	NotNeeded []string `json:"notNeeded,omitempty"` // subjects of the steps that it made unnecessary
 }
 
 // Span is a time at which the steps were not enforced.
@@ -217,15 +226,22 @@ func (s Statement) check() error {
 		}
 		names = append(names, f.Name)
 	}
-	if s.Predicate.FSM.Path != "" {
-		names = append(names, s.Predicate.FSM.Path)
+	for _, f := range s.Predicate.workflows() {
+		if f.FSM.Path != "" {
+			names = append(names, f.FSM.Path)
+		}
 	}
 	for _, name := range names {
-		if !filepath.IsLocal(name) || path.Clean(name) != name || strings.ContainsAny(name, "\\\x00") {
+		if !isPath(name) {
 			return fmt.Errorf("%q is not a path in the repository", name)
 		}
 	}
 	return nil
+}
+
+// workflows returns the workflow of the run and those under its steps.
+func (r Run) workflows() []Nested {
+	return append([]Nested{{Skill: r.Skill, FSM: r.FSM}}, r.Nested...)
 }
 
 // commitSubject returns the subject that is a commit.

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -243,7 +244,7 @@ func (v verdict) print(to io.Writer) {
 	v.printHolds(to)
 	before := v.File
 	if before == "" {
-		before = v.Skill
+		before = cmp.Or(v.Skill, "policy")
 	}
 	for _, p := range v.Problems {
 		message.Fprintf(to, "%s: %s\n", before, p)
