@@ -294,8 +294,14 @@ func TestWhatACallSays(t *testing.T) {
 		c, _ := agent.Qwen().Read(&client.Event{Name: "PreToolUse", ToolName: tool, ToolInput: []byte(`{"file_path": "/a"}`)})
 		assert.Equal(t, []string{"/a"}, c.Paths, tool)
 	}
-	c, _ := agent.Named("gemini").Read(&client.Event{Name: "AfterAgent", Raw: []byte(`{"prompt_response": "said"}`)})
+	read := func(a *agent.Agent, text string) agent.Call {
+		e, err := client.Parse([]byte(text))
+		require.NoError(t, err)
+		c, _ := a.Read(e)
+		return c
+	}
+	c := read(agent.Named("gemini"), `{"hook_event_name": "AfterAgent", "prompt_response": "said"}`)
 	assert.Equal(t, "said", c.Message)
-	c, _ = agent.Qwen().Read(&client.Event{Name: "Stop", LastAssistantMessage: "said", Raw: []byte(`{"submitted_prompt": "sent"}`)})
+	c = read(agent.Qwen(), `{"hook_event_name": "Stop", "last_assistant_message": "said", "submitted_prompt": "sent"}`)
 	assert.Equal(t, []string{"said", "sent"}, []string{c.Message, c.Prompt})
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/client"
-	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 )
@@ -32,13 +31,13 @@ func (a *Agent) Read(e *client.Event) (c Call, ok bool) {
 	c = Call{Event: e, Moment: a.moment(e.Name), Cwd: e.Cwd, Resumed: e.Source == "resume" || e.Source == "compact",
 		Prompt: e.Prompt, Message: e.LastAssistantMessage}
 	if a.said != "" {
-		c.Message = jsonx.StringMember(e.Raw, a.said)
+		c.Message = e.Text(a.said)
 	}
 	if a.sent != "" {
-		c.Prompt = cmp.Or(jsonx.StringMember(e.Raw, a.sent), c.Prompt)
+		c.Prompt = cmp.Or(e.Text(a.sent), c.Prompt)
 	}
 	if slices.Contains(a.shells, e.ToolName) {
-		c.Command = jsonx.StringMember(e.ToolInput, "command")
+		c.Command = e.InputText("command")
 	}
 	if slices.Contains(a.edits, e.ToolName) || a.patches && strings.Contains(c.Command, "apply") {
 		c.Paths = changed(e, directory(c))
@@ -67,10 +66,10 @@ func directory(c Call) string {
 // patch in it, which are below dir.
 func changed(e *client.Event, dir string) (paths []string) {
 	for _, field := range []string{"file_path", "path", "notebook_path"} {
-		paths = append(paths, jsonx.StringMember(e.ToolInput, field))
+		paths = append(paths, e.InputText(field))
 	}
 	for _, field := range []string{"command", "input", "patch"} {
-		paths = append(paths, patched(jsonx.StringMember(e.ToolInput, field))...)
+		paths = append(paths, patched(e.InputText(field))...)
 	}
 	paths = slices.DeleteFunc(paths, func(path string) bool { return path == "" })
 	for i, path := range paths {
@@ -122,7 +121,7 @@ func (s Search) TakenUp(c Call) *Skill {
 			}
 		}
 	case c.Moment == After && a.skillTool.name != "" && c.ToolName == a.skillTool.name:
-		return s.Find(jsonx.StringMember(c.ToolInput, a.skillTool.field), c.Cwd)
+		return s.Find(c.InputText(a.skillTool.field), c.Cwd)
 	case c.Moment == After && a.takenByReading && c.Command != "":
 		return s.readBy(c)
 	}

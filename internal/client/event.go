@@ -81,30 +81,49 @@ type Event struct {
 	WrongType            []string       // sorted names of fields whose value had the wrong type
 	Raw                  jsontext.Value // the whole object as it was read
 	members              map[string]jsontext.Value
+	input                map[string]jsontext.Value // members of ToolInput, nil if they were not read yet
 }
 
 // Read reads one event to the end of r. It returns ErrEmpty, ErrTooLarge,
 // ErrMalformed or errUnread. It accepts duplicate names, of which the last one
-// counts, and invalid UTF-8, because tool inputs and results quote files.
+// counts, and invalid UTF-8, because tool inputs and results quote files. Beside ErrTooLarge it
+// returns an Event with the fields before the one in which the limit was reached.
 func Read(r io.Reader) (*Event, error) {
 	data, err := ReadAll(r)
+	if errors.Is(err, ErrTooLarge) {
+		e := &Event{members: jsonx.Begun(data)}
+		e.fill()
+		return e, err
+	}
 	if err != nil {
 		return nil, err
 	}
 	return Parse(data)
 }
 
-// ReadAll reads r to its end. It returns errUnread, or ErrTooLarge for more than MaxBytes.
+// ReadAll reads r to its end. It returns errUnread, or what it has read and ErrTooLarge for more than
+// MaxBytes.
 func ReadAll(r io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errUnread, err)
+	data := make([]byte, 0, usualBytes)
+	for {
+		n, err := r.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		switch {
+		case len(data) > MaxBytes:
+			return data[:MaxBytes], ErrTooLarge
+		case errors.Is(err, io.EOF):
+			return data, nil
+		case err != nil:
+			return nil, fmt.Errorf("%w: %w", errUnread, err)
+		case len(data) == cap(data):
+			data = append(make([]byte, 0, MaxBytes+1), data...)
+		}
 	}
-	if len(data) > MaxBytes {
-		return nil, ErrTooLarge
-	}
-	return data, nil
 }
+
+// usualBytes is more than most events have. A longer one is read into room for the largest, of which the system provides only
+// the pages that are used: a buffer that grows would be copied, and need memory for both.
+const usualBytes = 64 << 10
 
 // Parse reads an event from data, which the result keeps. It returns ErrEmpty or
 // ErrMalformed.
@@ -112,8 +131,8 @@ func Parse(data []byte) (*Event, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, ErrEmpty
 	}
-	members, err := jsonx.Members(data)
-	e := &Event{Raw: jsontext.Value(data), members: members}
+	members, input, err := jsonx.MembersWithin(data, "tool_input")
+	e := &Event{Raw: jsontext.Value(data), members: members, input: input}
 	if _, wrong := errors.AsType[*json.SemanticError](err); wrong || err == nil && e.members == nil {
 		return nil, malformedError{"a JSON object", notObject(data)}
 	}
@@ -144,6 +163,20 @@ func notObject(data []byte) error {
 
 // Member returns the raw value of any top-level field, nil if it is absent.
 func (e *Event) Member(name string) jsontext.Value { return e.members[name] }
+
+// Text returns the value of a top-level field that is a string, "" for any other.
+func (e *Event) Text(name string) string { return jsonx.Text(e.members[name]) }
+
+// Input returns the raw value of a member of tool_input, nil if it is absent.
+func (e *Event) Input(name string) jsontext.Value {
+	if e.input == nil {
+		e.input, _ = jsonx.Members(e.ToolInput) // nil if it is not an object
+	}
+	return e.input[name]
+}
+
+// InputText returns the value of a member of tool_input that is a string, "" for any other.
+func (e *Event) InputText(name string) string { return jsonx.Text(e.Input(name)) }
 
 func (e *Event) fill() {
 	for _, text := range []struct {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 func TestParse(t *testing.T) {
@@ -55,6 +56,39 @@ func TestMalformedEvents(t *testing.T) {
 		_, err := client.Parse([]byte(text))
 		require.ErrorIs(t, err, client.ErrEmpty)
 	}
+}
+
+// TestInput: the members of tool_input are those of its last value.
+func TestInput(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"tool_input": {"a": "x"}}`:                              "x",
+		`{"tool_input": {"a": "x", "a": "y"}, "tool_name": "T"}`:  "y",
+		`{"tool_input": {"a": "x"}, "tool_input": { "a" :"y" } }`: "y",
+		`{"tool_input": {"a": "x"}, "tool_input": null}`:          "",
+		`{"tool_input": {"a": {"a": "x"}}}`:                       "",
+		`{"tool_response": {"tool_input": {"a": "x"}}}`:           "",
+		`{"tool_\u0069nput": {"\u0061": "\u0078"}}`:               "x",
+		`{"tool_input": ["a"]}`:                                   "",
+		`{"a": "z"}`:                                              "",
+	} {
+		e, err := client.Parse([]byte(text))
+		require.NoError(t, err)
+		assert.Equal(t, want, e.InputText("a"), text)
+		assert.Equal(t, want, jsonx.StringMember(e.ToolInput, "a"), text)
+	}
+	e := client.Event{ToolInput: []byte(`{"a": "x"}`)}
+	assert.Equal(t, "x", e.InputText("a"), "of an event that was not read")
+}
+
+// TestWhatIsKnownOfALargeEvent is what stands before the large part.
+func TestWhatIsKnownOfALargeEvent(t *testing.T) {
+	begin := `{"session_id": "s", "hook_event_name": "PreToolUse", "tool_input": {"file_path": "/a", "content": "`
+	e, err := client.Read(io.MultiReader(strings.NewReader(begin), zeros{}))
+	require.ErrorIs(t, err, client.ErrTooLarge)
+	assert.Equal(t, []string{"s", "PreToolUse", ""}, []string{e.SessionID, e.Name, e.InputText("file_path")})
+	e, err = client.Read(zeros{})
+	require.ErrorIs(t, err, client.ErrTooLarge)
+	assert.Empty(t, e.Name)
 }
 
 // zeros is endless input.

@@ -18,7 +18,7 @@ func (h *hook) after(ctx context.Context) client.Answer {
 	var v gates.Verdict
 	switch h.call.ToolName {
 	case h.agent.Updates:
-		text, v = h.Seen(ctx, jsonx.StringMember(h.call.ToolInput, "taskId"), h.call.AgentID)
+		text, v = h.Seen(ctx, h.call.InputText("taskId"), h.call.AgentID)
 	case h.agent.Questions:
 		// It says what the person chose, where a step asks for that.
 		if who := h.who(); h.PersonDecides() && !who.FromClient() {
@@ -40,7 +40,7 @@ func (h *hook) approved(ctx context.Context) client.Answer {
 		return client.Feedback("this event does not come from the client, so it approves nothing: " + who.Why)
 	}
 	h.Answers = func() []state.Answerer { return Answerers(h.streams.Getenv, h.directory(), h.agent.Updates) }
-	v := h.Completed(ctx, gates.Update{Task: jsonx.StringMember(h.call.Raw, "task_id"), Status: "completed", Agent: h.call.AgentID,
+	v := h.Completed(ctx, gates.Update{Task: h.call.Text("task_id"), Status: "completed", Agent: h.call.AgentID,
 		Cwd: h.call.Cwd})
 	h.noted(v)
 	if v.Decision == state.Deny {

@@ -53,8 +53,8 @@ func (h *hook) called(ctx context.Context) (v gates.Verdict) {
 	if h.isUpdate() || settings.IsServed(c.ToolName) {
 		return v
 	}
-	x := gates.ToolCall{Tool: c.ToolName, Line: jsonx.StringMember(c.ToolInput, "command"),
-		Path: cmp.Or(jsonx.StringMember(c.ToolInput, "file_path"), jsonx.StringMember(c.ToolInput, "notebook_path")),
+	x := gates.ToolCall{Tool: c.ToolName, Line: c.InputText("command"),
+		Path: cmp.Or(c.InputText("file_path"), c.InputText("notebook_path")),
 		Cwd:  c.Cwd, Agent: c.AgentID, Use: c.ToolUseID}
 	if c.Command != "" {
 		x.Tool = "Bash"
@@ -95,15 +95,15 @@ func (h *hook) tool(ctx context.Context) client.Answer {
 
 // update decides about a change of a task.
 func (h *hook) update(ctx context.Context) client.Answer {
-	c, input := h.call, h.call.ToolInput
+	c := h.call
 	return h.decided(h.Update(ctx, gates.Update{
-		Task:         jsonx.StringMember(input, "taskId"),
-		Status:       jsonx.StringMember(input, "status"),
-		Metadata:     jsonx.Member(input, "metadata"),
-		Subject:      textMember(input, "subject"),
-		Description:  textMember(input, "description"),
-		AddBlocks:    textsMember(input, "addBlocks"),
-		AddBlockedBy: textsMember(input, "addBlockedBy"),
+		Task:         c.InputText("taskId"),
+		Status:       c.InputText("status"),
+		Metadata:     c.Input("metadata"),
+		Subject:      textOf(c.Input("subject")),
+		Description:  textOf(c.Input("description")),
+		AddBlocks:    textsOf(c.Input("addBlocks")),
+		AddBlockedBy: textsOf(c.Input("addBlockedBy")),
 		Agent:        c.AgentID,
 		Cwd:          c.Cwd,
 		Use:          c.ToolUseID,
@@ -140,7 +140,7 @@ func notice(trouble string) string {
 // the rewritten one, and no permission decision goes with it: an "allow" would skip a rule of
 // the person (fact 157, client 2.1.329).
 func (h *hook) turn(v gates.Verdict) client.Answer {
-	metadata, err := jsonx.With(jsonx.Member(h.call.ToolInput, "metadata"), map[string]any{"outcome": nil})
+	metadata, err := jsonx.With(h.call.Input("metadata"), map[string]any{"outcome": nil})
 	if err != nil {
 		metadata = jsontext.Value(`{"outcome":null}`) // nothing is kept of a value of another type
 	}
@@ -178,7 +178,7 @@ func (h *hook) served() client.Answer {
 	if err != nil {
 		return client.Answer{} // the tool itself reports invalid input
 	}
-	if folder := jsonx.StringMember(h.call.ToolInput, "skill"); hydrate.IsPath(folder) {
+	if folder := h.call.InputText("skill"); hydrate.IsPath(folder) {
 		return client.Ask(message.Sprintf("fsmtx: the agent wants to begin the workflow in the folder %s. The checks in its fsm.json are "+
 			"commands, which run without a further question. Begin it?",
 			folder), input)
@@ -193,18 +193,18 @@ func (h *hook) over(use string) bool {
 	return over && known
 }
 
-// textMember returns a text of a tool's input, nil if it has none. The client refuses a value
+// textOf returns a text of a tool's input, nil if it has none. The client refuses a value
 // of another type.
-func textMember(input jsontext.Value, name string) *string {
-	var text string
-	if value := jsonx.Member(input, name); value.Kind() != '"' || json.Unmarshal(value, &text, jsonx.Tolerant) != nil {
+func textOf(value jsontext.Value) *string {
+	if value.Kind() != '"' {
 		return nil
 	}
+	text := jsonx.Text(value)
 	return &text
 }
 
-// textsMember returns the texts of an array in a tool's input.
-func textsMember(input jsontext.Value, name string) (texts []string) {
-	_ = json.Unmarshal(jsonx.Member(input, name), &texts, jsonx.Tolerant) // the client refuses anything else
-	return texts
+// textsOf returns the texts of an array in a tool's input.
+func textsOf(value jsontext.Value) (all []string) {
+	_ = json.Unmarshal(value, &all, jsonx.Tolerant) // the client refuses anything else
+	return all
 }

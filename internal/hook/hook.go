@@ -76,6 +76,11 @@ func Run(ctx context.Context, s terminal.Streams, f *Flags) (code int) {
 	}()
 	h := &hook{streams: s, flags: f, began: time.Now()}
 	e, err := ReadEvent(s)
+	if errors.Is(err, client.ErrTooLarge) {
+		if code, refused := h.refuseUnread(ctx, e); refused {
+			return code
+		}
+	}
 	if err != nil {
 		return f.unread(s, err)
 	}

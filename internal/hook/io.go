@@ -1,7 +1,9 @@
 package hook
 
 import (
+	"context"
 	"errors"
+	"fmt"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/client"
@@ -67,6 +69,22 @@ func (f *Flags) unread(s terminal.Streams, err error) (code int) {
 	}
 	// there is an event, perhaps ahead of a call that a step refuses
 	return tell(s, a, message.Sprintf("no workflow was taken up and no step was enforced: %v", err))
+}
+
+// refuseUnread answers a call whose event is too large to be judged, but not too large to tell which session it is of: with
+// a list the call is refused, because a step may forbid it. It returns false if something else is to be said.
+func (h *hook) refuseUnread(ctx context.Context, e *client.Event) (code int, ok bool) {
+	if h.agent = h.flags.eventAgent(e); h.agent == nil {
+		return 0, false
+	}
+	h.call, _ = h.agent.Read(e)
+	h.found, h.noList = h.find(ctx)
+	if h.call.Moment != agent.Before || !h.flags.does(Enforces) || h.flags.Steps == "off" || h.isIdle() {
+		return 0, false
+	}
+	return Deliver(h.streams, h.agent.Answer(h.call, client.Refuse(fmt.Sprintf(
+		"fsmtx: the call of %s was refused: its event is larger than %d MiB, so it cannot be judged by the steps of the workflow. Make it in smaller parts",
+		e.ToolName, client.MaxBytes>>20)))), true
 }
 
 // tell tells the person at an agent. It has no effect on what the agent does.

@@ -90,7 +90,7 @@ func Understand(e *client.Event) (r Request, skip string, err error) {
 			return r, skip, nil
 		}
 		r.Invocation = join("tool", e.ToolUseID)
-		r.Args = arguments(jsonx.StringMember(e.ToolInput, "args"))
+		r.Args = arguments(e.InputText("args"))
 	default:
 		return r, fmt.Sprintf("hydrate does not handle the event %q", e.Name), nil
 	}

@@ -136,27 +136,71 @@ func CheckEnd(data []byte, offset int) error {
 // inspect the map's type by reflection, which takes several times as long as parsing an
 // event.
 func Members(object jsontext.Value) (map[string]jsontext.Value, error) {
-	if members, ok := scanMembers(object); ok {
-		return members, nil
-	}
-	var members map[string]jsontext.Value
-	err := json.Unmarshal(object, &members, Tolerant)
+	members, _, err := MembersWithin(object, "")
 	return members, err
 }
 
-// scanMembers returns false unless the text is one valid object.
-func scanMembers(object jsontext.Value) (map[string]jsontext.Value, bool) {
-	if object.Kind() != '{' {
-		return nil, false
-	}
-	members := make(map[string]jsontext.Value)
-	for p, err := range Parts(object) {
-		if err != nil {
-			return nil, false
+// MembersWithin is Members, and also returns the members of the member named inner, nil if that is not an object. It
+// goes over the text once: tool inputs hold whole files.
+func MembersWithin(object jsontext.Value, inner string) (members, within map[string]jsontext.Value, err error) {
+	if object.Kind() == '{' {
+		r := memberReader{jsontext.NewDecoder(bytes.NewBuffer(object), Tolerant), object}
+		members, within, _, err = r.read(inner)
+		if err == nil && CheckEnd(object, int(r.dec.InputOffset())) == nil {
+			return members, within, nil
 		}
-		members[p.Name] = p.Value
 	}
-	return members, true
+	members = nil
+	err = json.Unmarshal(object, &members, Tolerant)
+	return members, nil, err
+}
+
+// Begun returns the members that are complete in the beginning of an object.
+func Begun(text jsontext.Value) map[string]jsontext.Value {
+	if text.Kind() != '{' {
+		return nil
+	}
+	r := memberReader{jsontext.NewDecoder(bytes.NewBuffer(text), Tolerant), text}
+	members, _, _, _ := r.read("")
+	return members
+}
+
+type memberReader struct {
+	dec  *jsontext.Decoder
+	text jsontext.Value
+}
+
+// read reads the object that comes next, which starts at this offset, and the members of its member inner. Beside an error it
+// returns what it has read.
+func (r memberReader) read(inner string) (members, within map[string]jsontext.Value, start int, err error) {
+	if _, err = r.dec.ReadToken(); err != nil {
+		return nil, nil, 0, err
+	}
+	members, start = make(map[string]jsontext.Value), int(r.dec.InputOffset())-1
+	for r.dec.PeekKind() != '}' {
+		token, err := r.dec.ReadToken()
+		if err != nil {
+			return members, within, start, err
+		}
+		name, at := token.String(), 0 // the token is valid only until the next call
+		if inner != "" && name == inner {
+			within = nil
+		}
+		if inner != "" && name == inner && r.dec.PeekKind() == '{' {
+			within, _, at, err = r.read("")
+		} else {
+			var value jsontext.Value
+			value, err = r.dec.ReadValue()
+			at = int(r.dec.InputOffset()) - len(value)
+		}
+		if err != nil {
+			return members, within, start, err
+		}
+		end := int(r.dec.InputOffset())
+		members[name] = r.text[at:end:end]
+	}
+	_, err = r.dec.ReadToken()
+	return members, within, start, err
 }
 
 // Member returns the bytes of a member's value, nil if object is not a JSON object or has
@@ -171,9 +215,12 @@ func Member(object jsontext.Value, name string) jsontext.Value {
 
 // StringMember returns the value of a member that is a string, "" if there is no such
 // member or it has another type.
-func StringMember(object jsontext.Value, name string) string {
+func StringMember(object jsontext.Value, name string) string { return Text(Member(object, name)) }
+
+// Text returns the value of a string, "" for anything else.
+func Text(value jsontext.Value) string {
 	var text string
-	if json.Unmarshal(Member(object, name), &text, Tolerant) != nil {
+	if value.Kind() != '"' || json.Unmarshal(value, &text, Tolerant) != nil {
 		return ""
 	}
 	return text

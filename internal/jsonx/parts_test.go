@@ -76,3 +76,44 @@ func TestPartsAreThoseOfTheLibrary(t *testing.T) {
 		}
 	})
 }
+
+// TestMembersWithinAreThoseOfBothObjects, whatever the text.
+func TestMembersWithinAreThoseOfBothObjects(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := jsontext.Value(rapid.StringOf(rapid.SampledFrom([]rune(`{}[]:,"ab 1`))).Draw(t, "text"))
+		if rapid.Bool().Draw(t, "nested") {
+			text = jsontext.Value(`{"b": ` + string(text) + `, "a": {` + rapid.SampledFrom([]string{`"b": 1`, `"a": {"c": 2}`, ``, `1`}).Draw(t, "a") + `}}`)
+		}
+		var want map[string]jsontext.Value
+		wrong := json.Unmarshal(text, &want, jsonx.Tolerant)
+		members, within, err := jsonx.MembersWithin(text, "a")
+		require.Equal(t, wrong == nil, err == nil, "%s: %v, %v", text, wrong, err)
+		if err != nil {
+			return
+		}
+		require.Equal(t, asTexts(want), asTexts(members), "%s", text)
+		inner, _ := jsonx.Members(want["a"])
+		require.Equal(t, asTexts(inner), asTexts(within), "%s", text)
+	})
+}
+
+func asTexts(members map[string]jsontext.Value) map[string]string {
+	all := map[string]string{}
+	for name, value := range members {
+		all[name] = string(value)
+	}
+	return all
+}
+
+func TestBegunMembersAreTheCompleteOnes(t *testing.T) {
+	for text, want := range map[string]map[string]string{
+		`{"a": 1, "b": [2], "c": {"d": 3`: {"a": "1", "b": "[2]"},
+		`{"a": 1, "b`:                     {"a": "1"},
+		`{"a": 1}`:                        {"a": "1"},
+		`{`:                               {},
+		`["a"`:                            {},
+		``:                                {},
+	} {
+		assert.Equal(t, want, asTexts(jsonx.Begun(jsontext.Value(text))), text)
+	}
+}
