@@ -14,38 +14,46 @@ const (
 	// chunkSize is how many bytes are read at a time, after a few that are smaller. For a longer
 	// line it is more.
 	chunkSize = 256 << 10
-	// maxTranscript bounds how much is read, counted from the end. If one line is that long,
-	// it can be twice as much.
-	maxTranscript = 32 << 20
+	// maxSession bounds how much is read to find what is said once in a session, counted from the
+	// end.
+	maxSession = 32 << 20
+	// maxTurn bounds how much is read to find what is said in a turn: text of some million tokens, or some pictures.
+	maxTurn = 8 << 20
 )
 
 // backwards calls visit with each line of a file from the last to the first, until
-// visit returns false. A line is only valid until visit returns.
-func backwards(path string, visit func(line []byte) bool) {
+// visit returns false. A line is only valid until visit returns. cut reports that the file has more than the limit, in
+// bytes, and visit was not content with it.
+func backwards(path string, limit int64, visit func(line []byte) bool) (cut bool) {
 	f, err := safefile.Open(path, os.O_RDONLY)
 	if err != nil {
-		return
+		return false
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return
+		return false
 	}
 	var buffer, rest []byte // rest is the end of a line whose beginning is not read yet; buffer begins with it
 	chunk := int64(firstChunk)
-	for at := info.Size(); at > 0 && info.Size()-at < maxTranscript; chunk = min(2*chunk, chunkSize) {
+	for at := info.Size(); at > 0; chunk = min(2*chunk, chunkSize) {
+		left := limit - (info.Size() - at)
+		if left <= 0 {
+			return true
+		}
 		// Doubling the size for an unfinished line keeps the work linear.
-		size := min(at, max(chunk, int64(len(rest))))
+		size := min(at, max(min(chunk, left), int64(len(rest))))
 		at -= size
 		buffer = inFront(buffer, int(size), rest)
 		if _, err := f.ReadAt(buffer[:size], at); err != nil && err != io.EOF {
-			return
+			return false
 		}
 		var more bool
 		if rest, more = visitLines(buffer, int(size), visit); !more || at == 0 && !visit(rest) {
-			return
+			return false
 		}
 	}
+	return false
 }
 
 // inFront returns a slice with room for size bytes, and rest behind it. It uses the memory of buffer

@@ -38,7 +38,7 @@ func LastCall(path, promptID string, matches func(name string) bool) (at time.Ti
 
 // lastCall reads the transcript once.
 func lastCall(path string, matches func(name string) bool) (at time.Time, found bool) {
-	backwards(path, func(raw []byte) bool {
+	backwards(path, maxSession, func(raw []byte) bool {
 		if calls(raw, matches) {
 			at, found = timeOf(raw), true
 		}

@@ -14,7 +14,7 @@ import (
 func Over(path, use string) (over, known bool) {
 	quoted := []byte(`"` + use + `"`)
 	later := ""
-	backwards(path, func(raw []byte) bool {
+	backwards(path, maxTurn, func(raw []byte) bool {
 		names := bytes.Contains(raw, quoted)
 		if l, ok := parse(raw, "user"); ok && names {
 			over = hasBlock(l.Content, "tool_result", "tool_use_id", use)

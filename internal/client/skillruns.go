@@ -17,9 +17,6 @@ type SkillRun struct {
 	Args    string // the arguments of the call
 }
 
-// maxTurn bounds how much of a turn is read, from its end, in bytes.
-const maxTurn = 4 << 20
-
 // basePrefix begins the text of a skill that the client adds to the conversation (fact
 // 47, client 2.1.329).
 const basePrefix = "Base directory for this skill: "
@@ -30,17 +27,13 @@ const basePrefix = "Base directory for this skill: "
 // --add-dir is relative to start.
 //
 // SkillRuns returns nothing if promptID is empty, because then the beginning of the turn
-// is unknown.
-func SkillRuns(path, promptID, start string) []SkillRun {
+// is unknown. It reads at most limit bytes, from the end.
+func SkillRuns(path, promptID, start string, limit int64) []SkillRun {
 	if promptID == "" {
 		return nil
 	}
 	t := turn{prompt: promptID, promptID: []byte(`"promptId":"` + promptID + `"`)}
-	left := maxTurn
-	backwards(path, func(raw []byte) bool {
-		left -= len(raw)
-		return t.read(raw) && left > 0
-	})
+	backwards(path, limit, t.read)
 	var runs []SkillRun
 	for _, r := range t.runs {
 		if r.Name == "" {

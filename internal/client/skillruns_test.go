@@ -54,19 +54,18 @@ func TestSkillRuns(t *testing.T) {
 		"in another language": {[]string{skillPrompt, `"Base directory for this skill: /x"`, "torn \"Base directory for this skill: "}, nil},
 		"without a folder":    {[]string{typedSkill, strings.Replace(typedBase, "/home/.claude/skills/plain", "", 1)}, nil},
 	} {
-		assert.Equal(t, c.want, SkillRuns(transcript(t, c.lines...), "p1", "/start"), name)
+		assert.Equal(t, c.want, SkillRuns(transcript(t, c.lines...), "p1", "/start", 1<<20), name)
 	}
 	path := transcript(t, skillPrompt, skillCall, skillBase)
-	assert.Nil(t, SkillRuns(path, "", "/start"), "the turn's beginning is unknown")
-	assert.Nil(t, SkillRuns(path, "p2", "/start"), "another turn")
-	assert.Nil(t, SkillRuns(filepath.Join(t.TempDir(), "absent"), "p1", "/start"))
+	assert.Nil(t, SkillRuns(path, "", "/start", 1<<20), "the turn's beginning is unknown")
+	assert.Nil(t, SkillRuns(path, "p2", "/start", 1<<20), "another turn")
+	assert.Nil(t, SkillRuns(filepath.Join(t.TempDir(), "absent"), "p1", "/start", 1<<20))
 }
 
-// TestSkillRunsReadsABoundedPart: lines further back than maxTurn are not read.
+// TestSkillRunsReadsABoundedPart: lines further back than the limit are not read.
 func TestSkillRunsReadsABoundedPart(t *testing.T) {
-	filler := `{"type":"attachment","text":"` + strings.Repeat("x", 1<<20) + `"}`
-	near := append([]string{skillPrompt, skillCall, skillBase}, strings.Split(strings.Repeat(filler+"\n", 3), "\n")...)
-	assert.Len(t, SkillRuns(transcript(t, near...), "p1", "/start"), 1)
-	far := append([]string{skillPrompt, skillCall, skillBase}, strings.Split(strings.Repeat(filler+"\n", 5), "\n")...)
-	assert.Empty(t, SkillRuns(transcript(t, far...), "p1", "/start"))
+	lines := []string{skillPrompt, skillCall, skillBase, `{"type":"attachment","text":"` + strings.Repeat("x", 1<<20) + `"}`, "", ""}
+	path := transcript(t, lines...)
+	assert.Len(t, SkillRuns(path, "p1", "/start", 2<<20), 1)
+	assert.Empty(t, SkillRuns(path, "p1", "/start", 1<<19))
 }

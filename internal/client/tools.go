@@ -54,7 +54,7 @@ func Tools(path, promptID string) (o Offer) {
 func tools(path string) (o Offer) {
 	var server, gone []string
 	decided := false // about the task tools
-	backwards(path, func(raw []byte) bool {
+	backwards(path, maxSession, func(raw []byte) bool {
 		d, ok := parseDelta(raw)
 		switch {
 		case !ok:

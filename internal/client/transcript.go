@@ -30,7 +30,7 @@ type line struct {
 // none.
 func LastAssistantText(path string) string {
 	found := ""
-	backwards(path, func(raw []byte) bool {
+	backwards(path, maxSession, func(raw []byte) bool {
 		if l, ok := parse(raw, "assistant"); ok {
 			found = textOf(l.Content)
 		}
@@ -50,7 +50,7 @@ const (
 // lastMessage returns the last message of the user, "" if there is none. promptID is
 // the prompt_id of the event, which may be empty. While the transcript does not contain
 // that prompt, lastMessage reads it again, for at most two seconds, if the client writes it.
-// known is false if the prompt is still missing then.
+// known is false if the prompt is still missing then, or the turn is too long to find it.
 //
 // Tool results, additions of the client, notifications of background tasks (fact 42,
 // client 2.1.329) and feedback of hooks are stored as messages of the user too; they are
@@ -60,18 +60,19 @@ func lastMessage(path, promptID string) (text string, known bool) {
 	if path == "" {
 		return "", true
 	}
-	known = await(path, waitAtMost, func() (stale bool) {
-		text, stale = lastUserText(path, promptID)
-		return stale
+	var l lastText
+	await(path, waitAtMost, func() (stale bool) {
+		l = lastUserText(path, promptID)
+		return l.stale()
 	})
-	return text, known
+	return l.text, l.current && !l.cut
 }
 
 // inputs calls visit with what the user typed in this session, from the last input to the
 // first, until visit returns false: messages as lastMessage reads them, and of a slash
 // command its arguments. It does not wait for the client to write the transcript.
 func inputs(path string, visit func(text string) bool) {
-	backwards(path, func(raw []byte) bool {
+	backwards(path, maxTurn, func(raw []byte) bool {
 		text, _ := input(raw)
 		if name := commandName(text); name != "" {
 			text = commandArgs(text)
@@ -85,7 +86,7 @@ func inputs(path string, visit func(text string) bool) {
 // AskedUser reports whether the last tool that the model called since the user's last input
 // is AskUserQuestion.
 func AskedUser(path string) (asked bool) {
-	backwards(path, func(raw []byte) bool {
+	backwards(path, maxTurn, func(raw []byte) bool {
 		if text, _ := input(raw); text != "" {
 			return false
 		}
@@ -135,7 +136,7 @@ func await(path string, wait time.Duration, read func() (stale bool)) (current b
 func search(path, promptID string, wait time.Duration, find func() (found bool)) {
 	await(path, wait, func() (stale bool) {
 		if !find() {
-			_, stale = lastUserText(path, promptID)
+			stale = lastUserText(path, promptID).stale()
 		}
 		return stale
 	})
@@ -149,22 +150,31 @@ func written(path string) bool {
 	return (err == nil || filepath.Base(filepath.Dir(filepath.Dir(path))) == "projects") && persists(os.LookupEnv)
 }
 
-// lastUserText reads the transcript once. stale reports that it does not contain the
-// prompt yet.
-func lastUserText(path, promptID string) (text string, stale bool) {
-	current, found := promptID == "", false
-	backwards(path, func(raw []byte) bool {
-		var l line
-		text, l = input(raw)
-		found = text != ""
-		current = current || l.PromptID == promptID
-		current = current || found && l.PromptID == "" // client 2.1.197 stores no ids
+// lastText is the last message of the user.
+type lastText struct {
+	text    string
+	current bool // the transcript contains the prompt
+	cut     bool // the turn is so long that its beginning was not read
+}
+
+// stale reports that the transcript does not contain the prompt yet.
+func (l lastText) stale() bool { return !l.current && !l.cut }
+
+// lastUserText reads the transcript once.
+func lastUserText(path, promptID string) (last lastText) {
+	last.current = promptID == ""
+	last.cut = backwards(path, maxTurn, func(raw []byte) bool {
+		text, l := input(raw)
+		found := text != ""
+		last.text = text
+		last.current = last.current || l.PromptID == promptID
+		last.current = last.current || found && l.PromptID == "" // client 2.1.197 stores no ids
 		return !found
 	})
-	if isCommand(text) {
-		text = ""
+	if isCommand(last.text) {
+		last.text = ""
 	}
-	return text, !current
+	return last
 }
 
 // parse parses a line of the given type. It searches for the type's name first, because

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -70,15 +71,14 @@ func TestLastUserText(t *testing.T) {
 		"a path":                    {[]string{fmt.Sprintf(prompted, "/tmp/x is full")}, "/tmp/x is full"},
 		"empty":                     {[]string{""}, ""},
 	} {
-		got, _ := lastUserText(transcript(t, c.lines...), "2")
-		assert.Equal(t, c.want, got, name)
+		assert.Equal(t, c.want, lastUserText(transcript(t, c.lines...), "2").text, name)
 	}
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	for _, path := range []string{filepath.Join(t.TempDir(), "none"), "", t.TempDir(), pipe} {
-		got, stale := lastUserText(path, "2")
-		assert.Empty(t, got, path)
-		assert.True(t, stale, path)
+		got := lastUserText(path, "2")
+		assert.Empty(t, got.text, path)
+		assert.True(t, got.stale(), path)
 	}
 }
 
@@ -99,8 +99,7 @@ func TestTranscriptWithoutThePromptIsStale(t *testing.T) {
 		"of a turn resumed":     {[]string{first, resumed}, "2", false},
 		"no prompt to wait for": {[]string{first}, "", false},
 	} {
-		_, stale := lastUserText(transcript(t, c.lines...), c.prompt)
-		assert.Equal(t, c.stale, stale, name)
+		assert.Equal(t, c.stale, lastUserText(transcript(t, c.lines...), c.prompt).stale(), name)
 	}
 
 	path := transcript(t, first, "")
@@ -110,15 +109,15 @@ func TestTranscriptWithoutThePromptIsStale(t *testing.T) {
 		if reads++; reads == 2 {
 			path = transcript(t, first, second)
 		}
-		text, stale = lastUserText(path, "2")
-		return stale
+		last := lastUserText(path, "2")
+		text = last.text
+		return last.stale()
 	})
 	assert.Equal(t, "stop", text)
 	assert.True(t, known)
 	assert.Equal(t, 2, reads)
 	assert.False(t, await(path, 0, func() (stale bool) {
-		_, stale = lastUserText(path, "3")
-		return stale
+		return lastUserText(path, "3").stale()
 	}), "the time is up")
 	_, known = lastMessage("", "3")
 	assert.True(t, known, "without a transcript there is nothing to wait for")
@@ -139,12 +138,42 @@ func TestBackwardsCrossesChunks(t *testing.T) {
 	lines = append(lines, long, "")
 	path := transcript(t, lines...)
 	var got []string
-	backwards(path, func(line []byte) bool { got = append(got, string(line)); return true })
+	cut := backwards(path, 1<<30, func(line []byte) bool { got = append(got, string(line)); return true })
+	assert.False(t, cut)
 	require.Len(t, got, len(lines))
 	for i, line := range lines {
 		assert.Equal(t, len(line), len(got[len(got)-1-i]))
 		assert.True(t, line == got[len(got)-1-i], "line %d", i)
 	}
+}
+
+// TestBackwardsReadsNoMoreThanItsLimit.
+func TestBackwardsReadsNoMoreThanItsLimit(t *testing.T) {
+	lines := slices.Repeat([]string{strings.Repeat("x", 999)}, 2000)
+	path := transcript(t, lines...)
+	for _, limit := range []int64{1000, 100_000, 300_000, 1_500_000} {
+		read := 0
+		cut := backwards(path, limit, func(line []byte) bool { read += len(line) + 1; return true })
+		assert.True(t, cut)
+		assert.LessOrEqual(t, int64(read), limit)
+		assert.Greater(t, int64(read), limit-3000)
+	}
+	assert.False(t, backwards(path, 10_000, func([]byte) bool { return false }), "what was wanted is there")
+	visited := false
+	assert.True(t, backwards(transcript(t, "first", strings.Repeat("x", 500_000)), 1000, func([]byte) bool { visited = true; return true }))
+	assert.False(t, visited, "a line that is longer")
+}
+
+// TestATurnThatIsTooLong to find its prompt is not waited for, and what the person said is not known.
+func TestATurnThatIsTooLong(t *testing.T) {
+	path := transcript(t, slices.Concat([]string{fmt.Sprintf(prompted, "stop")}, slices.Repeat([]string{
+		`{"type":"user","promptId":"2","message":{"content":[{"type":"tool_result","content":"` + strings.Repeat("x", 1<<20) + `"}]}}`}, 9))...)
+	l := lastUserText(path, "2")
+	assert.Empty(t, l.text)
+	assert.True(t, l.cut)
+	assert.False(t, lastUserText(path, "3").stale(), "it would be read again and again")
+	assert.False(t, LastSaid(path, "2", DefaultWords()).Known)
+	assert.True(t, LastSaid(path, "2", DefaultWords()).Ends())
 }
 
 // TestBackwardsIsBounded: a message that is too far from the end is not found.

@@ -111,11 +111,13 @@ func (h *hook) report(call hydrate.Call) client.Answer {
 	}
 	var model, person string
 	if announce {
-		prompt := r.Prompt
-		if r.Event != client.PostToolUse {
-			prompt = "" // the client writes what the user typed after the event
+		if len(result.Created) > 0 { // else the transcript would be read for nothing
+			prompt := r.Prompt
+			if r.Event != client.PostToolUse {
+				prompt = "" // the client writes what the user typed after the event
+			}
+			r.Way = h.way(r.Transcript, prompt)
 		}
-		r.Way = h.way(r.Transcript, prompt)
 		model, person = hydrate.Announcement(r, result), hydrate.Notice(r, result)
 	}
 	if len(result.Created) > 0 && h.agent.Session {

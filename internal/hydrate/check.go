@@ -49,7 +49,7 @@ func Check(ctx context.Context, e *client.Event, env Env, o Options) (Request, *
 		return r, nil, Result{}, nil
 	}
 	start := cmp.Or(env.get("CLAUDE_PROJECT_DIR"), e.Cwd)
-	for _, run := range client.SkillRuns(e.TranscriptPath, e.PromptID, start) {
+	for _, run := range client.SkillRuns(e.TranscriptPath, e.PromptID, start, lookBack(e)) {
 		c := check{request: r, run: run, prompt: e.PromptID, env: env, options: o}
 		c.request.Command, c.request.Args, c.request.Typed = run.Name, arguments(run.Args), run.ToolUse == ""
 		h, result, over, err := c.compare(ctx)
@@ -58,6 +58,15 @@ func Check(ctx context.Context, e *client.Event, env Env, o Options) (Request, *
 		}
 	}
 	return r, nil, Result{}, nil
+}
+
+// lookBack returns how much of a turn is searched for skills, from its end, in bytes. An agent uses a task tool soon after
+// it has called a skill with a workflow. One without task tools is checked at the end of its turn.
+func lookBack(e *client.Event) int64 {
+	if e.Name == client.Stop {
+		return 1 << 20
+	}
+	return 256 << 10
 }
 
 // check compares one skill that ran with what was hydrated for it.
