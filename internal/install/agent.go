@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
@@ -118,6 +119,9 @@ func (a agentInstall) once(s terminal.Streams) (Status, error) {
 		}
 	}
 	if a.verb == put && !a.preview {
+		if a.Scope == Project && slices.ContainsFunc(files, func(f agentFile) bool { return f.report.State != settings.Installed }) {
+			hintColleagues(s)
+		}
 		a.printDemands(s, files, true)
 	}
 	return Installed, nil
@@ -238,10 +242,16 @@ func (a agentInstall) path(s terminal.Streams, files agent.Files) (string, error
 // agentHooks returns the hooks of an agent.
 func agentHooks(a *agent.Agent, command string) (hooks []settings.Hook) {
 	for _, r := range a.Registrations {
-		hooks = append(hooks, settings.Hook{
+		h := settings.Hook{
 			Event: r.Event, Matcher: r.Matcher, Command: command, Args: []string{"hook", "--agent=" + a.Name}, Flags: []string{},
 			Timeout: settings.HookLimit(tasklist.Wait) * int(time.Second/a.TimeoutUnit),
-		})
+		}
+		if r.Moment == agent.Start {
+			person, model := settings.Missing(command)
+			answer := a.Answer(agent.Call{Event: &client.Event{Name: r.Event}, Moment: r.Moment}, client.Tell(client.SessionStart, model, person))
+			h.Report = strings.TrimSpace(answer.Output)
+		}
+		hooks = append(hooks, h)
 	}
 	return hooks
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -250,8 +251,7 @@ func (j *job) install(s terminal.Streams, p installPlan) error {
 		s.Hintf("%s", advice)
 	}
 	if j.Scope == Project && p.report.State != settings.Installed {
-		s.Hintf("your colleagues need %s on their PATH; without it no tasks are created, and a hook reports that when a session starts",
-			settings.Program)
+		hintColleagues(s)
 		if copied, ok, err := findCopy(s.Getenv); err == nil && ok {
 			s.Hintf("on this PATH that name is npm's launcher, which starts Node for each hook; put %q before it on PATH to avoid that",
 				filepath.Dir(copied.Path()))
@@ -310,4 +310,10 @@ func renewCopy(s terminal.Streams) error {
 		return copied.Renew()
 	}
 	return nil
+}
+
+// hintColleagues says what those need who share the project.
+func hintColleagues(s terminal.Streams) {
+	s.Hintf("your colleagues need %s on their PATH (%s); without it no steps hold, and a hook reports that when a session starts",
+		settings.Program, programs.Home)
 }

@@ -148,7 +148,7 @@ func TestTheSessionStartHookReportsAProgramThatDoesNotRun(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(out), &reply, json.RejectUnknownMembers(true)))
 		assert.Contains(t, reply.SystemMessage, "does not run on this machine")
 		assert.Equal(t, client.SessionStart, reply.Specific.HookEventName)
-		assert.Contains(t, reply.Specific.AdditionalContext, "Tell the user once that the plugin's program does not run here.")
+		assert.Contains(t, reply.Specific.AdditionalContext, "Tell the user once that the program of the plugin does not run here.")
 	}
 
 	assert.Equal(t, "hooked\n", hook("Darwin arm64"))

@@ -48,6 +48,9 @@ var errMissing = message.NewError(Tools+", the part of this program that has thi
 // starter is the path of the program that has started this one; empty if none has.
 var starter string
 
+// Home is where the program is to be had.
+const Home = "https://github.com/fsmtx/fsmtx"
+
 // Path returns the path of Fsmtx: that of this program, or of the one that has started it, or the one beside it, which need not
 // exist.
 //

@@ -35,7 +35,8 @@ type Hook struct {
 	// clients before 2.1.295 ignore).
 	Closed   bool
 	fallback shell.Fallback // if the program cannot be started
-	report   string         // what the shell prints if the program does not run; empty for nothing
+
+	Report string // what the shell prints if the program does not run; empty for nothing
 }
 
 // taskTools are the tools before which hydrate checks that the tasks belong to the skill
@@ -78,7 +79,8 @@ func Hooks(binary string, flags []string, d Duty) []Hook {
 		return Hook{Event: event, Matcher: matcher, Command: binary, Args: []string{"hook", ofClaude}, Flags: flags, Timeout: timeout}
 	}
 	start := on(client.SessionStart, "", short)
-	start.report = missing(binary)
+	person, model := Missing(binary)
+	start.Report = strings.TrimSpace(client.Tell(client.SessionStart, model, person).Output)
 	if d.NoSteps {
 		return []Hook{on(client.PostToolUse, "Skill", short), on(client.UserPromptExpansion, "", short),
 			on(client.PreToolUse, taskTools, short),
@@ -146,13 +148,17 @@ func (h Hook) Runs(subcommand string) bool { return h.Args[0] == subcommand }
 // Line returns the line of the shell that the client runs.
 func (h Hook) Line() string {
 	args := append(h.Args[:len(h.Args):len(h.Args)], h.Flags...)
-	if h.report != "" {
-		return shell.GuardReporting(word(h.Command), args, h.report)
+	others := slices.ContainsFunc(h.Args, func(arg string) bool { return strings.HasPrefix(arg, "--agent=") && arg != ofClaude })
+	if h.Report != "" && others {
+		return shell.GuardWellReporting(word(h.Command), args, h.Report)
+	}
+	if h.Report != "" {
+		return shell.GuardReporting(word(h.Command), args, h.Report)
 	}
 	if h.fallback != shell.Nothing || strings.HasPrefix(h.Command, pluginRoot) { // a plugin goes to other machines
 		return shell.GuardOr(h.fallback, word(h.Command), args)
 	}
-	if slices.ContainsFunc(h.Args, func(arg string) bool { return strings.HasPrefix(arg, "--agent=") && arg != ofClaude }) {
+	if others {
 		return shell.GuardWell(word(h.Command), args)
 	}
 	return shell.Guard(word(h.Command), args)

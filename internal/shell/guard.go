@@ -86,6 +86,11 @@ func GuardWell(program string, args []string) string {
 
 const well = " || exit 0"
 
+// GuardWellReporting is GuardWell with a text that is printed if the program is missing.
+func GuardWellReporting(program string, args []string, text string) string {
+	return "{ " + lost(program) + ` && printf "%s\n" ` + Quote(text) + "; } || " + program + " " + Join(args...) + well
+}
+
 // reportName is the variable of the text that a line of GuardReporting prints if the program cannot be
 // started. It is exported: what the line starts may be a script that finds no program.
 const reportName = "FSMTX_REPORT"
@@ -100,7 +105,7 @@ func GuardReporting(program string, args []string, text string) string {
 }
 
 // Guarded returns the words of the one call in a line that does nothing beside it but look whether its program is there, and end
-// well without it: one of Guard, GuardOr, GuardWell or GuardReporting, or one that a person has written. ok is false for any other line.
+// well without it: one of Guard, GuardOr, GuardWell, GuardWellReporting or GuardReporting, or one that a person has written. ok is false for any other line.
 func Guarded(line string) (words []string, ok bool) {
 	s, err := Parse(line)
 	if err != nil {
@@ -109,7 +114,7 @@ func Guarded(line string) (words []string, ok bool) {
 	ok = true
 	syntax.Walk(s.file, func(n syntax.Node) bool {
 		call, isCall := n.(*syntax.CallExpr)
-		if !isCall || slices.Contains(strings.Fields("test [ trap shopt exit true : command"), call.Args[0].Lit()) {
+		if !isCall || slices.Contains(strings.Fields("test [ trap shopt exit true : command printf"), call.Args[0].Lit()) {
 			return true
 		}
 		found, known := literals(call)

@@ -30,9 +30,11 @@ func TestGuardedReadsWhatGuardWrites(t *testing.T) {
 		words, ok := Guarded(Guard(Join(path), args))
 		require.True(t, ok, Guard(Join(path), args))
 		require.Equal(t, append([]string{path}, args...), words)
-		words, ok = Guarded(GuardWell(Join(path), args))
-		require.True(t, ok, GuardWell(Join(path), args))
-		require.Equal(t, append([]string{path}, args...), words)
+		for _, line := range []string{GuardWell(Join(path), args), GuardWellReporting(Join(path), args, `it's "not" here`)} {
+			words, ok = Guarded(line)
+			require.True(t, ok, line)
+			require.Equal(t, append([]string{path}, args...), words)
+		}
 	})
 }
 
