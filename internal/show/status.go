@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -53,7 +52,7 @@ project, and goes on to the list of the next one.
 
 --json prints an object with list, next (numbers of the steps that can be worked on),
 workflows, manual (tasks with id, subject, status, owner, blockedBy), last (a hydration as
-"fsmtx log --json" prints it, or null), undo (possible, restores, removes, keeps), pending
+"fsmtx log --json" prints it, or null), undo (possible, restores, removes), pending
 (clean, rolled back or committed: what "fsmtx recover" would report; or unknown, and then
 pending_error says why) and troubles (why the steps are not enforced, or not fully).
 A workflow has skill, spec, done, total, values (all that it has, by name) and steps, which
@@ -182,7 +181,7 @@ func readStatus(ctx context.Context, list tasks.List) (*status, error) {
 	}
 	if h, ok := lastToUndo(all); ok {
 		st.target = &h
-		st.undo, st.undoErr = h.planUndo(ctx, list, false)
+		st.undo, st.undoErr = list.PlanUndo(h.ID, false)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, pendingLimit, fmt.Errorf("gave up waiting after %v", pendingLimit))
 	defer cancel()
@@ -202,11 +201,6 @@ func (st *status) look(s terminal.Streams) {
 	found, _ := install.HooksOff(s, dir)
 	for _, f := range found {
 		st.off = append(st.off, f.Place()+f.What)
-	}
-	if len(st.off) == 0 {
-		if where := hook.ChecksAreOff(hook.Registered(s.Getenv, dir)); where != "" {
-			st.off = append(st.off, where)
-		}
 	}
 	st.works = install.Works(s.Getenv, dir)
 	for _, e := range st.steps.Evidence {
@@ -238,8 +232,8 @@ func (st *status) manual() (manual []tasks.Task) {
 	return manual
 }
 
-// undoable reports whether fsmtx undo would undo a hydration, at least in part.
-func (st *status) undoable() bool { return st.target != nil && st.undoErr == nil && !st.undo.Empty() }
+// undoable reports whether fsmtx undo would undo a call, without --force.
+func (st *status) undoable() bool { return st.target != nil && st.undoErr == nil }
 
 // undoing describes what fsmtx undo would do.
 func (st *status) undoing() string {
@@ -252,14 +246,13 @@ func (st *status) undoing() string {
 	case st.target.ID != st.last.ID:
 		it = "hydration " + nameOf(*st.target)
 	}
-	switch {
-	case st.undoErr == nil && st.undo.Empty() && len(st.undo.Kept) > 0:
-		return "fsmtx undo keeps all tasks of " + it + ": they were changed since; --force removes them"
-	case !st.undoable():
+	if _, ok := errors.AsType[*tasks.WorkedOnError](st.undoErr); ok {
+		return it + " was worked on since; fsmtx undo --force would take it back"
+	}
+	if !st.undoable() {
 		return it + " cannot be undone" + why(st.undoErr)
 	}
-	return fmt.Sprintf("fsmtx undo would undo %s: %d restored, %d removed, %d kept", it, len(st.undo.Restored), len(st.undo.Removed),
-		len(st.undo.Kept))
+	return fmt.Sprintf("fsmtx undo would undo %s: %d restored, %d removed", it, len(st.undo.Restored), len(st.undo.Removed))
 }
 
 // nextTo prints the next step with line.
@@ -437,13 +430,12 @@ type shownUndo struct {
 	Possible bool `json:"possible"`
 	Restores int  `json:"restores"`
 	Removes  int  `json:"removes"`
-	Keeps    int  `json:"keeps"`
 }
 
 func (st *status) shown() shownStatus {
 	out := shownStatus{
 		List: st.list.Dir, Next: []int64{}, Workflows: []shownWorkflow{}, Manual: append([]tasks.Task{}, st.manual()...), Last: st.last,
-		Undo:    shownUndo{st.undoable(), len(st.undo.Restored), len(st.undo.Removed), len(st.undo.Kept)},
+		Undo:    shownUndo{st.undoable(), len(st.undo.Restored), len(st.undo.Removed)},
 		Pending: string(cmp.Or(st.pending.Outcome, txn.Clean)), Troubles: []string{},
 	}
 	for _, trouble := range st.troubles {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,30 +24,28 @@ import (
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
-const undoLong = `Undo undoes a hydration, the change that put the steps of a skill into the list, as one
-transaction: it restores the task files that the hydration deleted, and removes the tasks
-that it created, if they are unchanged. It keeps and lists tasks that were changed since.
-N is a number from "fsmtx log"; without N it is the last hydration that was not undone. Undo
-can itself be undone, which repeats the hydration.
+const undoLong = `Undo takes back one call of a skill with all that came of it: the steps that it put into the list, what
+came under these, their copies for items and rounds. It brings back what that call had
+replaced, as it was and with all that is on record of it. It does all of that, in one
+transaction, or nothing, and says why. N is a number from "fsmtx log"; without N it is the
+last call that was not undone. Undo can itself be undone, which brings everything back.
 
-If other skills have put their steps under steps of this hydration, these are undone first,
-each as a transaction of its own.
+If steps were worked on since, it names them and changes nothing; --force takes these back,
+too. A call whose steps a later one has replaced is not undone before that one. What came
+here by "fsmtx continue" is not undone; it is taken back by the same command.
 
 SESSION is found as by "fsmtx status".
-
---force also removes created tasks that were changed since, and undoes as much as
-possible of a hydration that was replaced. With N it also removes what an earlier undo of that
-hydration has kept. No task is lost: undoing the undo restores the removed tasks as they were.
 
 If an agent runs the command, only --dry-run works without the person's yes; the hook
 "fsmtx step" asks.
 
---json prints an object with list, hydration (number, id and skill), removed, restored,
-gone (arrays of names of task files), kept (name, subject, why), dry_run, and first (array
-of such objects: the hydrations under its steps, which are undone first). The exit code is 0
-if the hydration was undone, or with --dry-run would be, and 1 otherwise.`
+--json prints an object with list, hydration (number, id and skill), under (array of such
+objects: the calls under its steps, which are undone with it), removed, restored (arrays of
+names of task files) and dry_run. The exit code is 0 if the call was undone, or with
+--dry-run would be, and 1 otherwise.`
 
 type undoFlags struct{ dryRun, force, json bool }
 
@@ -54,7 +54,7 @@ func NewUndo(s terminal.Streams) *cobra.Command {
 	var named string
 	c := &cobra.Command{
 		Use:               "undo [SESSION] [N]",
-		Short:             "Take the tasks of a skill's call out of the list again, and put the old ones back",
+		Short:             "Take back a call of a skill with all that came of it, and put the old tasks back",
 		Long:              undoLong,
 		Example:           command.Example("fsmtx undo --dry-run", "fsmtx undo", "fsmtx undo 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 3 --force"),
 		ValidArgsFunction: completeSessions(s),
@@ -75,7 +75,7 @@ func NewUndo(s terminal.Streams) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be done, and change nothing")
-	c.Flags().BoolVar(&f.force, "force", false, "also remove tasks that were changed since")
+	c.Flags().BoolVar(&f.force, "force", false, "also take back steps that were worked on since")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	command.NameList(s, c, &named)
 	return c
@@ -86,35 +86,40 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 	if err != nil {
 		return err
 	}
-	h, inner, err := toUndo(list, number)
+	all, err := ReadHistory(list.Dir)
 	if err != nil {
 		return err
 	}
-	var all []undoneHydration
-	for _, x := range append(inner, h) {
-		one := undoneHydration{Hydration: x, inner: x.ID != h.ID, dryRun: f.dryRun}
-		one.Undoing, err = f.undo(ctx, list, one)
-		err = one.refused(err)
-		if one.Unreleased != nil {
-			s.Errorf("%s", hydrate.Unreleased(one.Unreleased))
-		}
-		if err != nil {
-			break
-		}
-		if log := hook.ToLog(s); log != nil && !f.dryRun && !one.Undoing.Empty() {
-			log(one.decision(list, command.Sender(s, list.Dir)))
-		}
-		all = append(all, one)
-	}
-	if failed := f.print(s, list, chosen, all, session, err == nil); failed != nil {
-		return failed
+	u := undoneHydration{list: list, all: all, dryRun: f.dryRun}
+	if u.Hydration, err = toUndo(list, all, number); err != nil {
+		return err
 	}
 	switch {
-	case err != nil:
-		return err
-	case !slices.ContainsFunc(all, func(u undoneHydration) bool { return !u.Undoing.Empty() }):
-		return &command.Exit{Code: command.ExitNo}
+	case u.isContinued() && !f.dryRun:
+		u.Undoing, err = u.given(), (&state.Store{List: list}).GiveBack(ctx, u.Hydration.ID, &u.record)
+	case u.isContinued():
+		u.Undoing, err = u.given(), state.MayGiveBack(ctx, list.Dir, &u.record)
+	case f.dryRun:
+		u.Undoing, err = list.PlanUndo(u.Hydration.ID, f.force)
+	default:
+		u.Undoing, err = list.Undo(ctx, u.Hydration.ID, f.force)
 	}
+	if u.Unreleased != nil {
+		s.Errorf("%s", hydrate.Unreleased(u.Unreleased))
+	}
+	if err != nil {
+		return u.refused(err)
+	}
+	if log := hook.ToLog(s); log != nil && !f.dryRun {
+		log(u.decision(command.Sender(s, list.Dir)))
+	}
+	if f.json {
+		return command.PrintJSON(s.Out, u.shown())
+	}
+	if _, err := io.WriteString(s.Out, chosen+"\n"+u.text()); err != nil {
+		return err
+	}
+	u.hint(s)
 	return nil
 }
 
@@ -122,60 +127,110 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 type undoneHydration struct {
 	Hydration
 	tasks.Undoing
-	inner  bool // it is undone because of another one
+	list   tasks.List
+	all    []Hydration // of the list, before
 	dryRun bool
 }
 
-// refused says of the error of undoing the hydration which other one has undone or replaced it.
+// line returns the command that undoes a hydration of the list.
+func (u undoneHydration) line(number int64, more ...string) string {
+	return shell.Join(append([]string{"fsmtx", "undo", "--list", filepath.Base(u.list.Dir), strconv.FormatInt(number, 10)}, more...)...)
+}
+
+// refused says of the error of undoing the hydration what was not done, and what to do.
 func (u undoneHydration) refused(err error) error {
 	h := u.Hydration
+	it := fmt.Sprintf("hydration %s of %s", nameOf(h), quoted(h.Skill))
+	hint := ""
+	worked, isWorked := errors.AsType[*tasks.WorkedOnError](err)
 	switch {
+	case isWorked:
+		err = fmt.Errorf("%s was worked on since, so nothing was undone: %s", it, u.workedOn(worked.Names))
+		hint = u.line(h.Number, "--force") + " takes all of it back"
 	case errors.Is(err, tasks.ErrUndone):
-		return message.WithHint(fmt.Errorf("hydration %s of %s is already undone", nameOf(h), quoted(h.Skill)),
-			fmt.Sprintf("fsmtx undo %d restores it", h.By))
+		err, hint = fmt.Errorf("%s is already undone", it), u.line(h.By)+" restores it"
+	case errors.Is(err, tasks.ErrPart):
+		err = fmt.Errorf("%s made the tasks for the items of #%d: nothing was undone", it, h.Step)
+		if of := u.callOf(h.Step); of != 0 {
+			hint = u.line(of) + " takes back the call that this is a part of"
+		}
 	case h.State == moved && (errors.Is(err, tasks.ErrReplaced) || errors.Is(err, tasks.ErrContinued)):
-		return message.WithHint(fmt.Errorf("the workflow of hydration %s of %s goes on in the task list %s", nameOf(h), quoted(h.Skill), h.To),
-			"fsmtx undo there gives it back as long as nothing was decided about it")
+		err = fmt.Errorf("the workflow of %s goes on in the task list %s", it, h.To)
+		hint = "fsmtx undo there gives it back as long as nothing was decided about it"
 	case errors.Is(err, tasks.ErrReplaced):
-		return message.WithHint(fmt.Errorf("hydration %s of %s was replaced by %d", nameOf(h), quoted(h.Skill), h.By),
-			fmt.Sprintf("fsmtx undo %d undoes that; --force undoes what is left of %s", h.By, nameOf(h)))
+		err, hint = fmt.Errorf("%s was replaced by %d, so nothing was undone", it, h.By), u.line(h.By)+" undoes that"
 	case errors.Is(err, tasks.ErrContinued):
-		return message.WithHint(fmt.Errorf("hydration %s of %s gave a workflow back", nameOf(h), quoted(h.Skill)),
-			"fsmtx continue makes it go on in another list")
+		err, hint = fmt.Errorf("%s gave a workflow back", it), "fsmtx continue makes it go on in another list"
+	case errors.Is(err, tasks.ErrNotKept):
+		err = fmt.Errorf("%s was not undone: %w", it, err)
+		hint = "the history keeps what the last ten calls of skills have replaced; see fsmtx hydrate --history"
 	case errors.Is(err, state.ErrWorkedOn):
-		err = fmt.Errorf("hydration %s of %s is not given back: %w", nameOf(h), quoted(h.Skill), err)
+		err = fmt.Errorf("%s is not given back: %w", it, err)
 		if h.Done() < len(h.Created) {
-			err = message.WithHint(err, "fsmtx continue takes it to another list")
+			hint = "fsmtx continue takes it to another list"
 		}
 	}
-	return err
+	return message.WithHint(err, hint)
+}
+
+// workedOn says of tasks what was done to them, the first ones of many.
+func (u undoneHydration) workedOn(names []string) string {
+	var all []string
+	tasksOf := u.tasks()
+	for _, name := range names[:min(len(names), maxWorkedOn)] {
+		t, word := tasksOf[name], "was changed"
+		switch {
+		case t.Gone:
+			word = "is gone"
+		case t.Status != workflow.Pending && t.Status != "":
+			word = "is " + strings.ReplaceAll(t.Status, "_", " ")
+		}
+		all = append(all, message.Sprintf("#%s %s %s", tasks.Form.ID(name), message.Clip(t.Subject, message.MaxSubject), word))
+	}
+	if more := len(names) - maxWorkedOn; more > 0 {
+		all = append(all, fmt.Sprintf("%d more", more))
+	}
+	return message.Sentence(all)
+}
+
+const maxWorkedOn = 8
+
+// tasks returns the tasks of all hydrations, by the names of their files.
+func (u undoneHydration) tasks() map[string]ChangedTask {
+	all := map[string]ChangedTask{}
+	for _, h := range u.all {
+		for _, t := range slices.Concat(h.Created, h.Deleted) {
+			if was, known := all[tasks.Form.Name(t.ID)]; !known || was.Subject == "" {
+				all[tasks.Form.Name(t.ID)] = t
+			}
+		}
+	}
+	return all
+}
+
+// callOf returns the number of the call that has put a step into the list, 0 if it is not known.
+func (u undoneHydration) callOf(step int64) int64 {
+	for _, h := range u.all {
+		if h.Undoes == 0 && slices.ContainsFunc(h.Created, func(t ChangedTask) bool { return t.ID == strconv.FormatInt(step, 10) }) {
+			if h.Step != 0 {
+				return u.callOf(h.Step)
+			}
+			return h.Number
+		}
+	}
+	return 0
 }
 
 // decision returns the undo for the log.
-func (u undoneHydration) decision(list tasks.List, by state.By) decisions.Record {
+func (u undoneHydration) decision(by state.By) decisions.Record {
 	h := u.Hydration
 	r := decisions.Record{
 		Time: time.Now(), Source: decisions.Hydrate, Decision: "undone", Why: "hydration " + nameOf(h) + " was undone",
-		Session: h.Session, List: list.Dir, Workflow: h.Skill, Spec: h.Spec, Deleted: hydrate.Numbers(list.IDs(u.Removed)),
-		Restored: hydrate.Numbers(list.IDs(u.Restored)),
+		Session: h.Session, List: u.list.Dir, Workflow: h.Skill, Spec: h.Spec, Deleted: hydrate.Numbers(u.list.IDs(u.Removed)),
+		Restored: hydrate.Numbers(u.list.IDs(u.Restored)),
 	}
 	r.DecidedBy(by.Words())
 	return r
-}
-
-func (f undoFlags) undo(ctx context.Context, list tasks.List, u undoneHydration) (tasks.Undoing, error) {
-	id := u.Hydration.ID
-	switch {
-	case u.isContinued() && !f.dryRun:
-		return u.given(), (&state.Store{List: list}).GiveBack(ctx, id, &u.record)
-	case f.dryRun && u.inner:
-		return list.PlanUndoBare(id, f.force)
-	case f.dryRun:
-		return u.planUndo(ctx, list, f.force)
-	case u.inner:
-		return list.UndoBare(ctx, id, f.force)
-	}
-	return list.Undo(ctx, id, f.force)
 }
 
 // isContinued reports whether its workflow came from another list: undoing it gives the workflow back.
@@ -189,90 +244,46 @@ func (h Hydration) given() (u tasks.Undoing) {
 	return u
 }
 
-// planUndo returns what undoing would do.
-func (h Hydration) planUndo(ctx context.Context, list tasks.List, force bool) (tasks.Undoing, error) {
-	if h.isContinued() {
-		return h.given(), state.MayGiveBack(ctx, list.Dir, &h.record)
-	}
-	return list.PlanUndo(h.ID, force)
-}
-
-// print prints what was undone: with whole all of it, otherwise what was undone before an
-// error.
-func (f undoFlags) print(s terminal.Streams, list tasks.List, chosen string, all []undoneHydration, session string, whole bool) error {
-	switch {
-	case len(all) == 0:
-		return nil
-	case f.json && !whole:
-		return nil // an object without the hydration that was asked for would mislead
-	case f.json:
-		last := all[len(all)-1].shown(list)
-		for _, u := range all[:len(all)-1] {
-			last.First = append(last.First, u.shown(list))
-		}
-		return command.PrintJSON(s.Out, last)
-	}
-	var b strings.Builder
-	message.Fprintf(&b, "%s\n", chosen)
-	for _, u := range all {
-		u.text(&b)
-	}
-	if _, err := io.WriteString(s.Out, b.String()); err != nil {
-		return err
-	}
-	hintUndone(s, all, session)
-	return nil
-}
-
-// toUndo returns the hydration with that number, or without one the last hydration that is
-// neither undone nor an undo; and those under its steps, which are undone first.
-func toUndo(list tasks.List, number string) (h Hydration, inner []Hydration, err error) {
-	all, err := ReadHistory(list.Dir)
-	if err != nil {
-		return h, nil, err
-	}
+// toUndo returns the hydration with that number, or without one the last call of a skill that was not undone.
+func toUndo(list tasks.List, all []Hydration, number string) (h Hydration, err error) {
 	if number != "" {
-		h, err = findHydration(all, number)
-		return h, h.Within(all), err
+		return findHydration(all, number)
 	}
 	if h, ok := lastToUndo(all); ok {
-		return h, h.Within(all), nil
+		return h, nil
 	}
-	return h, nil, command.Fail(command.ExitNo, fmt.Errorf("%s: there is no hydration to undo", list.Dir),
+	return h, command.Fail(command.ExitNo, fmt.Errorf("%s: there is no hydration to undo", list.Dir),
 		"fsmtx log lists the hydrations that are on record")
 }
 
-// lastToUndo returns the last hydration that is neither undone nor an undo. It leaves out those
-// under a step of another hydration that went with it or with a round of the step, and those that
-// only removed the tasks for the lines of a step: the step would remove them again.
+// lastToUndo returns the last call of a skill that was not undone, and whose steps no later call has replaced.
 func lastToUndo(all []Hydration) (h Hydration, ok bool) {
 	for _, h := range slices.Backward(all) {
-		if h.State != undone && h.State != undoing && h.State != moved && !(h.Step != 0 && len(h.Created) == 0) &&
-			(h.Parent == 0 || h.State == inList) {
+		if h.State != undone && h.State != undoing && h.State != moved && h.State != replaced && h.Step == 0 {
 			return h, true
 		}
 	}
 	return Hydration{}, false
 }
 
-// subjectsOf returns the subjects of the tasks of a hydration, by the names of their files.
-func subjectsOf(h Hydration) map[string]string {
-	subjects := map[string]string{}
-	for _, t := range slices.Concat(h.Created, h.Deleted) {
-		subjects[tasks.Form.Name(t.ID)] = t.Subject
+// under returns the calls under its steps of which tasks are taken out of the list.
+func (u undoneHydration) under() (all []Hydration) {
+	for _, h := range u.all {
+		if h.Step == 0 && slices.Contains(u.Under, h.ID) &&
+			slices.ContainsFunc(h.Created, func(t ChangedTask) bool { return slices.Contains(u.Removed, tasks.Form.Name(t.ID)) }) {
+			all = append(all, h)
+		}
 	}
-	return subjects
+	return all
 }
 
 type shownUndoing struct {
-	List      string            `json:"list"`
-	Hydration shownUndoingOf    `json:"hydration"`
-	Removed   []string          `json:"removed"`
-	Restored  []string          `json:"restored"`
-	Gone      []string          `json:"gone"`
-	Kept      []shownKeptOnUndo `json:"kept"`
-	DryRun    bool              `json:"dry_run"`
-	First     []shownUndoing    `json:"first"`
+	List      string           `json:"list"`
+	Hydration shownUndoingOf   `json:"hydration"`
+	Under     []shownUndoingOf `json:"under"`
+	Removed   []string         `json:"removed"`
+	Restored  []string         `json:"restored"`
+	DryRun    bool             `json:"dry_run"`
 }
 
 type shownUndoingOf struct {
@@ -281,80 +292,48 @@ type shownUndoingOf struct {
 	Skill  string `json:"skill"`
 }
 
-type shownKeptOnUndo struct {
-	Name    string `json:"name"`
-	Subject string `json:"subject"`
-	Why     string `json:"why"`
-}
-
-func (u undoneHydration) shown(list tasks.List) shownUndoing {
+func (u undoneHydration) shown() shownUndoing {
 	out := shownUndoing{
-		List: list.Dir, Hydration: shownUndoingOf{u.Number, u.Hydration.ID, u.Skill}, DryRun: u.dryRun, Kept: []shownKeptOnUndo{},
-		First:   []shownUndoing{},
-		Removed: append([]string{}, u.Removed...), Restored: append([]string{}, u.Restored...), Gone: append([]string{}, u.Gone...),
+		List: u.list.Dir, Hydration: shownUndoingOf{u.Number, u.Hydration.ID, u.Skill}, DryRun: u.dryRun, Under: []shownUndoingOf{},
+		Removed: append([]string{}, u.Removed...), Restored: append([]string{}, u.Restored...),
 	}
-	subjects := subjectsOf(u.Hydration)
-	for _, k := range u.Kept {
-		out.Kept = append(out.Kept, shownKeptOnUndo{k.Name, subjects[k.Name], k.Why})
+	for _, h := range u.under() {
+		out.Under = append(out.Under, shownUndoingOf{h.Number, h.ID, h.Skill})
 	}
 	return out
 }
 
 // text describes what undoing the hydration did, or would do.
-func (u undoneHydration) text(b *strings.Builder) {
-	subjects := subjectsOf(u.Hydration)
-	of := fmt.Sprintf("hydration %s of %s", nameOf(u.Hydration), quoted(u.Skill))
-	if u.inner {
-		of += fmt.Sprintf(" first, which is under #%d", u.Parent)
+func (u undoneHydration) text() string {
+	var b strings.Builder
+	undid, restored, removed := "undid", "restored", "removed"
+	if u.dryRun {
+		undid, restored, removed = "would undo", "would restore", "would remove"
 	}
-	restored, removed, kept := "restored", "removed", "kept"
-	switch {
-	case u.Empty():
-		message.Fprintf(b, "nothing of %s can be undone\n", of)
-	case u.dryRun:
-		message.Fprintf(b, "would undo %s\n", of)
-		restored, removed, kept = "would restore", "would remove", "would keep"
-	default:
-		message.Fprintf(b, "undid %s\n", of)
+	message.Fprintf(&b, "%s hydration %s of %s", undid, nameOf(u.Hydration), quoted(u.Skill))
+	for _, h := range u.under() {
+		message.Fprintf(&b, ", and %s of %s under #%d", nameOf(h), quoted(h.Skill), h.Parent)
 	}
-	line := func(verb, name, why string) {
-		message.Fprintf(b, "  %s #%s %s%s\n", verb, tasks.Form.ID(name), subjects[name], why)
-	}
+	b.WriteByte('\n')
+	all := u.tasks()
 	for _, name := range u.Restored {
-		line(restored, name, "")
+		message.Fprintf(&b, "  %s #%s %s\n", restored, tasks.Form.ID(name), all[name].Subject)
 	}
 	for _, name := range u.Removed {
-		line(removed, name, "")
+		message.Fprintf(&b, "  %s #%s %s\n", removed, tasks.Form.ID(name), all[name].Subject)
 	}
-	for _, k := range u.Kept {
-		line(kept, k.Name, ": "+k.Why)
-	}
-	for _, name := range u.Gone {
-		line("gone already", name, "")
-	}
+	return b.String()
 }
 
-// hintUndone says what can be done next. session is the list as it was named, if it was.
-func hintUndone(s terminal.Streams, all []undoneHydration, session string) {
-	command := []string{"fsmtx", "undo"}
-	if session != "" {
-		command = append(command, session)
-	}
-	last := all[len(all)-1]
-	var changed []string
-	for _, u := range all {
-		if slices.ContainsFunc(u.Kept, func(k tasks.Kept) bool { return k.Why == tasks.KeptChanged }) {
-			changed = append(changed, shell.Join(append(command, nameOf(u.Hydration), "--force")...))
-		}
-	}
+// hint says how to take the undo back.
+func (u undoneHydration) hint(s terminal.Streams) {
+	now, err := ReadHistory(u.list.Dir)
 	switch {
-	case last.dryRun || last.Empty() && len(last.Kept) == 0:
-	case last.From != nil:
-		s.Hintf("the workflow goes on in the task list %s, as before; fsmtx continue takes it again", last.From.List)
-	case len(changed) > 0:
-		s.Hintf("%s also removes what was changed", strings.Join(changed, " && "))
+	case u.dryRun || err != nil:
+	case u.From != nil && u.State != undone:
+		s.Hintf("the workflow goes on in the task list %s, as before; fsmtx continue takes it again", u.From.List)
 	default:
-		s.Hintf("fsmtx log lists the hydrations; run fsmtx undo with the number of this undo to repeat the hydration")
+		s.Hintf("%s takes this back", u.line(now[len(now)-1].Number))
 	}
 }
 

@@ -165,8 +165,9 @@ type RecordedSteps []RecordedStep
 type RecordedStep struct {
 	*workflow.Step // as it is on record; change only a copy
 	Workflow       *workflow.Workflow
-	Unread         bool // its record cannot be read: it is known from the list only
-	replaced       bool // a later change has deleted the tasks of its workflow, or an undo would have
+	Unread         bool            // its record cannot be read: it is known from the list only
+	replaced       bool            // a later change has deleted the tasks of its workflow, or an undo would have
+	undoneCalls    map[string]bool // the calls of skills that were undone; see Evidence.Use
 }
 
 // Find returns the step whose task has this number, or nil.
@@ -248,10 +249,16 @@ func recordOf(history []txn.Entry) *OnRecord {
 	if len(r.changed) > 0 {
 		r.changed = slices.DeleteFunc(r.changed, func(c changed) bool { return undone[c.id] != "" })
 	}
+	undoneCalls := map[string]bool{}
+	for _, e := range history {
+		if undone[e.ID] != "" {
+			undoneCalls[jsonx.StringMember([]byte(e.Label), "invocation")] = true
+		}
+	}
 	r.Steps = make(RecordedSteps, 0, len(inList))
 	for id := range inList {
 		if step, ok := r.known[id]; ok {
-			step.replaced = replaced[step.Workflow] || r.records[step.Workflow].Undone
+			step.replaced, step.undoneCalls = replaced[step.Workflow] || r.records[step.Workflow].Undone, undoneCalls
 			r.Steps = append(r.Steps, step)
 		}
 	}
@@ -308,7 +315,7 @@ func (r *OnRecord) AddUnread(dir string) error {
 		}
 		step := t.step(ids)
 		w.Steps = append(w.Steps, workflow.Step{ID: step.ID, Local: step.Local, Status: step.Status}) // in any order: the list may show a cycle
-		r.Steps, r.Unread = append(r.Steps, RecordedStep{&step, w, true, false}), true
+		r.Steps, r.Unread = append(r.Steps, RecordedStep{Step: &step, Workflow: w, Unread: true}), true
 	}
 	for _, w := range workflows {
 		if err := w.Prove(); err != nil {
@@ -351,7 +358,7 @@ func (all RecordedSteps) State(ctx context.Context, dir string, src Source, whol
 	replaced := map[*workflow.Workflow]bool{}
 	for _, r := range all.afterRecovery(src) {
 		replaced[r.Workflow] = r.replaced
-		s.Steps = append(s.Steps, &Current{Step: *r.Step, Workflow: r.Workflow, Unread: r.Unread})
+		s.Steps = append(s.Steps, &Current{Step: *r.Step, Workflow: r.Workflow, Unread: r.Unread, undoneCalls: r.undoneCalls})
 		names = append(names, tasks.Form.Name(message.Itoa(r.ID)))
 	}
 	if err := tasks.Form.Each(dir, names, func(i int, data []byte) { s.Steps[i].parse(data) }); err != nil {

@@ -54,8 +54,9 @@ type Current struct {
 	Workflow    *workflow.Workflow
 	Status      string // in the list: pending, in_progress, completed, or empty if it is gone
 	Description string
-	Unread      bool // its record cannot be read: only its order is known, from the list
-	Called      bool // the skill that it demands was called in this round
+	Unread      bool            // its record cannot be read: only its order is known, from the list
+	Called      bool            // the skill that it demands was called in this round
+	undoneCalls map[string]bool // see RecordedStep
 
 	NotNeeded bool   // it ended without being worked on
 	because   string // of NotNeeded, for the list

@@ -108,6 +108,6 @@ func (l List) RemoveIn(ctx context.Context, dir *txn.Dir, label Label) error {
 func (l List) UndoIn(ctx context.Context, dir *txn.Dir, id string) error {
 	waiting, cancel := l.Waiting(ctx)
 	defer cancel()
-	_, err := l.undoIn(ctx, waiting, dir, undoRequest{id: id, force: true, replaced: true, half: true})
+	_, err := l.undoIn(ctx, waiting, dir, undoRequest{id: id, force: true, half: true})
 	return err
 }

@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,16 +9,14 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
-	"github.com/go-json-experiment/json"
-
-	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/startup"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// Errors of Undo and PlanUndo.
+// Errors of Undo and PlanUndo. With each of them nothing is changed.
 var (
 	// ErrNoChange is returned when the history of the list has no such change.
 	ErrNoChange = errors.New("no such change in the history of the list")
@@ -27,16 +24,26 @@ var (
 	ErrUndone = errors.New("undone already")
 	// ErrReplaced is returned when a later change has deleted what the change created.
 	ErrReplaced = errors.New("replaced by a later change")
-	// ErrContinued is returned for a change by which a workflow goes on in another list: both lists would have it, or none.
-	ErrContinued = errors.New("it is half of a continuation, whose other half is in another list")
+	// ErrPart is returned for a change that came with a step: the call that the step came with can be undone.
+	ErrPart = errors.New("it is a part of another change")
+	// ErrContinued is returned for a change by which a workflow goes on in this list: another list would have to take it back.
+	ErrContinued = errors.New("its workflow came from another list")
+	// ErrNotKept is returned when a task cannot be restored, because its copy is gone or another file has its name.
+	ErrNotKept = errors.New("what it replaced cannot be restored")
 )
+
+// WorkedOnError is returned, without force, when tasks that would be removed were changed since, or are gone.
+type WorkedOnError struct{ Names []string } // of their files
+
+func (e *WorkedOnError) Error() string {
+	return "worked on since: " + strings.Join(e.Names, ", ")
+}
 
 // Undoing is the effect of undoing a change of a list.
 type Undoing struct {
-	Removed  []string // files that the change created and that are removed
-	Restored []string // files that the change deleted and that are restored: bytes, inode, mode and times
-	Kept     []Kept   // files that are left as they are
-	Gone     []string // files that the change created and that no longer exist
+	Removed  []string // files that are removed
+	Restored []string // files that are restored: bytes, inode, mode and times
+	Under    []string // ids of the changes that came of the change, and are undone with it
 
 	Unreleased error // why locks could not be released; nil if they were, or if none was taken
 
@@ -44,42 +51,21 @@ type Undoing struct {
 	restores []txn.Restore // from which change each of Restored comes
 }
 
-// Empty reports whether nothing would change.
-func (u Undoing) Empty() bool { return len(u.Removed)+len(u.Restored) == 0 }
-
-// Kept is a file that undoing leaves as it is.
-type Kept struct{ Name, Why string }
-
-// Values of Kept.Why.
-const (
-	KeptChanged = "it was changed since"
-	KeptTaken   = "another file has its name now"
-	KeptLost    = "its copy is gone"
-)
-
-// Undo undoes a committed change of the list, as one transaction: it restores the files
-// that the change deleted and removes those that it created. A created file that was
-// modified since is removed only with force, which also removes what an earlier undo of the
-// change has kept. Undoing an undo restores the change. As with any change, the history keeps the
-// removed files.
+// Undo takes back a committed change of the list with all that came of it, as one transaction: it removes the tasks that these
+// created, and restores those that they had replaced, as they were. It undoes all of that or nothing. Tasks that were changed since
+// are removed only with force. Undoing an undo brings everything back. As with any change, the history keeps the removed files.
 //
-// Errors: ErrNoChange, ErrUndone, ErrContinued, ErrReplaced without force, errTimeout, *BusyError,
+// Errors: ErrNoChange, ErrUndone, ErrReplaced, ErrPart, ErrContinued, ErrNotKept, *WorkedOnError without force, errTimeout, *BusyError,
 // that a lock was lost, and those of txn.Open and txn.Dir.Commit except txn.ErrChanged.
 func (l List) Undo(ctx context.Context, id string, force bool) (Undoing, error) {
-	return l.undo(ctx, undoRequest{id: id, force: force, replaced: force})
-}
-
-// UndoBare is Undo, but restores nothing: the change belongs to another one that is undone
-// next, and what it replaced did, too.
-func (l List) UndoBare(ctx context.Context, id string, force bool) (Undoing, error) {
-	return l.undo(ctx, undoRequest{id: id, force: force, replaced: force, bare: true})
+	return l.undo(ctx, undoRequest{id: id, force: force})
 }
 
 // Retract undoes a change that the invocation should not have made. It removes tasks of
 // the change even if they were modified since, and records the invocation, so that
 // Replace does not repeat it.
 //
-// Errors are those of Undo, ErrReplaced included.
+// Errors are those of Undo.
 func (l List) Retract(ctx context.Context, id, invocation string) (Undoing, error) {
 	return l.undo(ctx, undoRequest{id: id, invocation: invocation, force: true})
 }
@@ -88,9 +74,7 @@ func (l List) Retract(ctx context.Context, id, invocation string) (Undoing, erro
 type undoRequest struct {
 	id         string
 	invocation string // recorded in the label of the undo
-	force      bool   // remove created files even if they were modified since
-	replaced   bool   // allow a change whose tasks a later change has deleted
-	bare       bool   // restore nothing
+	force      bool   // remove tasks even if they were modified since
 	half       bool   // allow a half of a continuation
 }
 
@@ -111,7 +95,7 @@ func (l List) undoIn(ctx, waiting context.Context, dir *txn.Dir, what undoReques
 		return u, err
 	}
 	for {
-		if u, err = l.planLocked(waiting, dir, history, what); err != nil || u.Empty() && u.label.With == "" {
+		if u, err = l.planLocked(waiting, dir, history, what); err != nil {
 			return u, err
 		}
 		startup.ManyProcessors()
@@ -152,117 +136,148 @@ func (l List) planLocked(ctx context.Context, dir *txn.Dir, history []txn.Entry,
 }
 
 // PlanUndo returns what Undo would do. It takes no lock and changes nothing. Its errors
-// are ErrNoChange, ErrUndone, ErrContinued, ErrReplaced, those of txn.ReadHistory and of txn.Entry.Err, or
-// the file system's.
+// are those of Undo about the change, those of txn.ReadHistory and of txn.Entry.Err, or the file system's.
 func (l List) PlanUndo(id string, force bool) (Undoing, error) {
-	return l.planUndo(undoRequest{id: id, force: force, replaced: force})
-}
-
-// PlanUndoBare returns what UndoBare would do, as PlanUndo does.
-func (l List) PlanUndoBare(id string, force bool) (Undoing, error) {
-	return l.planUndo(undoRequest{id: id, force: force, replaced: force, bare: true})
-}
-
-func (l List) planUndo(what undoRequest) (Undoing, error) {
 	history, err := txn.ReadHistory(l.Dir, txn.WithFS(l.Files()))
 	if err != nil {
 		return Undoing{}, err
 	}
-	return planUndo(l.Files(), l.Dir, history, what)
+	return planUndo(l.Files(), l.Dir, history, undoRequest{id: id, force: force})
 }
 
 func planUndo(files vfs.FS, dir string, history []txn.Entry, what undoRequest) (Undoing, error) {
-	var u Undoing
-	i := slices.IndexFunc(history, func(e txn.Entry) bool { return e.ID == what.id })
+	r := lineageOf(history)
+	i := r.index(what.id)
 	if i < 0 {
-		return u, ErrNoChange
+		return Undoing{}, ErrNoChange
 	}
-	e, undone := history[i], Undone(history)
-	if e.Err != nil {
-		return u, e.Err
+	undone := Undone(history)
+	u := Undoing{label: r.labels[i]}
+	u.label.Undo, u.label.Invocation, u.label.Under = what.id, what.invocation, 0
+	for _, e := range history[i:] {
+		if e.Err != nil {
+			return u, e.Err
+		}
 	}
-	again := undone[what.id] != ""
-	if again && !what.replaced {
+	calls := r.calls(i)
+	switch l := r.labels[i]; {
+	case undone[what.id] != "":
 		return u, ErrUndone
-	}
-	_ = json.Unmarshal([]byte(e.Label), &u.label, jsonx.Tolerant) // a label is only for display
-	if u.label.With != "" && !what.half {
+	case l.Undo == "" && l.Step != 0:
+		return u, ErrPart
+	case l.With != "" && !what.half:
 		return u, ErrContinued
 	}
-	u.label.Undo, u.label.Invocation = what.id, what.invocation
-	if !what.replaced {
-		for _, later := range history[i+1:] {
-			if undone[later.ID] == "" && deletesFilesOf(later, e) {
-				return u, fmt.Errorf("%w: %s", ErrReplaced, later.ID)
-			}
+	inList, by := r.inList(i, calls)
+	if len(inList) == 0 && by >= 0 {
+		return u, fmt.Errorf("%w: %s", ErrReplaced, history[by].ID)
+	}
+	for j, e := range history {
+		if j != i && r.labels[j].Undo == "" && undone[e.ID] == "" && r.cameOf(j, calls) && !slices.Contains(calls, j) {
+			u.Under = append(u.Under, e.ID)
 		}
 	}
-	err := u.planRemovals(files, dir, e, what.force)
-	switch {
-	case err != nil:
+	if err := u.planRemovals(files, dir, inList, what.force); err != nil {
 		return u, err
-	case again && u.Empty():
-		return u, ErrUndone
-	case again || what.bare:
-		return u, nil
 	}
-	return u, u.planRestores(files, dir, e, history[i:])
+	return u, u.planRestores(files, dir, r, i, func(j int) bool {
+		return r.labels[i].Undo == "" && r.labels[j].Undo == "" && undone[history[j].ID] == "" && r.cameOf(j, calls)
+	})
 }
 
-// planRemovals sorts the files that the change e created into Removed, Kept and Gone.
-func (u *Undoing) planRemovals(files vfs.FS, dir string, e txn.Entry, force bool) error {
-	for _, f := range e.Created {
-		same, err := isUnchanged(files, filepath.Join(dir, f.Name), f)
+// inList returns the tasks of the calls, and of all that came of them, that are in the list by its history: as they were created, or as
+// the target has brought them back if that is an undo. by is the index of the last change that has taken one out, unless it came of the
+// calls, -1 if there is none.
+func (r lineage) inList(target int, calls []int) (all map[string]txn.EntryFile, by int) {
+	all, by = map[string]txn.EntryFile{}, -1
+	created := map[string]txn.EntryFile{}
+	for i, e := range r.history {
+		if i < target && r.labels[target].Undo != "" {
+			continue // what was gone before was gone when the target brought back the others
+		}
+		for _, f := range e.Deleted {
+			if _, there := all[f.Name]; there && !r.cameOf(i, calls) {
+				by = i
+			}
+			delete(all, f.Name)
+		}
+		for _, f := range e.Created {
+			if c, known := r.creator[f.Name]; i != target && !(known && r.cameOf(c, calls)) {
+				continue
+			}
+			if _, was := created[f.Name]; !was || i == target {
+				created[f.Name] = f
+			}
+			all[f.Name] = created[f.Name]
+		}
+	}
+	for by >= 0 && r.labels[by].Undo != "" && r.labels[r.above[by]].Undo != "" { // the undo of an undo: what that had undone is there again
+		by = r.above[r.above[by]]
+	}
+	return all, by
+}
+
+// planRemovals sets Removed to those of the tasks that exist.
+func (u *Undoing) planRemovals(files vfs.FS, dir string, inList map[string]txn.EntryFile, force bool) error {
+	var changed []string
+	for name, f := range inList {
+		same, err := isUnchanged(files, filepath.Join(dir, name), f)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			u.Gone = append(u.Gone, f.Name)
+			changed = append(changed, name)
 		case errors.Is(err, vfs.ErrNotRegular):
-			u.Kept = append(u.Kept, Kept{f.Name, KeptTaken})
+			return fmt.Errorf("%w: %s", err, filepath.Join(dir, name))
 		case err != nil:
 			return err
-		case same || force:
-			u.Removed = append(u.Removed, f.Name)
 		default:
-			u.Kept = append(u.Kept, Kept{f.Name, KeptChanged})
-		}
-	}
-	return nil
-}
-
-// planRestores sorts the files that the change e deleted into Restored and Kept. later is the
-// history from e on: a file that was restored and deleted again is kept by the last change that
-// deleted it.
-func (u *Undoing) planRestores(files vfs.FS, dir string, e txn.Entry, later []txn.Entry) error {
-	for _, f := range e.Deleted {
-		_, inList := files.Lstat(filepath.Join(dir, f.Name))
-		if inList == nil {
-			u.Kept = append(u.Kept, Kept{f.Name, KeptTaken})
-			continue
-		}
-		if !errors.Is(inList, fs.ErrNotExist) {
-			return inList
-		}
-		from := ""
-		for _, x := range later {
-			if _, err := files.Lstat(filepath.Join(x.Backups, f.Name)); x.Backups != "" && !errors.Is(err, fs.ErrNotExist) {
-				from = x.ID
+			u.Removed = append(u.Removed, name)
+			if !same {
+				changed = append(changed, name)
 			}
 		}
-		if from == "" {
-			u.Kept = append(u.Kept, Kept{f.Name, KeptLost})
-			continue
-		}
-		u.Restored, u.restores = append(u.Restored, f.Name), append(u.restores, txn.Restore{ID: from, Name: f.Name})
+	}
+	sortNames(u.Removed)
+	if sortNames(changed); len(changed) > 0 && !force {
+		return &WorkedOnError{changed}
 	}
 	return nil
 }
 
-// deletesFilesOf reports whether the later change deleted a file that the earlier one
-// created.
-func deletesFilesOf(later, earlier txn.Entry) bool {
-	return slices.ContainsFunc(later.Deleted, func(d txn.EntryFile) bool {
-		return slices.ContainsFunc(earlier.Created, func(c txn.EntryFile) bool { return c.Name == d.Name })
-	})
+// sortNames sorts names of tasks by their numbers.
+func sortNames(names []string) {
+	slices.SortFunc(names, func(a, b string) int { return int(Form.Number(a) - Form.Number(b)) })
+}
+
+// planRestores sets Restored to the tasks that change i has deleted, and those that others with it have; not to tasks that came with it.
+func (u *Undoing) planRestores(files vfs.FS, dir string, r lineage, i int, with func(int) bool) error {
+	for j, e := range r.history {
+		if j != i && !with(j) {
+			continue
+		}
+		for _, f := range e.Deleted {
+			if c, known := r.creator[f.Name]; known && with(c) {
+				continue
+			}
+			if _, err := files.Lstat(filepath.Join(dir, f.Name)); err == nil {
+				return fmt.Errorf("%w: another file has the name %s now", ErrNotKept, filepath.Join(dir, f.Name))
+			} else if !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			from := ""
+			for _, x := range r.history[j:] { // a file that was restored and deleted again is kept by the last change that deleted it
+				if _, err := files.Lstat(filepath.Join(x.Backups, f.Name)); err == nil {
+					from = x.ID
+				} else if !errors.Is(err, fs.ErrNotExist) {
+					return err
+				}
+			}
+			if from == "" {
+				return fmt.Errorf("%w: the copy of %s is gone", ErrNotKept, f.Name)
+			}
+			u.Restored, u.restores = append(u.Restored, f.Name), append(u.restores, txn.Restore{ID: from, Name: f.Name})
+		}
+	}
+	return nil
 }
 
 // isUnchanged reports whether the file has the content that it was created with.
@@ -277,22 +292,3 @@ func isUnchanged(files vfs.FS, path string, f txn.EntryFile) (bool, error) {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:]) == f.SHA256, nil
 }
-
-// Undone maps the id of each undone change to the id of the undo. An undo that was
-// itself undone has no effect.
-func Undone(history []txn.Entry) map[string]string {
-	undone := map[string]string{}
-	for _, e := range slices.Backward(history) {
-		if undone[e.ID] != "" {
-			continue
-		}
-		if id := Undoes(e.Label); id != "" {
-			undone[id] = cmp.Or(undone[id], e.ID)
-		}
-	}
-	return undone
-}
-
-// Undoes returns the id of the change that a change with this label undid, "" if it is
-// not an undo.
-func Undoes(label string) string { return jsonx.StringMember([]byte(label), "undo") }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -81,7 +82,6 @@ func TestUndo(t *testing.T) {
 	assert.Equal(t, plan, u)
 	assert.Equal(t, []string{"2.json", "3.json"}, u.Restored)
 	assert.Equal(t, []string{"4.json", "5.json", "6.json"}, u.Removed)
-	assert.Empty(t, u.Kept)
 	assert.Equal(t, before, l.listed(t))
 	assert.Equal(t, was, inode(t, filepath.Join(l.Dir, "2.json")))
 	info, err := os.Stat(filepath.Join(l.Dir, "2.json"))
@@ -131,7 +131,6 @@ func TestUndoIsPlannedInTheDirectoryThatIsHeld(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, reads)
 	assert.Equal(t, []string{"1.json", "2.json"}, u.Removed)
-	assert.Empty(t, u.Kept)
 }
 
 func inode(t *testing.T, path string) uint64 {
@@ -140,44 +139,64 @@ func inode(t *testing.T, path string) uint64 {
 	return info.Sys().(*syscall.Stat_t).Ino
 }
 
-func TestUndoKeepsFilesThatOthersChanged(t *testing.T) {
+// TestUndoIsOfAllOrNothing: what was changed since is removed only with force, with its changed content; and where something cannot be
+// restored, nothing is undone.
+func TestUndoIsOfAllOrNothing(t *testing.T) {
 	l := newList(t)
 	l.replace(t, 2)
 	id := l.replace(t, 4)
 	write(t, l.Dir, "3.json", task(manualTask, "3.json"))
 	require.NoError(t, os.Remove(filepath.Join(l.Dir, "4.json")))
-	require.NoError(t, os.Remove(filepath.Join(l.Dir, "5.json")))
-	require.NoError(t, os.Mkdir(filepath.Join(l.Dir, "5.json"), 0o755))
+	before := l.listed(t)
+	_, err := l.PlanUndo(id, false)
+	var worked *WorkedOnError
+	require.ErrorAs(t, err, &worked)
+	assert.Equal(t, []string{"3.json", "4.json"}, worked.Names)
+	_, err = l.Undo(t.Context(), id, false)
+	require.ErrorAs(t, err, &worked)
 	write(t, l.Dir, "1.json", task(manualTask, "1.json"))
-	u, err := l.PlanUndo(id, false)
-	require.NoError(t, err)
-	assert.Equal(t, []Kept{{"3.json", KeptChanged}, {"5.json", KeptTaken}, {"1.json", KeptTaken}}, u.Kept)
-	assert.Equal(t, []string{"4.json"}, u.Gone)
-	assert.Equal(t, []string{"6.json"}, u.Removed)
-	assert.Equal(t, []string{"2.json"}, u.Restored)
+	_, err = l.Undo(t.Context(), id, true)
+	require.ErrorIs(t, err, ErrNotKept)
+	require.ErrorContains(t, err, filepath.Join(l.Dir, "1.json"))
+	require.NoError(t, os.Remove(filepath.Join(l.Dir, "1.json")))
+	require.NoError(t, os.Mkdir(filepath.Join(l.Dir, "4.json"), 0o755))
+	_, err = l.Undo(t.Context(), id, true)
+	require.ErrorIs(t, err, vfs.ErrNotRegular)
+	require.NoError(t, os.Remove(filepath.Join(l.Dir, "4.json")))
+	backup := filepath.Join(l.history(t)[1].Backups, "2.json")
+	require.NoError(t, os.Rename(backup, backup+".away"))
+	_, err = l.Undo(t.Context(), id, true)
+	require.ErrorIs(t, err, ErrNotKept)
+	require.ErrorContains(t, err, "2.json")
+	require.NoError(t, os.Rename(backup+".away", backup))
+	assert.Equal(t, before, l.listed(t))
 
-	u, err = l.Undo(t.Context(), id, true)
+	u, err := l.Undo(t.Context(), id, true)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"3.json", "6.json"}, u.Removed, "force removes the changed file too")
-	assert.Equal(t, []string{"1.json", "2.json", "5.json"}, taskFiles(t, l.Dir))
+	assert.Equal(t, []string{"3.json", "5.json", "6.json"}, u.Removed, "force removes the changed file, too")
+	assert.Equal(t, []string{"1.json", "2.json"}, taskFiles(t, l.Dir))
 	_, err = l.Undo(t.Context(), l.last(t), false)
 	require.NoError(t, err)
-	data, err := os.ReadFile(filepath.Join(l.Dir, "3.json"))
-	require.NoError(t, err)
-	assert.Equal(t, task(manualTask, "3.json"), string(data), "with its changed content")
+	assert.Equal(t, before, l.listed(t), "with its changed content")
 }
 
 func TestUndoOfAReplacedChange(t *testing.T) {
 	l := newList(t)
 	first := l.replace(t, 2)
 	second := l.replace(t, 2)
-	_, err := l.Undo(t.Context(), first, false)
-	require.ErrorIs(t, err, ErrReplaced)
-	assert.ErrorContains(t, err, second)
-	u, err := l.PlanUndo(first, true)
+	for _, force := range []bool{false, true} {
+		_, err := l.Undo(t.Context(), first, force)
+		require.ErrorIs(t, err, ErrReplaced)
+		require.ErrorContains(t, err, second)
+	}
+	_, err := l.Undo(t.Context(), second, false)
 	require.NoError(t, err)
-	assert.True(t, u.Empty(), "none of its tasks is left")
-	assert.Equal(t, []string{"1.json", "2.json"}, u.Gone)
+	undo := l.last(t)
+	_, err = l.Undo(t.Context(), undo, false)
+	require.NoError(t, err)
+	_, err = l.Undo(t.Context(), first, true)
+	require.ErrorIs(t, err, ErrReplaced)
+	require.ErrorContains(t, err, second, "which is there again")
 	_, err = l.Undo(t.Context(), second, false)
 	require.NoError(t, err)
 	_, err = l.Undo(t.Context(), first, false)
@@ -189,19 +208,67 @@ func TestUndoOfAReplacedChange(t *testing.T) {
 	s, err := txn.StateDir(l.Dir)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(s, "done-"+last), nil, 0o600))
-	t.Chdir(t.TempDir())
-	u, err = l.PlanUndo(third, true)
-	require.NoError(t, err)
-	for _, name := range u.Restored {
-		write(t, ".", name, "not a backup")
-	}
 	_, err = l.Undo(t.Context(), third, true)
-	require.NoError(t, err, "a journal that cannot be read names no backups")
+	require.ErrorIs(t, err, txn.ErrJournalTorn, "what came later is not known")
 
 	_, err = l.Undo(t.Context(), "none", false)
 	require.ErrorIs(t, err, ErrNoChange)
 	_, err = (&List{Dir: filepath.Join(t.TempDir(), "absent")}).PlanUndo(first, false)
 	require.ErrorIs(t, err, ErrNoChange)
+}
+
+// TestUndoTakesWhatCameUnderTheSteps, and its undo brings all of it back, with what was done to it.
+func TestUndoTakesWhatCameUnderTheSteps(t *testing.T) {
+	l := newList(t)
+	before := l.replace(t, 1)
+	was := l.listed(t)
+	call := l.replace(t, 2)
+	add := func(label Label, under int64) string {
+		l.Record = func(*fsmspec.Plan) (string, int64, error) { return "", under, nil }
+		spec, err := fsmspec.Parse([]byte(`[{"id": 1, "subject": "a"}]`))
+		require.NoError(t, err)
+		_, err = l.Replace(t.Context(), label, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
+			return spec.Plan(label.Command, snap, fsmspec.Policy{Scope: fsmspec.ScopeSkill})
+		})
+		require.NoError(t, err)
+		return l.last(t)
+	}
+	copies := add(Label{Command: "copies", Step: 2}, 0)
+	nested := add(Label{Command: "nested"}, 4)
+	again := add(Label{Command: "nested"}, 4)
+	write(t, l.Dir, "6.json", task(taggedTask, "6.json"))
+	after := l.listed(t)
+
+	_, err := l.Undo(t.Context(), copies, true)
+	require.ErrorIs(t, err, ErrPart)
+	_, err = l.Undo(t.Context(), before, true)
+	require.ErrorIs(t, err, ErrReplaced)
+	_, err = l.Undo(t.Context(), call, false)
+	var worked *WorkedOnError
+	require.ErrorAs(t, err, &worked)
+	assert.Equal(t, []string{"6.json"}, worked.Names)
+	u, err := l.Undo(t.Context(), call, true)
+	require.NoError(t, err)
+	assert.Equal(t, []string{copies, nested, again}, u.Under)
+	assert.Equal(t, was, l.listed(t))
+	by := l.last(t)
+	assert.Equal(t, map[string]string{call: by, copies: by, nested: by, again: by}, Undone(l.history(t)))
+	_, err = l.Undo(t.Context(), again, true)
+	require.ErrorIs(t, err, ErrUndone)
+
+	_, err = l.Undo(t.Context(), by, false)
+	require.NoError(t, err)
+	assert.Equal(t, after, l.listed(t))
+	_, err = l.Undo(t.Context(), call, false)
+	require.ErrorAs(t, err, &worked, "it was worked on before it was brought back")
+	_, err = l.Undo(t.Context(), again, false)
+	require.ErrorAs(t, err, &worked)
+	u, err = l.Undo(t.Context(), again, true)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"5.json"}, u.Restored, "the call that it had replaced")
+	_, err = l.Undo(t.Context(), call, false)
+	require.NoError(t, err)
+	assert.Equal(t, was, l.listed(t))
 }
 
 // unsynced does not wait for the disk, to make these tests fast.
@@ -249,10 +316,11 @@ func TestUndoPlansAgain(t *testing.T) {
 	id := l.replace(t, 2)
 	backup := func(s faultfs.Step) bool { return s.Op == "link" && s.Path == filepath.Join(l.Dir, "1.json") }
 	l.once(backup, func() { replaceFile(t, filepath.Join(l.Dir, "1.json")) })
-	u, err := l.Undo(t.Context(), id, false)
-	require.NoError(t, err)
-	assert.Equal(t, []Kept{{"1.json", KeptChanged}}, u.Kept)
-	assert.Equal(t, []string{"1.json"}, taskFiles(t, l.Dir))
+	_, err := l.Undo(t.Context(), id, false)
+	var worked *WorkedOnError
+	require.ErrorAs(t, err, &worked)
+	assert.Equal(t, []string{"1.json"}, worked.Names)
+	assert.Equal(t, []string{"1.json", "2.json"}, taskFiles(t, l.Dir))
 }
 
 // TestUndoPlansAgainIfANameIsTaken: another program creates a file of the name of one that Undo is about to restore.
@@ -262,11 +330,9 @@ func TestUndoPlansAgainIfANameIsTaken(t *testing.T) {
 	id := l.replace(t, 1)
 	restore := func(s faultfs.Step) bool { return s.Op == "link" && s.To == filepath.Join(l.Dir, "1.json") }
 	l.once(restore, func() { write(t, l.Dir, "1.json", task(manualTask, "1.json")) })
-	u, err := l.Undo(t.Context(), id, false)
-	require.NoError(t, err)
-	assert.Equal(t, []Kept{{"1.json", KeptTaken}}, u.Kept)
-	assert.Equal(t, []string{"2.json"}, u.Restored)
-	assert.Equal(t, []string{"1.json", "2.json"}, taskFiles(t, l.Dir))
+	_, err := l.Undo(t.Context(), id, false)
+	require.ErrorIs(t, err, ErrNotKept)
+	assert.Equal(t, []string{"1.json", "3.json"}, taskFiles(t, l.Dir))
 	data, err := os.ReadFile(filepath.Join(l.Dir, "1.json"))
 	require.NoError(t, err)
 	assert.Equal(t, task(manualTask, "1.json"), string(data))

@@ -1,0 +1,222 @@
+package tools_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/tools"
+)
+
+// undoSkills are what is called. The first demands another one, and has the items of a file in a loop.
+var undoSkills = map[string]string{
+	"outer": `{"fsm": 2, "steps": [{"id": 1, "subject": "Each", "each": {"lines": "items"}},
+{"id": 2, "subject": "Notes", "blockedBy": [1], "do": "notes"},
+{"id": 3, "subject": "Look", "blockedBy": [2], "outcomes": {"again": {"back": 1, "max": 3}, "fine": {}}}]}`,
+	"notes": `[{"id": 1, "subject": "Collect"}, {"id": 2, "subject": "Draft", "blockedBy": [1], "check": "test -e drafted"}]`,
+	"short": `[{"id": 1, "subject": "One"}]`,
+}
+
+// undoWorld is a list with a history that is short.
+type undoWorld struct {
+	worlds.Home
+	calls   int
+	history string // how many calls it keeps that nothing in the list needs
+}
+
+func newUndoWorld(t *rapid.T) *undoWorld {
+	w := &undoWorld{Home: worlds.New(t), history: "2"}
+	for name, spec := range undoSkills {
+		w.Write(t, ".claude/skills/"+name+"/SKILL.md", "")
+		w.Write(t, ".claude/skills/"+name+"/fsm.json", spec)
+	}
+	w.Write(t, "project/items", "x\ny\n")
+	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "a"}} {
+		c := exec.Command("git", args...)
+		c.Dir, c.Env = w.Path("project"), []string{"HOME=" + w.Dir, "PATH=" + os.Getenv("PATH")}
+		require.NoError(t, c.Run())
+	}
+	return w
+}
+
+// run runs fsmtx, as the agent of the session or as its person.
+func (w *undoWorld) run(t *rapid.T, agent bool, stdin string, args ...string) (string, error) {
+	var out, failed bytes.Buffer
+	env := map[string]string{"HOME": w.Dir, "PATH": os.Getenv("PATH")}
+	who := caller.Caller{Kind: caller.Person, Terminal: "/dev/pts/7"}
+	if agent {
+		env["CLAUDECODE"], env["CLAUDE_CODE_SESSION_ID"] = "1", worlds.ListID
+		who = caller.Caller{Kind: caller.Agent, Program: caller.Claude, Why: "claude (process 7) is above it"}
+	}
+	code := tools.Main(args, terminal.Streams{In: strings.NewReader(stdin), Out: &out, Err: &failed,
+		Getenv: func(name string) (string, bool) { value, ok := env[name]; return value, ok }, Caller: func() caller.Caller { return who }})
+	var err error
+	if code != 0 {
+		err = fmt.Errorf("fsmtx %s: exit code %d: %s%s", strings.Join(args, " "), code, &out, &failed)
+	}
+	t.Logf("fsmtx %s: %v", strings.Join(args, " "), err)
+	return out.String(), err
+}
+
+// call is the call of a skill by the agent.
+func (w *undoWorld) call(t *rapid.T, skill string) error {
+	w.calls++
+	_, err := w.run(t, false, fmt.Sprintf(`{"session_id": %q, "cwd": %q, "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_use_id": "toolu_%d",
+"tool_input": {"skill": %[4]q}, "tool_response": {"success": true, "commandName": %[4]q}}`, worlds.ListID, w.Path("project"), w.calls, skill),
+		"hydrate", "--history", w.history)
+	return err
+}
+
+// steps returns the numbers of the steps in the list that are open.
+func (w *undoWorld) steps(t *rapid.T) (open []string) {
+	text, err := w.run(t, false, "", "status", "--list", worlds.ListID, "--json")
+	require.NoError(t, err)
+	var now struct {
+		Workflows []struct {
+			Steps []struct {
+				ID    int64
+				State string
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(text), &now))
+	for _, x := range now.Workflows {
+		for _, s := range x.Steps {
+			if !slices.Contains([]string{"done", "not needed", "skipped", "gone"}, s.State) {
+				open = append(open, strconv.FormatInt(s.ID, 10))
+			}
+		}
+	}
+	return open
+}
+
+// works starts or completes some of the steps with numbers after this one. Most can be neither.
+func (w *undoWorld) works(t *rapid.T, after int) {
+	for _, step := range w.steps(t) {
+		if n, _ := strconv.Atoi(step); n <= after {
+			continue
+		}
+		switch rapid.IntRange(0, 4).Draw(t, "work") {
+		case 0:
+		case 1:
+			_, _ = w.run(t, true, "", "start", step)
+		default:
+			_, _ = w.run(t, true, "", "start", step)
+			if _, err := w.run(t, true, "", "complete", step); err != nil {
+				_, _ = w.run(t, true, "", "complete", step, "--outcome", rapid.SampledFrom([]string{"again", "fine"}).Draw(t, "outcome"))
+			}
+		}
+	}
+}
+
+// cleared is what the client, or the person, does to the files of tasks. A workflow of which the list has no task any more is on record as
+// long as the history keeps it.
+func (w *undoWorld) cleared(t *rapid.T) {
+	w.history = "10"
+	for name := range w.Tasks(t) {
+		if strings.HasSuffix(name, ".json") && rapid.Bool().Draw(t, "removed") {
+			require.NoError(t, os.Remove(w.InList(name)))
+		}
+	}
+}
+
+var (
+	spaces  = regexp.MustCompile(`  +`)
+	ofUndo  = regexp.MustCompile(`(?m)^(last hydration: |fsmtx undo |it |hydration |.*[0-9] (deny|allow): ).*\n`)
+	digests = regexp.MustCompile(`(?s)"evidence": \{.*?\}`)
+)
+
+// read returns what every reader says. Of the log it is about the changes up to the last one.
+func (w *undoWorld) read(t *rapid.T, last int) map[string]string {
+	all := map[string]string{}
+	for name, args := range map[string][]string{"status": {"status"}, "next": {"next"}, "graph": {"graph"}, "log": {"log"}, "attest": {"attest", "--print", "--open", "--tree"}} {
+		text, err := w.run(t, false, "", append(args, "--list", worlds.ListID)...)
+		if err != nil {
+			text += err.Error()
+		}
+		switch name {
+		case "status":
+			// and the last decision about a step, which is another one when a refusal is forgotten
+			text = ofUndo.ReplaceAllString(text, "")
+		case "log":
+			lines := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool {
+				n, err := strconv.Atoi(strings.SplitN(line, " ", 2)[0])
+				return err == nil && n > last
+			})
+			text = spaces.ReplaceAllString(strings.Join(lines, "\n"), " ") // columns are as wide as what is in them
+		case "attest":
+			text = digests.ReplaceAllString(text, "") // lines stay on record, such as that the skill was called
+		}
+		all[name] = strings.TrimSpace(text)
+	}
+	return all
+}
+
+// TestAfterAnUndoEveryReaderSaysWhatItSaidBefore the call, whatever came before and after, and after its undo what it said then.
+func TestAfterAnUndoEveryReaderSaysWhatItSaidBefore(t *testing.T) {
+	worlds.Long(t)
+	t.Chdir(t.TempDir())
+	rapid.Check(t, func(t *rapid.T) {
+		w := newUndoWorld(t)
+		require.NoError(t, os.Chdir(w.Path("project")))
+		for range rapid.IntRange(1, 3).Draw(t, "before") {
+			_ = w.call(t, rapid.SampledFrom([]string{"outer", "notes", "short"}).Draw(t, "skill"))
+			w.works(t, 0)
+			if rapid.IntRange(0, 5).Draw(t, "clear") == 0 {
+				w.cleared(t)
+			}
+		}
+		before := w.read(t, w.last())
+		number, highest := w.last()+1, 0
+		if mark, err := os.ReadFile(w.InList(".highwatermark")); err == nil {
+			highest, _ = strconv.Atoi(strings.TrimSpace(string(mark)))
+		}
+		if w.call(t, rapid.SampledFrom([]string{"outer", "notes", "short"}).Draw(t, "called")) != nil {
+			return // refused
+		}
+		if rapid.Bool().Draw(t, "worked on") {
+			w.works(t, highest)
+		}
+		after := w.read(t, number)
+		_, err := w.run(t, false, "", "undo", "--list", worlds.ListID, strconv.Itoa(number), "--force")
+		require.NoError(t, err)
+		undo := w.last()
+		requireSame(t, before, w.read(t, number-1))
+		_, err = w.run(t, false, "", "undo", "--list", worlds.ListID, strconv.Itoa(undo))
+		require.NoError(t, err)
+		requireSame(t, after, w.read(t, number))
+	})
+}
+
+// requireSame: of the log the oldest lines may be missing, if the history is too short for them.
+func requireSame(t *rapid.T, want, got map[string]string) {
+	require.True(t, strings.HasPrefix(want["log"], got["log"]), "%s\n%s", want["log"], got["log"])
+	want["log"] = got["log"]
+	for name, text := range want {
+		require.Equal(t, text, got[name], name)
+	}
+}
+
+// last returns the number of the last change.
+func (w *undoWorld) last() (n int) {
+	all, _ := filepath.Glob(filepath.Join(w.StateDir(), "done-*"))
+	for _, path := range all {
+		k, _ := strconv.Atoi(strings.TrimPrefix(filepath.Base(path), "done-n")[:10])
+		n = max(n, k)
+	}
+	return n
+}
