@@ -345,7 +345,7 @@ func (a agentInstall) edit(one *agentFile) error {
 	}
 	if len(one.hooks) > 0 {
 		r, err := settings.Inspect(one.data, one.hooks)
-		if err != nil {
+		if err != nil && !a.removes(err) {
 			return err
 		}
 		parts = append(parts, r)

@@ -113,7 +113,7 @@ func (j *job) plan(s terminal.Streams, file *settings.File) (p installPlan, err 
 			return p, err
 		}
 	}
-	if p.report, err = settings.Inspect(file.Data, p.hooks); err != nil {
+	if p.report, err = settings.Inspect(file.Data, p.hooks); err != nil && !j.removes(err) {
 		return p, inFile(file, err)
 	}
 	if p.line, err = j.Line.wantedLine(file.Data, binary, &p.report); err != nil {
@@ -124,6 +124,9 @@ func (j *job) plan(s terminal.Streams, file *settings.File) (p installPlan, err 
 	}
 	return p, nil
 }
+
+// removes reports whether the error does not matter, because the hooks are removed.
+func (j *job) removes(err error) bool { return j.verb == remove && errors.Is(err, settings.ErrNewer) }
 
 // program returns the command of the hooks: this program's path or, in a file that
 // colleagues share, its name. unusable is the reason why the command would not run this

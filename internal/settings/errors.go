@@ -1,6 +1,9 @@
 package settings
 
-import "github.com/fsmtx/fsmtx/internal/message"
+import (
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/programs"
+)
 
 // errUnread is returned for a file that exists and cannot be read, such as a directory or another user's. Its
 // content is unknown.
@@ -15,6 +18,9 @@ var (
 	// ErrShape is returned when a value on the path to a hook does not have the type
 	// that the client documents. The error contains the value's JSON pointer.
 	ErrShape = message.NewError("unexpected settings", "correct the file; it was not changed")
+	// ErrNewer is returned for a file whose hooks a newer program has written; see Form.
+	ErrNewer = message.NewError("its hooks are of a newer "+Program+" than this one, so they stay as they are",
+		"update this program: "+programs.Home+". To go back to this one, take the hooks out (--remove) and install them again")
 	// ErrStatusLine is returned when the file has a status line of another program.
 	ErrStatusLine = message.NewError("the file has a status line of its own",
 		"run "+Program+" statusline in that line, or remove it; the file was not changed")

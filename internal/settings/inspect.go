@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -25,7 +26,8 @@ type Report struct {
 }
 
 // Inspect compares settings with the hooks that they should have. data is nil if
-// there is no file. It returns ErrNotJSON, ErrShape or jsontext.ErrDuplicateName.
+// there is no file. It returns ErrNotJSON, ErrShape or jsontext.ErrDuplicateName, and, with a report, ErrNewer: the hooks can then be
+// removed, and nothing else.
 func Inspect(data []byte, hooks []Hook) (Report, error) {
 	doc, err := parse(data)
 	if err != nil {
@@ -56,7 +58,19 @@ func Inspect(data []byte, hooks []Hook) (Report, error) {
 	if wantsTools && doc.taskTools() == nil {
 		differs("env", TaskTools+" is missing")
 	}
-	return report, nil
+	return report, errNewer(found)
+}
+
+// errNewer returns ErrNewer if a newer program has written one of the entries.
+func errNewer(found []entry) error {
+	for _, e := range found {
+		if _, mark, marked := strings.Cut(e.line, formMark); marked {
+			if n, err := strconv.Atoi(mark); err != nil || n > Form {
+				return fmt.Errorf(" %w", ErrNewer) // of the whole file, which has no position
+			}
+		}
+	}
+	return nil
 }
 
 // pair returns, for each hook, the index of the entry that is this hook, -1 for none: the one with its matcher, or the
