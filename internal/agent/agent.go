@@ -100,6 +100,7 @@ type Files struct {
 	User     string // below HOME, unless the variable of Home is set
 	Project  string // below the project's directory
 	Comments bool   // they may have comments
+	Beside   string // what the name of another file ends with that the agent reads after it, such as opencode.jsonc; "" for none
 }
 
 // Demands is what has to be done by hand after install.

@@ -90,6 +90,7 @@ type agentFile struct {
 	table  *tomlServer      // in a TOML file
 	data   []byte           // the file as it should be
 	report settings.Report
+	beside bool   // the agent reads it after the file of the server, and the server does not belong there
 	demand string // what the person has to do before the agent runs the hooks; empty if nothing is known
 }
 
@@ -138,6 +139,8 @@ func (a agentInstall) write(s terminal.Streams, one agentFile) error {
 		return nil
 	case a.verb == remove && one.report.State == settings.Absent:
 		done = "nothing to remove of %s for %s from %s\n"
+	case one.beside && a.verb == put:
+		done = "removed %s for %s from %s, which overrules the file that install writes\n"
 	case a.verb == remove && one.data == nil:
 		done = "removed %s for %s: %s, which held nothing else\n"
 	case a.verb == remove:
@@ -196,6 +199,9 @@ func (a agentInstall) files(s terminal.Streams, command string) (files []agentFi
 		files = append(files, agentFile{File: file, hooks: hooks})
 	}
 	if files, err = a.withServer(files, serverPath, command); err != nil {
+		return nil, err
+	}
+	if files, err = a.withOther(files, serverPath, command); err != nil {
 		return nil, err
 	}
 	for i := range files {
@@ -297,6 +303,26 @@ func (a agentInstall) withServer(files []agentFile, path, command string) ([]age
 	return append(files, one), nil
 }
 
+// withOther adds the file that the agent reads after that of the server, if it has our server.
+func (a agentInstall) withOther(files []agentFile, path, command string) ([]agentFile, error) {
+	if path == "" || a.agent.Server.Beside == "" {
+		return files, nil
+	}
+	file, err := settings.Read(path + a.agent.Server.Beside)
+	if err != nil || !bytes.Contains(file.Data, []byte(settings.Program)) {
+		return files, err
+	}
+	one := agentFile{File: file, beside: true}
+	had, err := a.addServer(&one, command)
+	if err != nil && !a.isTheirs(err) {
+		return nil, inFile(file, err)
+	}
+	if err == nil && had {
+		files = append(files, one)
+	}
+	return files, nil
+}
+
 // isTheirs reports whether an error of addServer says that the file has no server of ours.
 func (a agentInstall) isTheirs(err error) bool {
 	return errors.Is(err, errServer) || errors.Is(err, settings.ErrForeign) || a.verb != remove && errors.Is(err, errTOML)
@@ -361,7 +387,11 @@ func (a agentInstall) edit(one *agentFile) error {
 		parts = append(parts, r)
 	}
 	one.report = joined(parts)
-	return one.change(a.verb == remove)
+	if one.beside {
+		one.report = settings.Report{State: settings.Outdated, Why: []string{"MCP server: this file overrules " +
+			filepath.Base(strings.TrimSuffix(one.Path, a.agent.Server.Beside)) + ", where install writes it; install takes it out here"}}
+	}
+	return one.change(a.verb == remove || one.beside)
 }
 
 // joined returns the report about a file with these parts: it is outdated unless all are alike.

@@ -283,7 +283,7 @@ func TestAFileWithComments(t *testing.T) {
 	w.installs(gemini)
 	assert.Contains(t, w.tree()[w.path("home/.gemini/settings.json")], "// mine")
 	require.NoError(t, Remove(w.streams(), gemini))
-	assert.Equal(t, "{\n  // mine\n  \"a\": 1\n}\n", w.tree()[w.path("home/.gemini/settings.json")])
+	assert.Equal(t, "{\n  // mine\n  \"a\": 1}\n", w.tree()[w.path("home/.gemini/settings.json")])
 }
 
 // TestPurge removes everything, but not a copy of the program that hooks of other projects run.

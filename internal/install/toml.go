@@ -150,11 +150,7 @@ func (t tomlServer) add(data []byte) ([]byte, error) {
 		}
 		out = slices.Concat(data[:begin+at[0]], []byte("command = "), command, data[begin+at[1]:])
 	} else {
-		lines := comment + "\n" + header + "\ncommand = " + string(command) + below
-		if text := bytes.TrimPrefix(data, []byte(mark)); len(text) > 0 && text[len(text)-1] != '\n' {
-			lines = "\n" + lines
-		}
-		out = append(bytes.Clone(data), lines...)
+		out = append(bytes.Clone(data), t.lines(data, string(command))...)
 	}
 	switch after, err := decode(out); {
 	case err != nil && !had && before["mcp_servers"] != nil:
@@ -165,10 +161,23 @@ func (t tomlServer) add(data []byte) ([]byte, error) {
 	return out, nil
 }
 
+// lines returns what is added to a file. To one that is blank, and not missing, or has no end of its last line, they are added with an
+// end of a line before them and none behind them, by which remove knows it.
+func (t tomlServer) lines(data []byte, command string) string {
+	lines := comment + "\n" + header + "\ncommand = " + command + below
+	if text := bytes.TrimPrefix(data, []byte(mark)); data != nil && (len(bytes.TrimSpace(text)) == 0 || text[len(text)-1] != '\n') {
+		lines = "\n" + strings.TrimSuffix(lines, "\n")
+	}
+	if bytes.Contains(data, []byte("\r\n")) {
+		lines = strings.ReplaceAll(lines, "\n", "\r\n")
+	}
+	return lines
+}
+
 // commandLine matches the line of the program in the block.
 var commandLine = pattern.New(`(?m)^command *= *("[^"\n]*"|'[^'\n]*')`)
 
-// remove returns the file without the server, and whether it had it. It returns nil if nothing else is in the file. Errors
+// remove returns the file without the server, and whether it had it. It returns nil if add has made the file. Errors
 // are errTable, and errTOML for a file that may have the server.
 func (t tomlServer) remove(data []byte) (rest []byte, had bool, err error) {
 	_, had, err = t.find(data)
@@ -179,12 +188,16 @@ func (t tomlServer) remove(data []byte) (rest []byte, had bool, err error) {
 	if err != nil || !had {
 		return data, had, err
 	}
-	rest = slices.Concat(data[:begin], data[end:])
+	open := end == len(data) && data[end-1] != '\n'
+	if open { // see lines
+		begin = len(bytes.TrimSuffix(bytes.TrimSuffix(data[:begin], []byte("\n")), []byte("\r")))
+	}
+	rest = append(append([]byte{}, data[:begin]...), data[end:]...) // not nil
 	after, err := decode(rest)
 	if _, left := after.at("mcp_servers")[serverName]; err != nil || left {
 		return data, true, fmt.Errorf("1:1: %w", errTable)
 	}
-	if len(bytes.TrimSpace(bytes.TrimPrefix(rest, []byte(mark)))) == 0 {
+	if !open && len(bytes.TrimSpace(bytes.TrimPrefix(rest, []byte(mark)))) == 0 {
 		return nil, true, nil
 	}
 	return rest, true, nil

@@ -112,7 +112,7 @@ func (e *Edit) replaceLocked(data []byte) error {
 	case errors.Is(err, ErrMoved):
 		return fmt.Errorf("%s: %w", e.Path, ErrChanged)
 	}
-	if err := e.checkUnchanged(); err != nil {
+	if err := e.checkUnchanged(); err != nil { // before anything is made; write looks again
 		return err
 	}
 	return unwritable(e.Path, e.write(data))
@@ -141,7 +141,9 @@ func (e *Edit) write(data []byte) error {
 		}
 		return Unheld.SyncNames(filepath.Dir(e.Path))
 	case e.Data == nil:
-		return Write(e.Path, data, LessUmask(e.Mode))
+		mode := LessUmask(e.Mode)
+		mode.last = e.checkUnchanged
+		return Write(e.Path, data, mode)
 	}
 	old, err := Open(e.Path, os.O_RDONLY|NoFollow)
 	if err != nil {
@@ -154,12 +156,14 @@ func (e *Edit) write(data []byte) error {
 	if os.Link(e.Path, kept) == nil {
 		defer os.Remove(kept)
 	}
-	return Write(e.Path, data, preparedBy(func(f *os.File) error {
+	mode := preparedBy(func(f *os.File) error {
 		if err := keepAttributes(f, old, e.Mode); err != nil {
 			return fmt.Errorf("%s: %w: %w", e.Path, errOwnership, err)
 		}
 		return nil
-	}))
+	})
+	mode.last = e.checkUnchanged // writing and syncing takes much longer than this look and the rename
+	return Write(e.Path, data, mode)
 }
 
 // unwritable returns the error of making the temporary file as one of the file at path, which is

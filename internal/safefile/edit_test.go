@@ -250,3 +250,19 @@ func TestReplaceDoesNotOverwriteAFileCreatedMeanwhile(t *testing.T) {
 		files.RequireOnly(t, filepath.Dir(path), "f")
 	}
 }
+
+// TestAFileIsLookedAtAgainBeforeTheRename: what another program writes while the new content is prepared and synced is not lost.
+func TestAFileIsLookedAtAgainBeforeTheRename(t *testing.T) {
+	for _, before := range []string{"old", ""} {
+		path := filepath.Join(t.TempDir(), "f")
+		if before != "" {
+			require.NoError(t, os.WriteFile(path, []byte(before), 0o644))
+		}
+		e, err := ReadToEdit(path, 100)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(path, []byte("theirs"), 0o644))
+		require.ErrorIs(t, e.write([]byte("ours")), ErrChanged) // as if it had changed after the first look
+		files.RequireContent(t, path, "theirs")
+		files.RequireOnly(t, filepath.Dir(path), "f")
+	}
+}

@@ -20,6 +20,7 @@ import (
 type Mode struct {
 	options []renameio.Option
 	prepare func(*os.File) error // may be nil
+	last    func() error         // is called immediately before the rename; may be nil
 }
 
 // Exactly is a mode to which the umask does not apply.
@@ -168,6 +169,9 @@ func Replace(path string, data []byte, mode Mode) error {
 	}
 	if err == nil {
 		err = f.File.Close()
+	}
+	if err == nil && mode.last != nil {
+		err = mode.last()
 	}
 	if err == nil {
 		err = Unheld.Rename(filepath.Join(dir, filepath.Base(f.Name())), Unheld, path)

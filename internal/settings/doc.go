@@ -3,10 +3,9 @@
 // models task tools; a flag of one hook then records that Add set the variable. In the
 // same way it adds this program's MCP server to a configuration file.
 //
-// The file belongs to its user. Every other member and comment in it is kept; the white space beside what is added
-// becomes that of the client. Removing the hooks removes exactly what Add has added, and containers that are empty then:
-// a file, or a list of an event, that was empty before is not told from one that Add created. For the client an empty
-// container has no effect.
+// The file belongs to its user. Nothing of it is written anew: what is added is put between bytes that stay, with the indent and
+// the ends of lines that the file has, and is found and cut out again. So Remove restores the file to the last byte, whatever its form
+// (see splice.go), also if the user has changed other parts of it since.
 //
 //	Add(Add(data)) == Add(data)
 //
@@ -49,12 +48,13 @@
 //     edited.
 //
 // When the client changes a setting it rewrites the file with an indent of two
-// spaces, each array element on its own line and a final newline. What is added, and a new file,
-// has that layout too.
+// spaces, each array element on its own line and a final newline. A new file has that layout. After a rewrite an empty container that
+// was there before is not told from one that Add has made, and goes; for the client it has no effect.
 //
 // # Limits
 //
 // Files with duplicate names or an unexpected shape are refused. So are those with comments where the client or the
 // agent does not read these: see Strict. Neither takes a lock on its settings; safefile.Edit documents how a file is
-// replaced, what is kept, and what happens to a concurrent change of another program.
+// replaced, what is kept, and what happens to a concurrent change of another program: the file is compared immediately before the
+// rename, and changed again from what it is then.
 package settings

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tailscale/hujson"
 
@@ -33,13 +31,17 @@ type document struct {
 	data []byte // without it
 	root hujson.Value
 	top  *hujson.Object // the value of root
+
+	unwritten bool   // the file is missing or blank, and nothing was added: the tree is that of an empty object
+	blank     []byte // the text of a blank file; nil if it is missing
 }
 
 // parse parses settings, which may have comments and trailing commas. A file that is missing or blank is an
 // empty object.
 func parse(data []byte) (*document, error) {
 	if blank(data) {
-		data = []byte("{}\n")
+		d := &document{unwritten: true, blank: data}
+		return d, d.reset()
 	}
 	d := &document{}
 	if rest, marked := bytes.CutPrefix(data, []byte(bom)); marked {
@@ -101,12 +103,12 @@ func validPrefix(data []byte) (n int) {
 	return n
 }
 
-// pack returns the text, nil if nothing is left in it: not even a comment.
+// pack returns the text, nil if nothing is left of a file that was not there before.
 func (d *document) pack() []byte {
-	if isEmpty(d.top) && d.root.BeforeExtra.IsStandard() && d.root.AfterExtra.IsStandard() {
-		return nil
+	if d.unwritten {
+		return d.blank
 	}
-	return append([]byte(d.mark), d.root.Pack()...)
+	return append([]byte(d.mark), d.data...)
 }
 
 // object returns v as an object, or ErrShape. pointer is v's JSON pointer.
@@ -132,7 +134,7 @@ func (d *document) wrongShape(v hujson.Value, pointer, want string) error {
 	return fmt.Errorf("%v: %w: %s%s", d.position(v), ErrShape, pointer, jsonx.Got(jsontext.Kind(v.Value.Kind()), want))
 }
 
-// position returns the position of v, which must not have been edited.
+// position returns the position of v.
 func (d *document) position(v hujson.Value) jsonx.Position {
 	return jsonx.PositionAt(d.data, v.StartOffset)
 }
@@ -156,135 +158,6 @@ func text(v hujson.ValueTrimmed) (s string, ok bool) {
 		return "", false
 	}
 	return v.(hujson.Literal).String(), true
-}
-
-// isEmpty reports whether a container has nothing in it, also no comment.
-func isEmpty(v hujson.ValueTrimmed) bool {
-	switch v := v.(type) {
-	case *hujson.Object:
-		return len(v.Members) == 0 && v.AfterExtra.IsStandard()
-	case *hujson.Array:
-		return len(v.Elements) == 0 && v.AfterExtra.IsStandard()
-	}
-	return false
-}
-
-// dropMember removes the member called name from an object. Comments around it stay.
-func dropMember(o *hujson.Object, name string) {
-	i := index(o, name)
-	gone := o.Members[i]
-	o.Members = slices.Delete(o.Members, i, i+1)
-	behind := &o.AfterExtra
-	if i < len(o.Members) {
-		behind = &o.Members[i].Name.BeforeExtra
-	} else if i > 0 {
-		withoutComma(&o.Members[i-1].Value.AfterExtra)
-	}
-	keepComments(behind, gone.Name.BeforeExtra, gone.Name.AfterExtra, gone.Value.BeforeExtra, gone.Value.AfterExtra)
-}
-
-// dropElement removes an element, which must be there, from an array. Comments around it stay.
-func dropElement(a *hujson.Array, element hujson.ValueTrimmed) {
-	i := slices.IndexFunc(a.Elements, func(e hujson.ArrayElement) bool { return e.Value == element })
-	gone := a.Elements[i]
-	a.Elements = slices.Delete(a.Elements, i, i+1)
-	behind := &a.AfterExtra
-	if i < len(a.Elements) {
-		behind = &a.Elements[i].BeforeExtra
-	} else if i > 0 {
-		withoutComma(&a.Elements[i-1].AfterExtra)
-	}
-	keepComments(behind, gone.BeforeExtra, gone.AfterExtra)
-}
-
-// withoutComma takes away the space between a value and its comma: hujson prints a comma behind the last element
-// that has one.
-func withoutComma(space *hujson.Extra) {
-	if space.IsStandard() {
-		*space = nil
-	}
-}
-
-// keepComments puts what has comments before other white space.
-func keepComments(before *hujson.Extra, gone ...hujson.Extra) {
-	for _, one := range slices.Backward(gone) {
-		if !one.IsStandard() {
-			*before = append(slices.Clone(one), *before...)
-		}
-	}
-}
-
-// drop removes the member to which names lead, and then the objects above it that are empty.
-func drop(o *hujson.Object, names ...string) {
-	if len(names) > 1 {
-		inner := member(o, names[0]).(*hujson.Object)
-		if drop(inner, names[1:]...); !isEmpty(inner) {
-			return
-		}
-	}
-	dropMember(o, names[0])
-}
-
-// insert adds a value as the member to which names lead, or as an element of the array there. It creates what is
-// missing on the way. It returns ErrShape.
-func (d *document) insert(names []string, value any, element bool) error {
-	at := d.top
-	for i, name := range names {
-		j := index(at, name)
-		if j < 0 {
-			if element {
-				value = []any{value}
-			}
-			for _, inner := range slices.Backward(names[i+1:]) {
-				value = map[string]any{inner: value}
-			}
-			return d.addMember(at, i+1, name, value)
-		}
-		if element && i == len(names)-1 {
-			list, err := d.array(at.Members[j].Value, pointer(names))
-			if err != nil {
-				return err
-			}
-			return d.addElement(list, len(names)+1, value)
-		}
-		inner, err := d.object(at.Members[j].Value, pointer(names[:i+1]))
-		if err != nil {
-			return err
-		}
-		at = inner
-	}
-	return nil
-}
-
-// addMember adds the last member of an object, which is that deep in the file.
-func (d *document) addMember(o *hujson.Object, depth int, name string, value any) error {
-	v, err := inserted(value, depth, &o.AfterExtra)
-	key := hujson.Value{BeforeExtra: v.BeforeExtra, Value: hujson.String(name)}
-	v.BeforeExtra = hujson.Extra(" ")
-	o.Members = append(o.Members, hujson.ObjectMember{Name: key, Value: v})
-	return err
-}
-
-// addElement adds the last element of an array, which is that deep in the file.
-func (d *document) addElement(a *hujson.Array, depth int, value any) error {
-	v, err := inserted(value, depth, &a.AfterExtra)
-	a.Elements = append(a.Elements, v)
-	return err
-}
-
-// inserted returns a value as the client writes it, on lines of its own, with the space and the comments before it: those
-// at the end of its container, which is that deep in the file.
-func inserted(value any, depth int, end *hujson.Extra) (v hujson.Value, err error) {
-	const unit = "  "
-	indent := strings.Repeat(unit, depth)
-	text, err := json.Marshal(value, json.Deterministic(true), jsontext.WithIndentPrefix(indent), jsontext.WithIndent(unit))
-	if err != nil {
-		return v, err
-	}
-	v, err = hujson.Parse(text)
-	v.BeforeExtra = append(bytes.TrimRight(*end, " \t\r\n"), "\n"+indent...)
-	*end = hujson.Extra("\n" + strings.TrimSuffix(indent, unit))
-	return v, err
 }
 
 // pointer returns the JSON pointer to what names lead to.

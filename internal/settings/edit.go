@@ -54,7 +54,7 @@ func (h Hook) onFailure() string {
 }
 
 // Remove returns settings without the hooks, without the variable that Add set and
-// without the containers that are empty then. It returns nil if nothing is left, and data if nothing is to be
+// without the containers that Add has made. It returns nil if Add has made the file, and data if nothing is to be
 // removed. A hook is recognised by its identifying arguments and its program: by name,
 // by path or through a link. Errors are those of Inspect.
 func Remove(data []byte, hooks []Hook) ([]byte, error) {
@@ -75,8 +75,9 @@ func (d *document) clear(hooks []Hook) (cleared bool, err error) {
 		return false, err
 	}
 	if d.ownsTaskTools(found) {
-		drop(d.top, "env", TaskTools)
+		if err := d.drop("env", TaskTools); err != nil {
+			return false, err
+		}
 	}
-	d.remove(found)
-	return len(found) > 0, nil
+	return len(found) > 0, d.remove(hooks)
 }

@@ -17,8 +17,9 @@ type entry struct {
 	onFailure string
 	async     string // the member with which the client does not wait for the hook; empty if there is none
 
-	groups, hooks *hujson.Array  // of the event, and of the group
-	group, object *hujson.Object // in which the entry is, and the entry
+	path  []int          // the indices that lead to it: hooks, the event, the group, its hooks, the entry
+	alone bool           // the group has nothing else in it
+	group *hujson.Object // in which the entry is
 }
 
 // entries returns the entries that any of the hooks owns, in the order of the file. An event for which there is
@@ -32,9 +33,9 @@ func (d *document) entries(hooks []Hook) (found []entry, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range events.Members {
+	for k, m := range events.Members {
 		event, _ := text(m.Name.Value)
-		all, err := d.entriesOf(event, m.Value)
+		all, err := d.entriesOf(event, m.Value, i, k)
 		if err != nil && slices.ContainsFunc(hooks, func(h Hook) bool { return h.Event == event }) {
 			return nil, err
 		}
@@ -47,8 +48,8 @@ func (d *document) entries(hooks []Hook) (found []entry, err error) {
 	return found, nil
 }
 
-// entriesOf returns the entries of an event that are commands.
-func (d *document) entriesOf(event string, v hujson.Value) (found []entry, err error) {
+// entriesOf returns the entries of an event that are commands. path leads to the event.
+func (d *document) entriesOf(event string, v hujson.Value, path ...int) (found []entry, err error) {
 	at := pointer([]string{"hooks", event})
 	groups, err := d.array(v, at)
 	if err != nil {
@@ -74,7 +75,8 @@ func (d *document) entriesOf(event string, v hujson.Value) (found []entry, err e
 				return found, err
 			}
 			if e, ok := entryOf(o); ok {
-				e.event, e.groups, e.hooks, e.group = event, groups, hooks, group
+				e.event, e.group, e.path = event, group, slices.Concat(path, []int{i, j, k})
+				e.alone = len(hooks.Elements) == 1 && !slices.ContainsFunc(group.Members, isMore) && !hasComments(groups.Elements[i])
 				e.matcher, _ = text(member(group, "matcher"))
 				found = append(found, e)
 			}
@@ -91,7 +93,7 @@ func entryOf(o *hujson.Object) (e entry, ok bool) {
 	if !ok || kind != "command" {
 		return e, false
 	}
-	e.object, e.call = o, called(command, nil)
+	e.call = called(command, nil)
 	if args := member(o, "args"); args != nil {
 		words, ok := textsOf(args)
 		if !ok {
@@ -127,18 +129,34 @@ func textsOf(v hujson.ValueTrimmed) (texts []string, ok bool) {
 	return texts, true
 }
 
-// remove removes the entries, and the containers that are empty without them. A group with members that this
+// remove removes every entry that one of the hooks owns, and the containers that came with it. A group with members that this
 // program does not write stays.
-func (d *document) remove(all []entry) {
-	for _, e := range all {
-		dropElement(e.hooks, e.object)
-		if isEmpty(e.hooks) && !slices.ContainsFunc(e.group.Members, isMore) {
-			dropElement(e.groups, e.group)
+func (d *document) remove(hooks []Hook) error {
+	for {
+		found, err := d.entries(hooks)
+		if err != nil || len(found) == 0 {
+			return err
 		}
-		if isEmpty(e.groups) {
-			drop(d.top, "hooks", e.event)
+		if path := found[0].path; found[0].alone {
+			err = d.cut(path[:3])
+		} else {
+			err = d.apply(d.without(children(d.at(path[:4])), path[4])...)
+		}
+		if err != nil {
+			return err
 		}
 	}
+}
+
+// hasComments reports whether there is a comment in a value.
+func hasComments(v hujson.Value) bool {
+	for inner := range v.All() {
+		space := inner.BeforeExtra
+		if inner != &v && (!space.IsStandard() || !inner.AfterExtra.IsStandard()) {
+			return true
+		}
+	}
+	return false
 }
 
 func isMore(m hujson.ObjectMember) bool {

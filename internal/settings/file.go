@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -52,15 +53,35 @@ func Unread(path string, err error) error {
 
 // Replace makes data the content of the file, atomically and durably, as safefile.Edit
 // documents: it keeps the owner and the permissions. A symbolic link at Path is kept. If data
-// is nil, Replace removes the file, and its directory if that is empty and the name begins with a dot, as that of
-// .claude. If data equals Data, nothing is written. Replace returns safefile.ErrChanged if the file has
+// is nil, Replace removes the file, and the directories above it that are empty then and belong to an agent: one whose name begins
+// with a dot, such as .claude, and those in it. If data equals Data, nothing is written. Replace returns safefile.ErrChanged if the file has
 // changed since it was read, and the other errors of safefile.Edit.
 func (f *File) Replace(data []byte) error {
 	err := f.edit.Replace(data)
-	if dir := filepath.Dir(f.Target); err == nil && data == nil && f.Data != nil && strings.HasPrefix(filepath.Base(dir), ".") {
-		_ = safefile.Rmdir(dir) // unless there is something else in it
+	if err == nil && data == nil && f.Data != nil {
+		for _, dir := range agentDirs(f.Target) {
+			if safefile.Rmdir(dir) != nil { // there is something else in it
+				break
+			}
+		}
 	}
 	return f.named(err)
+}
+
+// agentDirs returns the directories of a file up to the one whose name begins with a dot, innermost first; none if there is no such
+// directory, or if it is HOME or the working directory.
+func agentDirs(file string) (all []string) {
+	home, _ := os.UserHomeDir()
+	here, _ := os.Getwd()
+	for dir := filepath.Dir(file); filepath.Dir(dir) != dir; dir = filepath.Dir(dir) {
+		if home != "" && safefile.Same(dir, home) || here != "" && safefile.Same(dir, here) {
+			return nil
+		}
+		if all = append(all, dir); strings.HasPrefix(filepath.Base(dir), ".") {
+			return all
+		}
+	}
+	return nil
 }
 
 // named adds Path to an error that mentions only Target.

@@ -54,12 +54,12 @@ func AddServer(data []byte, s Server) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	command := &found.object.Members[index(found.object, "command")].Value.Value
-	if words, is := (*command).(*hujson.Array); is {
-		command = &words.Elements[0].Value
+	command := found.object.Members[index(found.object, "command")].Value
+	if words, is := command.Value.(*hujson.Array); is {
+		command = words.Elements[0]
 	}
-	*command = hujson.String(s.Command)
-	return doc.pack(), nil
+	err = doc.apply(splice{command.StartOffset, command.EndOffset, string(hujson.String(s.Command))})
+	return doc.pack(), err
 }
 
 // value returns the server in the form that the agent itself writes, so that it has no reason to rewrite it.
@@ -93,8 +93,8 @@ func RemoveServer(data []byte, s Server) ([]byte, error) {
 	if err != nil || found == nil || !found.own {
 		return data, err
 	}
-	drop(doc.top, s.path()...)
-	return doc.pack(), nil
+	err = doc.drop(s.path()...)
+	return doc.pack(), err
 }
 
 // InspectServer compares a file with the server that it should have. data is nil if there

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/internal/settings"
 )
 
@@ -56,12 +55,12 @@ func TestAddServerThenRemoveServerRestoresTheFile(t *testing.T) {
 		with := must(settings.AddServer([]byte(before), s))
 		require.Equal(t, settings.Report{State: settings.Installed}, must(settings.InspectServer(with, s)))
 		require.Equal(t, string(with), string(must(settings.AddServer(with, s))))
-		files.RequireAlike(t, []byte(before), must(settings.RemoveServer(with, s)))
+		require.Equal(t, before, string(must(settings.RemoveServer(with, s))))
 
 		moved := s
 		moved.Command = "/new/fsmtx"
 		require.Equal(t, []string{"MCP server: runs /opt/bin/fsmtx, want /new/fsmtx"}, must(settings.InspectServer(with, moved)).Why)
-		files.RequireAlike(t, []byte(before), must(settings.RemoveServer(must(settings.AddServer(with, moved)), s)))
+		require.Equal(t, before, string(must(settings.RemoveServer(must(settings.AddServer(with, moved)), s))))
 	})
 }
 

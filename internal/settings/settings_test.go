@@ -53,10 +53,7 @@ func onOneLine(t require.TestingT, data jsontext.Value) string {
 	return string(data)
 }
 
-func members(t require.TestingT, data []byte) map[string]any {
-	all, _ := files.Members(t, data)
-	return all
-}
+func members(t require.TestingT, data []byte) map[string]any { return files.Members(t, data) }
 
 // must returns the value of a call that has to succeed.
 func must[T any](value T, err error) T {
@@ -98,6 +95,9 @@ func (g drawer) wrap(open string, things []string, shut string) string {
 	}
 	for i := range things {
 		things[i] = g.space() + things[i] + g.space()
+	}
+	if g.comments != nil && rapid.Bool().Draw(g.t, "trailing comma") {
+		shut = "," + g.space() + shut
 	}
 	return open + strings.Join(things, ",") + shut
 }

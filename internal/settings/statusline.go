@@ -133,6 +133,6 @@ func RemoveStatusLine(data []byte) ([]byte, error) {
 	if line, _ := doc.statusLine(); statusLineOf(line).Program == "" {
 		return data, nil
 	}
-	drop(doc.top, statusKey)
-	return doc.pack(), nil
+	err = doc.drop(statusKey)
+	return doc.pack(), err
 }
