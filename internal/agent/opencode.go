@@ -5,7 +5,7 @@ package agent
 func OpenCode() *Agent {
 	return &Agent{
 		Name: "opencode", Title: "opencode",
-		Server: Files{User: ".config/opencode/opencode.json", Project: "opencode.json", Comments: true, Beside: "c"},
+		Server:     Files{User: ".config/opencode/opencode.json", Project: "opencode.json", Comments: true, Beside: "c"},
 		ServerPath: []string{"mcp"},
 		ServerList: true, ServerFields: map[string]any{"type": "local", "enabled": true},
 		Home: Home{".config", "XDG_CONFIG_HOME"},

@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
-
 )
 
 // inConfig runs fsmtx with a configuration directory of the client.
