@@ -40,6 +40,6 @@ func LastPart(path string, all []Step) (asked []Step, limited bool) {
 func GoesOn(message string) bool {
 	on := DefaultWords()
 	on.Stop = []string{"continue", "go on", "go ahead", "carry on", "keep going", "proceed", "resume"}
-	on.After = append(on.After, "with", "to", "until", "then", "and", "the rest")
+	on.open = append(on.After, "with", "to", "until", "then", "and", "the rest")
 	return on.Requested(message)
 }

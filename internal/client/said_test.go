@@ -1,6 +1,7 @@
 package client
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,16 +37,64 @@ const stops = `
 	Stop! That's wrong.
 	Stop working.
 	Please stop everything immediately
-	stop here and summarize what you did
 	stop for now, we will continue tomorrow
 	Stop right there.
 	Abort the workflow
 	Quit the session
 	My train leaves in ten minutes. Please stop here.
-	Stop. Now continue with step 3`
+	Stop. Now continue with step 3
+	Stop. Do not write any more files.
+	That is not what I asked for. Stop.
+	Don't go on, please stop.
+	Stop - you are deleting my files
+	Stop -- this is the wrong branch
+	Stop… I have to think
+	please stop it now
+	Stop it, please. We do not need this.
+	Stop it! The server is down
+	Exit.
+	Abort now, the disk is full
+	Abort, please: the disk is full
+	quit, thanks
+	Stop for today
+	Stop right away
+	Stop all
+	You broke the build when you moved the file. Stop.
+	1 is wrong. Stop.
+	Just stop
+	Stop. "Done" is wrong
+	Stop, the 5" screen is broken`
 
 // noStops are other messages, one a line.
 const noStops = `
+	Stop it from crashing on empty input.
+	Abort all pending requests when the client disconnects.
+	Exit it with code 2 if the file is missing.
+	Stop working on the docs and do the tests first.
+	Stop this from happening again
+	Stop that process, then restart it
+	Exit now with an error
+	Exit here with code 2 if there is no file
+	Abort it if the checksum differs
+	Quit now and then to check for memory leaks
+	stop here and summarize what you did
+	Stop everything that listens on port 80
+	Stop there being two buttons
+	Stop the work queue from growing
+	Stop the task runner
+	Abort the session after ten minutes without input
+	Stop please-wait dialogs
+	Add three buttons: start, pause, stop
+	The menu has Open, Save, Exit.
+	Handle the signals hup, int, quit
+	If the tests fail, please stop.
+	When it is done, please stop here.
+	"Stop." is shown twice
+	“Exit!” stands on both buttons.
+	exit 1
+	Exit with 1.
+	stop_requested has to be a flag
+	Abort-controller support is missing
 	stop the server
 	please stop the server
 	Stop the server and restart it
@@ -103,7 +152,9 @@ func TestRequested(t *testing.T) {
 		assert.False(t, words.Requested(text), "no request to stop: %s", text)
 	}
 	for _, word := range strings.Fields("not don't never without if when once until after unless now") {
-		assert.Equal(t, word == "now", words.Requested("It works "+word+" the tests pass. Please stop here."), word)
+		assert.True(t, words.Requested("It works "+word+" the tests pass. Please stop here."), word)
+		putOff := !slices.Contains(strings.Fields("not don't never without now"), word)
+		assert.Equal(t, !putOff, words.Requested("It works "+word+" the tests pass, please stop here."), word)
 	}
 }
 
@@ -117,15 +168,19 @@ func TestWordsThatAreConfigured(t *testing.T) {
 	}
 	assert.False(t, words.Requested("Schluss mit den Tabs"))
 	assert.False(t, words.Requested("abort the release"))
+	assert.False(t, words.And("release").Requested("abort the release notes job"))
+	assert.False(t, words.Requested("Bitte Schluss für heute mit den Tests"))
 	assert.True(t, words.And("release").Requested("abort the release"))
 	assert.False(t, Words{Stop: []string{"", "!"}}.Requested("go"), "a phrase without words")
 }
 
 func TestGoesOn(t *testing.T) {
-	for _, text := range []string{"continue", "ok, go on", "Please keep going.", "That is right. Proceed.", "go ahead with it"} {
+	for _, text := range []string{"continue", "ok, go on", "Please keep going.", "That is right. Proceed.", "go ahead with it", "continue with step 3",
+		"go on until the tests pass"} {
 		assert.True(t, GoesOn(text), text)
 	}
-	for _, text := range []string{"", "stop", "don't go on", "the tests continue to fail", "resume parser: add a field"} {
+	for _, text := range []string{"", "stop", "don't go on", "the tests continue to fail", "resume parser: add a field",
+		"continue is a keyword"} {
 		assert.False(t, GoesOn(text), text)
 	}
 }

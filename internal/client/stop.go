@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/fsmtx/fsmtx/internal/pattern"
 )
 
 // Words are the words and phrases that distinguish a request to stop from other messages.
@@ -13,6 +15,8 @@ type Words struct {
 	Stop   []string // ask to stop: "stop", "that's enough"
 	Before []string // may come before one of Stop: "please", "i want to"
 	After  []string // may follow one of Stop, and do not name anything else that is to be stopped: "here", "the workflow"
+
+	open []string // may follow as those of After, and are followed by anything
 }
 
 // DefaultWords returns the words of the requirements, and what often stands around them. Other
@@ -21,14 +25,17 @@ func DefaultWords() Words {
 	return Words{
 		Stop:   []string{"stop", "quit", "abort", "exit"},
 		Before: strings.Fields("please ok okay no yes hey now just thanks sorry can could may you we let's let us i i'd want would like to"),
-		After: append(strings.Fields("please here there now it this that all everything working for right thank thanks you very much"),
+		After: append(strings.Fields("please here there now it this that all everything working immediately thank thanks you very much"),
+			"right here", "right there", "right now", "right away", "for now", "for today", "at once",
 			"the workflow", "the plan", "the planning", "the task", "the tasks", "the work", "the session"),
+		open: []string{"without finishing", "without completing", "without continuing", "without going on"},
 	}
 }
 
 // With returns the words of both.
 func (w Words) With(more Words) Words {
-	return Words{slices.Concat(w.Stop, more.Stop), slices.Concat(w.Before, more.Before), slices.Concat(w.After, more.After)}
+	return Words{slices.Concat(w.Stop, more.Stop), slices.Concat(w.Before, more.Before), slices.Concat(w.After, more.After),
+		slices.Concat(w.open, more.open)}
 }
 
 // And returns the words with more of After, such as the name of a workflow: "abort the
@@ -43,33 +50,58 @@ func (w Words) And(after ...string) Words {
 	return w
 }
 
-// Requested reports whether a message asks the agent to stop its work: it begins with such a request,
-// whatever follows ("Stop, that is wrong."), or it ends with one and says neither "not" nor "when" ("I
-// have to go, please stop here"). "Stop the server" and "stop using tabs" ask for something else.
+// Requested reports whether a message asks the agent to stop its work. Its first clause is such a request and nothing else,
+// whatever follows ("Stop, that is wrong.", "Stop. Write no more files."), or its last one is ("I have to go, please stop here").
+// "Stop the server", "stop it from crashing" and "stop using tabs" ask for something else.
 func (w Words) Requested(message string) bool {
-	all := slices.DeleteFunc(clauses(message), w.isCourtesy)
+	all := slices.DeleteFunc(clauses(message), func(c clause) bool { return w.isCourtesy(c.words) })
 	if len(all) == 0 {
 		return false
 	}
-	return w.asks(all[0]) || w.asks(all[len(all)-1]) && !slices.ContainsFunc(WordsOf(message), limits)
+	return w.asks(all[0].words) || w.endsWith(all)
+}
+
+// endsWith reports whether the last clause asks to stop: as a sentence of its own, or as one that is more than the last word of
+// a list ("start, pause, stop") and that nothing before it puts off ("when you are done, please stop").
+func (w Words) endsWith(all []clause) bool {
+	last := all[len(all)-1]
+	if !w.asks(last.words) {
+		return false
+	}
+	for i := len(all) - 1; i > 0 && !all[i].begins; i-- {
+		if slices.ContainsFunc(all[i-1].words, putsOff) {
+			return false
+		}
+	}
+	_, polite := cut(last.text(), w.Before)
+	return last.begins || polite
+}
+
+// putsOff reports whether a word says that a request is for later.
+func putsOff(word string) bool {
+	return slices.Contains([]string{"if", "when", "once", "until", "after", "unless"}, word)
 }
 
 // limits reports whether a word turns a request round, or says that it is for later.
 func limits(word string) bool {
-	return slices.Contains([]string{"not", "don't", "never", "without", "if", "when", "once", "until", "after", "unless"}, word)
+	return slices.Contains([]string{"not", "don't", "never", "without"}, word) || putsOff(word)
 }
 
-// asks reports whether a clause is a request: words of before, one to stop, and nothing else or a word of after.
-func (w Words) asks(clause []string) bool {
-	text := strip(strings.Join(clause, " ")+" ", w.Before)
+// asks reports whether a clause is a request: words of before, one to stop, and nothing else but words of after.
+func (w Words) asks(words []string) bool {
+	text := strip(clause{words: words}.text(), w.Before)
 	rest, found := cut(text, w.Stop)
-	_, follows := cut(rest, slices.Concat(w.After, w.Stop))
-	return found && (rest == "" || follows)
+	if !found {
+		return false
+	}
+	rest = strip(rest, slices.Concat(w.After, w.Stop))
+	_, open := cut(rest, w.open)
+	return rest == "" || open
 }
 
 // isCourtesy reports whether a clause has words of before and after only.
-func (w Words) isCourtesy(clause []string) bool {
-	return strip(strings.Join(clause, " ")+" ", slices.Concat(w.Before, w.After)) == ""
+func (w Words) isCourtesy(words []string) bool {
+	return strip(clause{words: words}.text(), slices.Concat(w.Before, w.After)) == ""
 }
 
 // strip removes all of the phrases with which a text begins.
@@ -95,29 +127,57 @@ func cut(text string, phrases []string) (rest string, found bool) {
 	return text, false
 }
 
-// clauses returns the words of each part of a message between punctuation marks and line feeds, without
-// what Markdown quotes. Code is a word of its own.
-func clauses(message string) (all [][]string) {
+// clause is the words between two punctuation marks or line feeds.
+type clause struct {
+	words  []string
+	begins bool // a sentence or a line
+}
+
+// text returns the words, each with a space behind it.
+func (c clause) text() string {
+	if len(c.words) == 0 {
+		return ""
+	}
+	return strings.Join(c.words, " ") + " "
+}
+
+// clauses returns the clauses of a message, without what Markdown quotes and without its lists. Code is a word of its own.
+func clauses(message string) (all []clause) {
 	var own strings.Builder
 	for line := range strings.Lines(message) {
-		if !strings.HasPrefix(strings.TrimSpace(line), ">") {
+		if text := strings.TrimSpace(line); !strings.HasPrefix(text, ">") && !isListed(text) {
 			own.WriteString(line)
+		} else {
+			own.WriteString("\n")
 		}
 	}
-	text, begin := withoutCode(own.String()), 0
+	text, begin, begins := inQuotes.Regexp().ReplaceAllString(withoutCode(own.String()), " quotedtext "), 0, true
 	add := func(end int) {
 		if words := WordsOf(text[begin:end]); len(words) > 0 {
-			all = append(all, words)
+			all = append(all, clause{words, begins})
+			begins = false
 		}
 		begin = end
 	}
 	for i, r := range text {
 		if ends(text, i, r) {
 			add(i)
+			begins = begins || !strings.ContainsRune(",;、，،-–—", r)
 		}
 	}
 	add(len(text))
 	return all
+}
+
+// inQuotes matches what somebody else says, or a text of a program.
+var inQuotes = pattern.New(`"[^"\n]*"|“[^”\n]*”`)
+
+// isListed reports whether a line is one of a list.
+func isListed(line string) bool {
+	first, rest, _ := strings.Cut(line, " ")
+	number := strings.TrimRight(first, ".)")
+	isNumber := number != "" && number != first && strings.Trim(number, "0123456789") == ""
+	return rest != "" && (isNumber || slices.Contains([]string{"-", "*", "+", "•"}, first))
 }
 
 // withoutCode replaces text that is quoted as code by a word: what it says is not the person's word.
@@ -136,6 +196,9 @@ func withoutCode(message string) string {
 func ends(text string, at int, r rune) bool {
 	if strings.ContainsRune("\n。！？、，؟،।–—…", r) {
 		return true
+	}
+	if r == '-' { // a dash, and not a hyphen
+		return at > 0 && text[at-1] == ' ' && (strings.HasPrefix(text[at+1:], " ") || strings.HasPrefix(text[at+1:], "- "))
 	}
 	if !strings.ContainsRune(".!?,;", r) {
 		return false

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -120,6 +121,7 @@ func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (
 	}
 	here, _ := os.Getwd()
 	l := &listWork{hook.NewFrame(s, found), progress.Way{Program: programs.AsTyped(), Named: f.list}.In(here), s, f.json, found, "", nil}
+	l.NoChecks = sync.OnceValue(hook.ChecksOff(s.Getenv, found))
 	l.Apply, l.Via, l.Began, l.Log = true, Sender(s, found.Dir), startup.Began, hook.ToLog(s)
 	if found.Newest {
 		l.note = "(This is the newest list of the project, that of session " + found.Session + ".) "

@@ -248,7 +248,7 @@ func TestChecksAreOff(t *testing.T) {
 		Step{BlockedBy: ids(1, 3), Check: mark}, Step{Check: mark, Outcomes: []Outcome{{Name: "again", Back: 5, Max: 2, Check: mark}}},
 		Step{BlockedBy: ids(5), Decides: "command", Chooser: mark, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}},
 		Step{Set: []Value{{Name: "version", Command: mark}}}, Step{Each: &workflow.Each{Run: mark, Workflow: `[{"id": 1, "subject": "S"}]`}})
-	l.NoChecks = true
+	l.NoChecks = func() bool { return true }
 	l.denies(4, completed)
 	l.begin(1)
 	v := l.do(1, completed)

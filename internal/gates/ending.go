@@ -201,7 +201,7 @@ func (e *ending) pass(g workflow.Gate) bool {
 		e.verdict = v
 		return false
 	}
-	if g.Check != nil && e.c.NoChecks {
+	if g.Check != nil && e.c.checksOff() {
 		e.verdict.gaps = []state.Gap{state.ChecksOff}
 		return true
 	}
@@ -232,7 +232,7 @@ func (e *ending) pass(g workflow.Gate) bool {
 // choose returns the outcome that a command decides.
 func (e *ending) choose() (name string, ok bool) {
 	g := workflow.Gate{Kind: workflow.CommandDecides, When: workflow.AtCompletion, Check: e.step.Chooser}
-	if e.c.NoChecks {
+	if e.c.checksOff() {
 		e.verdict = deny(e.step, "checks are off",
 			e.step.Name()+" ends as its command says, and commands are not run here (--checks off). A person can say how it ends: "+
 				state.ApproveCommand(e.step.ID, "NAME", e.c.listFlag()))

@@ -54,7 +54,7 @@ func (c *call) itemsOf(s *state.State, b *state.Current) (e state.Evidence, miss
 		return e, missing, noLines(b, wrong.Error(), nil)
 	case !known && b.Each.Run == nil:
 		return e, decision{source: b}, v
-	case !known && c.NoChecks:
+	case !known && c.checksOff():
 		return e, missing, deny(b, "checks are off",
 			b.Name()+" is done for the lines that a command prints, and commands are not run here (--checks off)")
 	case !known && b.Each.Run.Limit() > c.left():

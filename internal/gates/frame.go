@@ -35,7 +35,7 @@ type Frame struct {
 
 	Env      []string      // environment of checks
 	Limit    time.Duration // of the whole call; 0 is CallLimit
-	NoChecks bool          // do not run checks
+	NoChecks func() bool   // no command of a workflow is run; nil is no
 	Planning bool          // the agent is in plan mode: an update that needs a command to run is denied
 
 	// Began is when the process began that serves this call only; zero is now.
@@ -65,6 +65,9 @@ type Frame struct {
 	// Answers returns the hooks that may have answered for the person when they were asked. Nil returns none.
 	Answers func() []state.Answerer
 }
+
+// checksOff reports whether no command of a workflow is run.
+func (f *Frame) checksOff() bool { return f.NoChecks != nil && f.NoChecks() }
 
 // call is one update that is being decided.
 type call struct {

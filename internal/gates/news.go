@@ -67,6 +67,7 @@ func newsOf(s *state.State, f *Frame, since string) (lines []string, last time.T
 	last = from
 	open := s.Standing()
 	var done []*state.Current
+	gaps := map[*state.Current][]state.Gap{}
 	for _, e := range s.Evidence {
 		c := s.Step(e.Step)
 		if !e.Time.After(from) || e.By.Session != f.Session || c == nil {
@@ -84,10 +85,10 @@ func newsOf(s *state.State, f *Frame, since string) (lines []string, last time.T
 		case e.Verdict == state.Deny && (e.By.How == state.ByShell && e.Use == "" || e.Why == whyAnother && e.By.How == state.ByApproval):
 			lines = append(lines, message.Sprintf("%s: %s was refused: %s", c.Workflow.Command, c.Name(), e.Why))
 		case e.Lets() && e.To == workflow.Completed && c.Done() && !slices.Contains(done, c):
-			done = append(done, c)
+			done, gaps[c] = append(done, c), e.Gaps
 		}
 	}
-	return append(lines, progressOf(s, done)...), last
+	return append(lines, progressOf(s, done, gaps)...), last
 }
 
 // waitingFor returns which steps wait for the person, by a key that is another one when they are asked again.
@@ -118,15 +119,25 @@ func treesOf(s *state.State, done []*state.Current) string {
 	return "; the gates looked in the work tree " + message.Words(message.Sentence(trees))
 }
 
+// namesWith names steps, with what of each was not enforced. That one was completed in another way is told when it is seen.
+func namesWith(all []*state.Current, gaps map[*state.Current][]state.Gap) string {
+	var names []string
+	for _, c := range all {
+		known := slices.DeleteFunc(slices.Clone(gaps[c]), func(g state.Gap) bool { return g == state.Otherwise })
+		names = append(names, c.Name()+state.WordsOf(known))
+	}
+	return message.Sentence(names)
+}
+
 // progressOf says which steps are done, a line for each workflow.
-func progressOf(s *state.State, done []*state.Current) (lines []string) {
+func progressOf(s *state.State, done []*state.Current, gaps map[*state.Current][]state.Gap) (lines []string) {
 	for _, w := range s.Workflows() {
 		ended := slices.DeleteFunc(slices.Clone(done), func(c *state.Current) bool { return c.Workflow != w })
 		if len(ended) == 0 {
 			continue
 		}
 		n, all := s.Progress(w)
-		lines = append(lines, fmt.Sprintf("%s: %d of %d done: %s%s", message.Words(w.Command), n, all, state.Names(ended), treesOf(s, ended)))
+		lines = append(lines, fmt.Sprintf("%s: %d of %d done: %s%s", message.Words(w.Command), n, all, namesWith(ended, gaps), treesOf(s, ended)))
 	}
 	return lines
 }

@@ -50,8 +50,8 @@ func TestTheNewsOfAWorkflow(t *testing.T) {
 	s.Steps = append(s.Steps, other.Steps...)
 	proved(s)
 	done := []*state.Current{s.Steps[0], s.Steps[2]}
-	assert.Equal(t, []string{`release: 1 of 2 done: #1 "A"`, `ship: 1 of 1 done: #3 "C"`}, progressOf(s, done))
-	assert.Equal(t, []string{`release: 1 of 2 done: #1 "A"`}, progressOf(s, done[:1]))
+	assert.Equal(t, []string{`release: 1 of 2 done: #1 "A"`, `ship: 1 of 1 done: #3 "C"`}, progressOf(s, done, nil))
+	assert.Equal(t, []string{`release: 1 of 2 done: #1 "A"`}, progressOf(s, done[:1], nil))
 }
 
 // TestWrongLinesAreToldWithWhatToDo, on a line of its own behind the output of a command.

@@ -154,7 +154,7 @@ func (e *ending) howToGive(outcome string) string {
 // printed takes a value from what a command prints. It reports false if the command has to run
 // first, or what it printed is refused.
 func (e *ending) printed(v workflow.Value) bool {
-	if e.c.NoChecks {
+	if e.c.checksOff() {
 		e.verdict = deny(e.step, "checks are off", e.step.Name()+" takes "+v.Name+
 			" from a command, and commands are not run here (--checks off). A person can give it: "+
 			state.SetCommand(e.step.ID, v.Name, e.c.listFlag()))

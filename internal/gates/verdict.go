@@ -77,6 +77,9 @@ func (v Verdict) Said() string {
 	return state.Evidence{Verdict: state.Allow, Why: v.Why, Gaps: v.gaps, Unchanged: v.unchanged}.Said()
 }
 
+// NotEnforced returns, in parentheses, what of the step was not enforced; empty if nothing was left out.
+func (v Verdict) NotEnforced() string { return state.WordsOf(v.gaps) }
+
 // after adds to the verdict of a gate what those before it have found out.
 func (v Verdict) after(before Verdict) Verdict {
 	v.Check, v.unchanged = cmp.Or(v.Check, before.Check), append(before.unchanged, v.unchanged...)

@@ -13,10 +13,7 @@ import (
 // Answerers returns the hooks of the settings and of plugins that may answer for the person when the client asks about one of the
 // tools, in a session of the project in dir.
 func Answerers(lookup func(string) (string, bool), dir string, tools ...string) (all []state.Answerer) {
-	here, roots := settings.Here(lookup, dir), pluginRoots(lookup, dir)
-	if named, err := client.ReadDirs(lookup, dir); err == nil {
-		roots = append(roots, named.Plugins...)
-	}
+	here, roots := settings.Here(lookup, dir), runningPlugins(lookup, dir)
 	for _, tool := range tools {
 		for _, by := range append(here.Answerers(tool), settings.AnswerersOfPlugins(locator.OS{}, roots, tool)...) {
 			all = append(all, state.Answerer{Name: message.Line("the " + by.Event + " hook in " + by.Place), Sum: by.Sum})

@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
@@ -118,6 +119,12 @@ func (h *hook) join(ctx context.Context) {
 	}
 }
 
+// isStricter reports whether another hook that is registered runs checks.
+func (h *hook) isStricter() bool {
+	all := Registered(h.streams.Getenv, h.directory())
+	return len(all) > 0 && !ofRegistered(all)
+}
+
 // who returns who has started the hook. It may be an orphan of the agent that works on the list.
 func (h *hook) who() caller.Caller {
 	who, _ := presence.Beside(h.streams.Who(), h.found.Dir)
@@ -148,7 +155,9 @@ func (h *hook) open() {
 	h.Frame, h.present = NewFrame(s, h.found), presence.Of(h.found.Dir)
 	if h.agent.Session {
 		h.Limit, h.Began, h.Planning = f.Limit, startup.Began, h.call.PermissionMode == planMode
-		h.NoChecks = f.Checks == "off" && h.fromClient() // an agent may imitate the hook
+		if f.Checks == "off" { // another hook may be stricter, and an agent may imitate this one
+			h.NoChecks = sync.OnceValue(func() bool { return h.fromClient() && !h.isStricter() })
+		}
 		h.Forged = func() bool { return s.Who().Imitates() }
 		h.log.event = h.call.Event
 	}

@@ -122,6 +122,9 @@ func (h *hook) report(call hydrate.Call) client.Answer {
 	}
 	if len(result.Created) > 0 && h.agent.Session {
 		person = strings.TrimPrefix(person+"\n"+unjudged(h.streams, r.Cwd, result.Steps), "\n")
+		if differing := Differing(Registered(h.streams.Getenv, h.directory())); differing != "" {
+			person = strings.Trim(person, "\n") + "\nfsmtx: " + differing
+		}
 	}
 	h.notes = hydrate.Notes(result)
 	return client.GoOnTelling(r.Event, model, strings.TrimSuffix(person, "\n"))

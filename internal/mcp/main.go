@@ -37,7 +37,6 @@ fsmtx plugin --mcp and fsmtx install --mcp register it.`
 // flags are those of the server.
 type flags struct {
 	Session     string        // id of the session whose list is served; empty means that of the environment
-	Checks      bool          // run the checks of steps
 	LockTimeout time.Duration // how long to wait for the list's locks
 }
 
@@ -45,7 +44,6 @@ type flags struct {
 // invalid command line and of the transport.
 func Command(s terminal.Streams) *cobra.Command {
 	var f flags
-	var checks string
 	c := &cobra.Command{
 		DisableFlagsInUseLine: true,
 		Use:                   "mcp [--session ID]",
@@ -53,13 +51,9 @@ func Command(s terminal.Streams) *cobra.Command {
 		Long:                  long,
 		Example:               "  fsmtx mcp\n  fsmtx mcp --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10\n  claude mcp add fsmtx -- fsmtx mcp",
 		RunE: func(c *cobra.Command, _ []string) error {
-			if checks != "on" && checks != "off" {
-				return fmt.Errorf("--checks: got %q, want on or off", checks)
-			}
 			if f.LockTimeout <= 0 {
 				return fmt.Errorf("--lock-timeout: got %v, want a positive duration", f.LockTimeout)
 			}
-			f.Checks = checks == "on"
 			// The client closes the server's input, and sends SIGTERM if the server does not exit.
 			ctx, stop := signals.Interruptible(c.Context())
 			defer stop()
@@ -67,7 +61,6 @@ func Command(s terminal.Streams) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&f.Session, "session", "", "serve the task list of this session `ID`")
-	c.Flags().StringVar(&checks, "checks", "on", "run the checks that steps declare: on or off")
 	c.Flags().DurationVar(&f.LockTimeout, "lock-timeout", 5*time.Second, "how long to wait for the task list's locks")
 	return c
 }

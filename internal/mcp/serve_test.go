@@ -151,16 +151,16 @@ func TestAnAnswerIsUsedOnce(t *testing.T) {
 	assert.Equal(t, "completed", w.status("s1", 1))
 }
 
-// An agent that starts the server itself, and answers its questions, is not a person, and its flags are not a person's.
+// An agent that starts the server itself, and answers its questions, is not a person.
 func TestTheAgentsOwnServerAsksNobody(t *testing.T) {
 	for _, who := range []caller.Caller{{Kind: caller.Agent, Shell: true}, {Kind: caller.Unknown}} { // of its shell, and an orphan
 		w := hydrated(t, workflow.Step{Subject: "One", Approval: "Good?"},
 			workflow.Step{Subject: "Two", Check: &workflow.Check{Run: "false", Timeout: 60}})
-		w.who, w.flags.Checks = who, false
+		w.who = who
 		var asked []string
 		c := w.connect(answering("accept", &asked))
 		assert.Contains(t, c.refuses("step_complete", n(1)), "needs the approval of a person, and this client cannot ask one")
-		assert.Contains(t, c.refuses("step_complete", n(2)), "its check failed", "an agent cannot switch checks off")
+		assert.Contains(t, c.refuses("step_complete", n(2)), "its check failed")
 		assert.Contains(t, c.refuses("step_skip", args{"step": 1, "because": "x"}), "only a person can decide that")
 		assert.Empty(t, asked)
 		assert.Equal(t, "pending", w.status("s1", 1))

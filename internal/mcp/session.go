@@ -10,6 +10,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/gates"
+	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -45,7 +46,7 @@ func (c chooser) choose(ctx context.Context, named string) (f *gates.Frame, note
 	f = &gates.Frame{
 		Store:     state.Store{List: tasks.List{Dir: found.Dir, Wait: c.flags.LockTimeout}, Session: found.Session, Log: c.log()},
 		Env:       c.env,
-		NoChecks:  !c.flags.Checks && c.fromClient(found.Dir),
+		NoChecks:  hook.ChecksOff(c.lookup, found),
 		Apply:     true,
 		Via:       state.By{How: state.ByMCP},
 		Questions: found.Questions(),

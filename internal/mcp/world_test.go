@@ -40,7 +40,7 @@ func newWorld(t testing.TB) *world {
 	root := t.TempDir()
 	w := &world{
 		t: t, home: filepath.Join(root, "home"), project: filepath.Join(root, "project"),
-		flags: flags{Checks: true, LockTimeout: 5 * time.Second},
+		flags: flags{LockTimeout: 5 * time.Second},
 		who:   caller.Caller{Kind: caller.Agent, Program: caller.Claude},
 	}
 	require.NoError(t, os.Mkdir(w.project, 0o755))

@@ -96,20 +96,20 @@ func (o *Work) Told(ctx context.Context, u gates.Update, v gates.Verdict) (r Res
 	case v.Turn != nil:
 		r.Back, r.Text = true, v.Turn.Text+toThePerson(v)
 	case u.Status == workflow.Completed:
-		r.Text = o.after(ctx, toThePerson(v))
+		r.Text = o.after(ctx, v.NotEnforced(), toThePerson(v))
 	default:
 		r.Text = o.Step.Name() + " is in progress." + toThePerson(v) + " " + o.toComplete(o.Step)
 	}
 	return r
 }
 
-// after returns how the step has ended, then more, then the state of the workflow.
-func (o *Work) after(ctx context.Context, more string) string {
+// after returns how the step has ended, what of it was not enforced, then more, then the state of the workflow.
+func (o *Work) after(ctx context.Context, gaps, more string) string {
 	s, err := state.LoadNow(context.WithoutCancel(ctx), o.List.Dir)
 	if err != nil {
-		return o.Step.Name() + " is done." + more
+		return o.Step.Name() + " is done" + gaps + "." + more
 	}
-	sentence := s.HowEnded(o.Step.ID) + "." + more
+	sentence := s.HowEnded(o.Step.ID) + gaps + "." + more
 	if returned := s.Returned(o.Step.ID); returned != "" {
 		return sentence + " " + returned
 	}

@@ -37,6 +37,14 @@ func (s Effective) Answerers(tool string) (all []Answerer) {
 // AnswerersOfPlugins is Answerers of the hooks of plugins, which are in these directories: of
 // those in hooks/hooks.json, in the manifest, and in the files that the manifest names.
 func AnswerersOfPlugins(fsys safefile.FS, roots []string, tool string) (all []Answerer) {
+	for _, f := range filesOfPlugins(fsys, roots) {
+		all = append(all, f.answerers(tool)...)
+	}
+	return all
+}
+
+// filesOfPlugins returns the files from which the client takes the hooks of plugins.
+func filesOfPlugins(fsys safefile.FS, roots []string) (all []file) {
 	for _, root := range roots {
 		manifest := read(fsys, filepath.Join(root, filepath.FromSlash(client.ManifestPath)), User)
 		files := []file{read(fsys, filepath.Join(root, "hooks", "hooks.json"), User), manifest}
@@ -49,9 +57,7 @@ func AnswerersOfPlugins(fsys safefile.FS, roots []string, tool string) (all []An
 				files = append(files, read(fsys, filepath.Join(root, filepath.FromSlash(path)), User))
 			}
 		}
-		for _, f := range files {
-			all = append(all, f.answerers(tool)...)
-		}
+		all = append(all, files...)
 	}
 	return all
 }

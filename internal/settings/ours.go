@@ -18,6 +18,25 @@ import (
 type Call struct {
 	Command string
 	Args    []string
+	Place   string // the file, for Effective.Calls and CallsOfPlugins
+}
+
+// Calls returns the calls of this program by the hooks in the settings.
+func (s Effective) Calls() []Call { return callsIn(slices.Concat(s.managed, s.flag, s.others)) }
+
+// CallsOfPlugins returns those by the hooks of plugins in these directories.
+func CallsOfPlugins(fsys safefile.FS, roots []string) []Call {
+	return callsIn(filesOfPlugins(fsys, roots))
+}
+
+func callsIn(files []file) (all []Call) {
+	for _, f := range files {
+		for _, c := range Calls(f.data) {
+			c.Place = f.path
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // Runs reports whether the hook calls this subcommand.
@@ -46,7 +65,7 @@ func Calls(data []byte) (calls []Call) {
 		for _, group := range groups {
 			for _, h := range group.Hooks {
 				if program, args := Called(h.Command, h.Args); filepath.Base(program) == Program {
-					calls = append(calls, Call{program, args})
+					calls = append(calls, Call{program, args, ""})
 				}
 			}
 		}

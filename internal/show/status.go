@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -201,6 +202,11 @@ func (st *status) look(s terminal.Streams) {
 	found, _ := install.HooksOff(s, dir)
 	for _, f := range found {
 		st.off = append(st.off, f.Place()+f.What)
+	}
+	if len(st.off) == 0 {
+		if where := hook.ChecksAreOff(hook.Registered(s.Getenv, dir)); where != "" {
+			st.off = append(st.off, where)
+		}
 	}
 	st.works = install.Works(s.Getenv, dir)
 	for _, e := range st.steps.Evidence {

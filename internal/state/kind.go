@@ -158,11 +158,23 @@ const (
 	Otherwise Gap = "another way"   // the list was changed in another way than by an update that was let through
 )
 
-// gaps has every Gap: what status and log say of it, and what a statement says, of a step.
-var gaps = map[Gap]struct{ words, statement string }{
+// meaning has every Gap: what status and log say of it, and what a statement says, of a step.
+var meaning = map[Gap]struct{ words, statement string }{
 	ChecksOff: {"checks are off", "checks were off when step %q was completed"},
 	Unread:    {"its record cannot be read", "what is on record of step %q could not be read"},
 	Otherwise: {"in another way", "step %q was changed without a hook: hooks were off, fsmtx was missing, or another session or program changed the list"},
+}
+
+// WordsOf returns, in parentheses, what was not enforced; empty if nothing was left out.
+func WordsOf(gaps []Gap) string {
+	var all []string
+	for _, g := range gaps {
+		all = append(all, meaning[g].words)
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(all, "; ") + ")"
 }
 
 // Answer returns what a person has answered by the line: yes, no or a choice; empty if it is not an answer of theirs.
@@ -183,7 +195,7 @@ func (e Evidence) Answer() string {
 func (e Evidence) NotEnforced(subject string) string {
 	for _, g := range e.Gaps {
 		if e.Lets() || g == Otherwise {
-			return fmt.Sprintf(gaps[g].statement, subject)
+			return fmt.Sprintf(meaning[g].statement, subject)
 		}
 	}
 	return ""
@@ -194,7 +206,7 @@ func (e Evidence) Said() string {
 	text := e.Why
 	for _, g := range e.Gaps {
 		if g != Otherwise {
-			text += "; " + gaps[g].words
+			text += "; " + meaning[g].words
 		}
 	}
 	if e.Lets() && len(e.Unchanged) > 0 {

@@ -1,0 +1,117 @@
+package hook
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/gates"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/presence"
+	"github.com/fsmtx/fsmtx/internal/settings"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+// Registration is a hook of Claude Code that enforces steps, as a file registers it.
+type Registration struct {
+	Place  string // the file
+	Checks string
+	Stop   string
+}
+
+// Registered returns the hooks that enforce steps in a session of Claude Code in a project, one for each file and each of the flags that
+// differ. What counts is read from the files, and not from which of several hooks comes first.
+func Registered(lookup func(string) (string, bool), project string) (all []Registration) {
+	ofPlugins := settings.CallsOfPlugins(locator.OS{}, runningPlugins(lookup, project))
+	for _, h := range append(settings.Here(lookup, project).Calls(), ofPlugins...) {
+		if !h.Enforces() {
+			continue
+		}
+		f := hydrate.DefaultFlags()
+		set := pflag.NewFlagSet("hook", pflag.ContinueOnError)
+		set.ParseErrorsAllowlist.UnknownFlags = true
+		set.Usage = func() {}
+		f.Add(set)
+		if set.Parse(h.Args[1:]) != nil || f.Check() != nil || f.Steps == "off" {
+			continue // such a hook decides nothing
+		}
+		if one := (Registration{h.Place, f.Checks, f.Stop}); !slices.Contains(all, one) {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// ChecksOff reports whether no command of a workflow may be run for a list, whichever way the agent takes: it is a session's, and every
+// hook that enforces its steps says so. It is a function of the files: neither an environment nor a directory of the agent changes it.
+func ChecksOff(lookup func(string) (string, bool), list tasklist.Found) func() bool {
+	return func() bool {
+		if list.Project != "" {
+			return false
+		}
+		lookup, project := asClient(lookup, list)
+		return ofRegistered(Registered(lookup, project))
+	}
+}
+
+func ofRegistered(all []Registration) (checksOff bool) {
+	return len(all) > 0 && !slices.ContainsFunc(all, func(r Registration) bool { return r.Checks != "off" })
+}
+
+// asClient returns the environment with the client that works on a list, and the directory of its project, as its own events have told it.
+func asClient(lookup func(string) (string, bool), list tasklist.Found) (_ func(string) (string, bool), project string) {
+	c, _ := presence.Of(list.Dir).Latest(caller.Claude)
+	if project = c.Dir; project == "" {
+		frame := gates.Frame{Store: state.Store{List: tasks.List{Dir: list.Dir}, Session: list.Session}}
+		project = cmp.Or(frame.Directory(context.Background()), Here())
+	}
+	return func(name string) (string, bool) {
+		if name == "CLAUDE_PID" && c.IsAlive() {
+			return strconv.Itoa(c.PID), true
+		}
+		return lookup(name)
+	}, project
+}
+
+// ChecksAreOff says that no command of a workflow is run, and where that is registered; empty if they are run.
+func ChecksAreOff(all []Registration) string {
+	if !ofRegistered(all) {
+		return ""
+	}
+	return message.Sprintf("checks are off: no command of a workflow is run, because %s registers the hook with --checks off", all[0].Place)
+}
+
+// Differing says that hooks are registered that differ, and what counts; empty if they do not.
+func Differing(all []Registration) string {
+	var words []string
+	for _, r := range all {
+		words = append(words, message.Sprintf("%s has --checks %s --stop %s", r.Place, r.Checks, r.Stop))
+	}
+	if len(all) < 2 || !slices.ContainsFunc(all, func(r Registration) bool { return r.Checks != all[0].Checks || r.Stop != all[0].Stop }) {
+		return ""
+	}
+	return "hooks of fsmtx are registered that differ: " + message.Sentence(words) + ". The stricter counts"
+}
+
+// runningPlugins returns the directories of the plugins whose hooks the client runs in a project.
+func runningPlugins(lookup func(string) (string, bool), dir string) []string {
+	roots := pluginRoots(lookup, dir)
+	if named, err := client.ReadDirs(lookup, dir); err == nil {
+		roots = append(roots, named.Plugins...)
+	}
+	for i := range roots {
+		roots[i] = filepath.Clean(roots[i])
+	}
+	slices.Sort(roots)
+	return slices.Compact(roots)
+}
