@@ -254,8 +254,9 @@ func (p Program) Run(args []string, s terminal.Streams) int {
 
 // ended runs a command and returns its exit code. If standard output could not be written, that is an error of every command.
 func ended(s terminal.Streams, run func(terminal.Streams) error) int {
-	out := terminal.NewOutput(s.Out)
-	s.Out, s.Err = out, terminal.NewOutput(s.Err)
+	out, errs := terminal.NewOutput(s.Out), terminal.NewOutput(s.Err)
+	out.Spell, errs.Spell = programs.Spell, programs.Spell
+	s.Out, s.Err = out, errs
 	err := run(s)
 	if lost := out.Err(); lost != nil && (err == nil || !strings.Contains(err.Error(), lost.Error())) {
 		err = unwritten(err, lost)

@@ -34,7 +34,7 @@ func (d *doctor) off(h hooked) (found []Fault) {
 	for _, p := range h.registered {
 		places = append(places, p.kind)
 	}
-	if plugin.root != "" {
+	if plugin.key != "" {
 		places = append(places, set.PluginPlace(plugin.key))
 	}
 	if len(places) == 0 {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -266,16 +267,20 @@ type pluginHooks struct {
 	root string // its directory; empty if there is no such plugin
 }
 
-// pluginWithHooks returns an enabled plugin that has our hooks.
+// pluginWithHooks returns an enabled plugin that has our hooks, or else the one that this program is part of.
 func (d *doctor) pluginWithHooks() pluginHooks {
-	registry, set, err := d.registry()
-	if err != nil {
-		return pluginHooks{}
-	}
-	for _, in := range registry.Enabled(set, d.cwd) {
-		if root := registry.Root(in).Dir; hasOurHooks(root) {
-			return pluginHooks{in.Key, root}
+	if registry, set, err := d.registry(); err == nil {
+		for _, in := range registry.Enabled(set, d.cwd) {
+			if root := registry.Root(in).Dir; hasOurHooks(root) {
+				return pluginHooks{in.Key, root}
+			}
 		}
+		if len(d.disabledPlugin()) > 0 {
+			return pluginHooks{}
+		}
+	}
+	if root := programs.PluginRoot(); root != "" && hasOurHooks(root) { // loaded in another way, such as by --plugin-dir
+		return pluginHooks{root: root}
 	}
 	return pluginHooks{}
 }

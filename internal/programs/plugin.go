@@ -1,9 +1,14 @@
 package programs
 
 import (
+	"bytes"
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -32,4 +37,67 @@ func Mismatch(root, program, own string) string {
 	return fmt.Sprintf("the plugin in %s was written by fsmtx %s, but its program is fsmtx %s, so its hooks may not be those that the "+
 		"program needs; its author can mend that with fsmtx plugin --force",
 		message.Line(root), message.Line(written), message.Line(own))
+}
+
+// Spell returns a text in which the commands of this program have the path by which a person can run it, if the program is part of a
+// plugin and nothing else puts it on PATH: whoever has only installed the plugin has no fsmtx in a terminal.
+func Spell(text []byte) []byte {
+	const name = Fsmtx + " "
+	if !bytes.Contains(text, []byte(name)) {
+		return text
+	}
+	typed := inPlugin()
+	if typed == "" {
+		return text
+	}
+	var out []byte
+	for {
+		at := bytes.Index(text, []byte(name))
+		if at < 0 {
+			return append(out, text...)
+		}
+		word, _, _ := bytes.Cut(text[at+len(name):], []byte(" "))
+		word = bytes.TrimRight(word, "\\n\"\n.,;:)`'")
+		out = append(out, text[:at]...)
+		if (at == 0 || !bytes.ContainsRune([]byte("/-_."), rune(text[at-1]))) && slices.Contains(spelt, string(word)) {
+			out = append(out, typed...)
+		} else {
+			out = append(out, Fsmtx...)
+		}
+		text = text[at+len(Fsmtx):]
+	}
+}
+
+// spelt are the commands that a text tells somebody to type.
+var spelt = strings.Fields("begin continue next start complete finish status step undo log init new validate fmt graph plan locate doctor install " +
+	"recover attest verify hooks guard mcp demo version help")
+
+// inPlugin returns the path of the program of the plugin that this program is part of, "" if it is of none, if PATH has the program
+// outside of the plugin, or if the path would need quotes.
+var inPlugin = sync.OnceValue(func() string {
+	root := PluginRoot()
+	if root == "" || strings.ContainsAny(root, " \t\"'\\$`&;|<>()") {
+		return ""
+	}
+	found, err := exec.LookPath(Fsmtx)
+	if rel, outside := filepath.Rel(root, found); err == nil && (outside != nil || !filepath.IsLocal(rel)) {
+		return ""
+	}
+	return filepath.Join(root, "bin", Fsmtx)
+})
+
+// PluginRoot returns the directory of the plugin that this program is part of, "" if it is of none.
+func PluginRoot() string {
+	self, err := Path()
+	if err != nil {
+		return ""
+	}
+	root := filepath.Dir(self)
+	for range 2 { // bin, or bin/linux-amd64
+		root = filepath.Dir(root)
+		if _, err := os.Stat(filepath.Join(root, ".claude-plugin/plugin.json")); err == nil {
+			return root
+		}
+	}
+	return ""
 }

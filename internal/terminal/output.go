@@ -15,6 +15,9 @@ import (
 // a program whose results were lost does not end as if they had been printed. It is safe for
 // concurrent use if the writer is.
 type Output struct {
+	// Spell, if it is not nil, returns what is written for a text.
+	Spell func(text []byte) []byte
+
 	to       io.Writer
 	survives atomic.Bool // see SurviveBrokenPipe
 
@@ -26,7 +29,14 @@ type Output struct {
 func NewOutput(w io.Writer) *Output { return &Output{to: w} }
 
 func (o *Output) Write(p []byte) (int, error) {
-	n, err := o.write(p)
+	text := p
+	if o.Spell != nil {
+		text = o.Spell(p)
+	}
+	n, err := o.write(text)
+	if err == nil {
+		n = len(p)
+	}
 	if err != nil {
 		o.mutex.Lock()
 		defer o.mutex.Unlock()
