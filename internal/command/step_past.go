@@ -189,6 +189,11 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	if f.ends && before != nil {
 		return printEnded(s, before, now, target)
 	}
+	if skipped := changed(before, now, func(was, is *state.Current) bool {
+		return is != target && !was.Done() && now.Word(is) == state.IsSkipped
+	}); len(skipped) > 0 {
+		message.Fprintf(s.Out, "skipped: %s\n", state.Names(skipped))
+	}
 	_, err = message.Fprintf(s.Out, "%s: %s\n", word, target.Name())
 	if f.do != nil {
 		opened = changed(before, now, func(was, is *state.Current) bool { return is != target && was.Done() && !is.Done() })

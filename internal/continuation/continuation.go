@@ -31,13 +31,13 @@ import (
 
 // Unfinished is a workflow with open steps in another list.
 type Unfinished struct {
-	List      string // the directory of the list
-	Root      int64  // number of its first step
-	Workflow  *workflow.Workflow
-	Done, All int
-	Time      time.Time // when the list was last worked on
-	AtWork    bool      // another session is at work on it: the client's process runs, or the last event was a moment ago
-	Same      bool      // the session is of the client that asks: it was cleared or forked, has another id now, or is the one at work
+	List     string // the directory of the list
+	Root     int64  // number of its first step
+	Workflow *workflow.Workflow
+	Steps    state.Count
+	Time     time.Time // when the list was last worked on
+	AtWork   bool      // another session is at work on it: the client's process runs, or the last event was a moment ago
+	Same     bool      // the session is of the client that asks: it was cleared or forked, has another id now, or is the one at work
 }
 
 // Query is where a workflow is to go on.
@@ -121,7 +121,7 @@ func in(ctx context.Context, q Query, dir string) (all []Unfinished, err error) 
 			continue
 		}
 		u := Unfinished{List: dir, Root: w.Steps[0].ID, Workflow: w, Time: q.touched(dir)}
-		u.Done, u.All = s.Progress(w)
+		u.Steps = s.CountOf(s.In(w))
 		u.AtWork, u.Same = q.isAtWork(u)
 		all = append(all, u)
 	}
@@ -185,7 +185,7 @@ func words(u Unfinished) string {
 
 // String returns, for example, "release: 3 of 7 done, last worked on 2026-01-02 15:04, session 0b54".
 func (u Unfinished) String() string {
-	text := message.Sprintf("%s: %d of %d done, last worked on %s, session %s", words(u), u.Done, u.All,
+	text := message.Sprintf("%s: %s, last worked on %s, session %s", words(u), u.Steps.Short(),
 		u.Time.Local().Format("2006-01-02 15:04"), filepath.Base(u.List)) // by which it can be named
 	if u.AtWork {
 		text += ", which is at work on it"
@@ -245,7 +245,7 @@ func Take(ctx context.Context, q Query, to *state.Store, u Unfinished) (text str
 	if err != nil {
 		return "", err
 	}
-	text = message.Sprintf("%s goes on here (%d of %d done), in %s; it was in %s.", words(u), u.Done, u.All, to.List.Dir, u.List)
+	text = message.Sprintf("%s goes on here (%s), in %s; it was in %s.", words(u), u.Steps.Short(), to.List.Dir, u.List)
 	if w.Dir != u.Workflow.Dir {
 		text += message.Sprintf(" Its gates look in %s from now on.", w.Dir)
 	}

@@ -61,7 +61,7 @@ func TestPendingIsNotDone(t *testing.T) {
 	}
 	require.Contains(t, l.denies(2, inProgress), `The check of #1 "Step 1" is running in another call`)
 	l.begin(3)
-	require.Equal(t, "checking", l.state().Word(l.state().Step(1)))
+	require.Equal(t, state.Checking, l.state().Word(l.state().Step(1)))
 
 	held, err := l.List.Open(t.Context())
 	require.NoError(t, err)
@@ -338,7 +338,7 @@ func TestCallsOfOneMessageWaitForEachOther(t *testing.T) {
 		c.calls.Wait()
 		s := c.state()
 		require.Empty(t, s.Pending)
-		require.Equal(t, map[string]int{"0": 3, "1": 0}[exit], s.DoneCount())
+		require.Equal(t, map[string]int{"0": 3, "1": 0}[exit], s.Count().Done)
 		require.Equal(t, exit == "0", s.Step(4).Status == inProgress)
 		for _, e := range s.Evidence {
 			require.True(t, e.Lets() || exit == "1", "no refusal is on record")
@@ -360,7 +360,7 @@ func TestEnforcementOfAStartAndACompletion(t *testing.T) {
 					}
 					c.calls.Wait()
 					s := c.state()
-					require.Equal(t, 2, s.DoneCount())
+					require.Equal(t, 2, s.Count().Done)
 					var changes []string
 					for _, e := range s.About(2) {
 						require.NotEqual(t, state.Deny, e.Verdict)

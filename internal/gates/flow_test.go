@@ -53,7 +53,7 @@ A person can go past this in a terminal outside the client: fsmtx step skip 3 --
 	assert.Equal(t, `Not needed: #4 "Settle it". Ready: #5 "Open the pull request": How to do 5.`, l.seen())
 	assert.Equal(t, "Implement: completed\nTest: completed\nReview: completed\nSettle it (not needed: #3 ended as approved): "+
 		"completed\nOpen the pull request: pending", l.shows())
-	assert.Equal(t, "not needed", l.state().Word(l.state().Step(4)))
+	assert.Equal(t, state.IsNotNeeded, l.state().Word(l.state().Step(4)))
 	assert.Contains(t, l.ask(3, inProgress).Reason,
 		`#3 "Review" ended as approved and is done. A person can open it again in a terminal: fsmtx step reopen 3`)
 	assert.Contains(t, l.ask(4, pending).Reason, `#4 "Settle it" is not needed and is done`)

@@ -129,6 +129,22 @@ func namesWith(all []*state.Current, gaps map[*state.Current][]state.Gap) string
 	return message.Sentence(names)
 }
 
+// howEnded names the steps, by what was done to them.
+func howEnded(s *state.State, all []*state.Current, gaps map[*state.Current][]state.Gap) string {
+	var parts []string
+	for _, word := range []state.Word{state.IsDone, state.IsSkipped, state.IsGone, state.IsNotNeeded} {
+		of := slices.DeleteFunc(slices.Clone(all), func(c *state.Current) bool { return s.Word(c) != word })
+		switch {
+		case len(of) == 0:
+		case word == state.IsDone:
+			parts = append(parts, namesWith(of, gaps))
+		default:
+			parts = append(parts, string(word)+" "+state.Names(of))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
 // progressOf says which steps are done, a line for each workflow.
 func progressOf(s *state.State, done []*state.Current, gaps map[*state.Current][]state.Gap) (lines []string) {
 	for _, w := range s.Workflows() {
@@ -136,8 +152,8 @@ func progressOf(s *state.State, done []*state.Current, gaps map[*state.Current][
 		if len(ended) == 0 {
 			continue
 		}
-		n, all := s.Progress(w)
-		lines = append(lines, fmt.Sprintf("%s: %d of %d done: %s%s", message.Words(w.Command), n, all, namesWith(ended, gaps), treesOf(s, ended)))
+		lines = append(lines, fmt.Sprintf("%s: %s: %s%s", message.Words(w.Command), s.CountOf(s.In(w)).Short(), howEnded(s, ended, gaps),
+			treesOf(s, ended)))
 	}
 	return lines
 }

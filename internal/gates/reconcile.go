@@ -364,6 +364,9 @@ func (f *Frame) End(ctx context.Context, id int64, because string, by state.By) 
 		for _, b := range s.OpenIn(c.Workflow) {
 			e.NotNeeded = append(e.NotNeeded, b.ID)
 		}
+		if len(e.NotNeeded) == 0 { // it is over
+			return nil, nil
+		}
 		return follow(s, e), nil
 	})
 }

@@ -87,7 +87,7 @@ func TestAPersonWhoEndsAStepEndsWhatIsUnderIt(t *testing.T) {
 	l.skip(2)
 	s := l.state()
 	assert.Equal(t, ids(3), ready(s))
-	assert.Equal(t, "not needed", s.Word(s.Step(12)))
+	assert.Equal(t, state.IsNotNeeded, s.Word(s.Step(12)))
 	assert.Equal(t, "Collect (not needed: #2 is done): completed", l.shown(11))
 	assert.Contains(t, l.denies(12, inProgress), `#12 "Draft" is not needed any more: #2 is done`)
 }
@@ -98,11 +98,11 @@ func TestEndOfAWorkflowPassesNoStep(t *testing.T) {
 	l.begin(1)
 	l.nest(workflow.Workflow{Command: "notes", Parent: 1, Steps: []Step{{ID: 11, Check: runs("false")}, {ID: 12, BlockedBy: ids(11)}}})
 	l.set(11, completed)
-	require.Equal(t, "unchecked", l.state().Word(l.state().Step(11)))
+	require.Equal(t, state.Unchecked, l.state().Word(l.state().Step(11)))
 	_, err := l.End(t.Context(), 11, "enough", state.By{})
 	require.NoError(t, err)
 	s := l.state()
-	assert.Equal(t, []string{"not needed", "not needed"}, []string{s.Word(s.Step(11)), s.Word(s.Step(12))})
+	assert.Equal(t, []state.Word{state.IsNotNeeded, state.IsNotNeeded}, []state.Word{s.Word(s.Step(11)), s.Word(s.Step(12))})
 	assert.Equal(t, "Step 11 (not needed): completed", l.shown(11))
 }
 

@@ -11,10 +11,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// State is the state of a step.
+// State is the state of a step: one of these, or another that a step of a list has, in the word that state.Word is for it.
 type State string
 
-// The states of a step.
+// The states that are drawn, each in a way of its own.
 const (
 	Done       State = "done"
 	InProgress State = "in progress"
@@ -276,7 +276,18 @@ func antichain(reach [][]bool) int {
 }
 
 // isDone reports whether the steps after a step in this state may start.
-func (s State) isDone() bool { return s == Done || s == NotNeeded }
+func (s State) isDone() bool { return s.look() == Done || s.look() == NotNeeded }
+
+// look returns the state as which it is drawn: not all have a colour and a frame of their own.
+func (s State) look() State {
+	switch s {
+	case "skipped", "gone":
+		return NotNeeded
+	case "checking", "unchecked", "waiting for a person", "not on record":
+		return InProgress
+	}
+	return s
+}
 
 // setStates sets the states that are not known.
 func (g *Graph) setStates() {

@@ -34,7 +34,7 @@ func (g *Graph) htmlNotes() string {
 }
 
 // class returns the class of a state in the page's style sheet.
-func class(s State) string { return strings.ReplaceAll(string(s), " ", "-") }
+func class(s State) string { return strings.ReplaceAll(string(s.look()), " ", "-") }
 
 // plain replaces the signs of the text graph, which not every font has, by words.
 func plain(text string) string {
@@ -195,7 +195,7 @@ func (g *Graph) legend() string {
 // sign draws the sign of a state: no font is needed for it.
 func sign(s State) string {
 	shape := `<circle class="sign" cx="6.5" cy="6.5" r="5.5"/>`
-	switch s {
+	switch s.look() {
 	case Done:
 		shape = `<circle class="sign full" cx="6.5" cy="6.5" r="5.5"/><path class="tick" d="M3.5 6.8l2.2 2.2 4-4.6"/>`
 	case InProgress:

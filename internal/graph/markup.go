@@ -15,7 +15,7 @@ func (g *Graph) Mermaid() string {
 	brackets := map[State][2]string{Done: {"([", "])"}, InProgress: {"[[", "]]"}, Ready: {"[", "]"}, Blocked: {"(", ")"},
 		NotNeeded: {"(", ")"}}
 	text := strings.NewReplacer("#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "`", "#96;", "\\", "#92;")
-	class := func(s Step) string { return strings.ReplaceAll(string(s.State), " ", "_") }
+	class := func(s Step) string { return strings.ReplaceAll(string(s.State.look()), " ", "_") }
 	groups := g.groups()
 	id := func(i int) string {
 		if len(groups[g.Steps[i].ID]) > 0 {
@@ -31,7 +31,7 @@ func (g *Graph) Mermaid() string {
 		if id(i)[0] == 'g' {
 			return
 		}
-		b := brackets[s.State]
+		b := brackets[s.State.look()]
 		if s.Decides == "person" {
 			b = [2]string{"{{", "}}"}
 		}
@@ -64,7 +64,7 @@ func (g *Graph) Mermaid() string {
   classDef ready fill:#ffffff,stroke:#2457a6,color:#123
   classDef blocked fill:#eeeeee,stroke:#999999,color:#555,stroke-dasharray:4
 `)
-	if slices.Contains(g.states(), NotNeeded) {
+	if slices.ContainsFunc(g.Steps, func(s Step) bool { return s.State.look() == NotNeeded }) {
 		out.WriteString("  classDef not_needed fill:#f7f7f7,stroke:#bbbbbb,color:#888,stroke-dasharray:1 3\n")
 	}
 	for i, s := range g.Steps {
@@ -91,7 +91,7 @@ func (g *Graph) Dot() string {
 	indent := func(depth int) string { return strings.Repeat("  ", depth+1) }
 	g.eachGroup(func(i, depth int) {
 		s := g.Steps[i]
-		style := styles[s.State]
+		style := styles[s.State.look()]
 		if s.Decides == "person" {
 			style = strings.Replace(style, "shape=box", "shape=hexagon", 1)
 		}

@@ -19,7 +19,9 @@ func Sign(state string) string {
 		return "»"
 	case "checking":
 		return "…"
-	case "unchecked":
+	case "waiting for a person":
+		return "!"
+	case "unchecked", "not on record":
 		return "?"
 	case "gone":
 		return "✗"
@@ -34,7 +36,7 @@ func Colour(state string) string {
 		return "32"
 	case "in progress", "checking":
 		return "33"
-	case "ready":
+	case "ready", "waiting for a person":
 		return "1"
 	case "unchecked":
 		return "31"

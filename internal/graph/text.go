@@ -46,11 +46,13 @@ func (g *Graph) Text(columns int, colour bool) string {
 	return out.String()
 }
 
-// states returns the states for a legend; NotNeeded only if a step is.
+// states returns the states for a legend: the usual ones, and the others that steps have.
 func (g *Graph) states() []State {
 	states := []State{Done, InProgress, Ready, Blocked}
-	if slices.ContainsFunc(g.Steps, func(s Step) bool { return s.State == NotNeeded }) {
-		states = append(states, NotNeeded)
+	for _, s := range g.Steps {
+		if !slices.Contains(states, s.State) {
+			states = append(states, s.State)
+		}
 	}
 	return states
 }

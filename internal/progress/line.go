@@ -75,24 +75,24 @@ func Line(s *state.State) (parts []Part) {
 
 // count says how many steps are done, with the sign of what is going on.
 func count(s *state.State) Part {
-	done, mood, word := s.DoneCount(), Plain, "blocked"
+	n, mood, word := s.Count(), Plain, state.Blocked
 	switch now := current(s); {
-	case done == len(s.Steps):
-		mood, word = Done, "done"
-	case !s.HasOpen():
-		mood, word = Bad, "gone"
+	case n.Open == 0 && len(s.Missing()) > 0:
+		mood, word = Bad, state.IsGone
+	case n.Open == 0:
+		mood, word = Done, state.IsDone
 	case len(now) > 0:
 		word = s.Word(now[0])
-		mood = map[bool]Mood{false: Busy}[word == "ready"]
+		mood = map[bool]Mood{false: Busy}[word == state.Ready]
 	}
-	return Part{fmt.Sprintf("%s %d/%d", cmp.Or(graph.Sign(word), "·"), done, len(s.Steps)), mood}
+	return Part{cmp.Or(graph.Sign(string(word)), "·") + " " + n.Brief(), mood}
 }
 
 // WaitsForPerson reports whether the work waits for the person: they are asked for an approval, or
 // they decide how a step in progress ends.
 func WaitsForPerson(s *state.State) bool {
 	for _, c := range s.Steps {
-		if !c.Done() && (s.AwaitsPerson(c) || s.Undecided(c) && s.Word(c) == "in progress") {
+		if s.Word(c) == state.Awaits {
 			return true
 		}
 	}

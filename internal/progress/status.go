@@ -8,6 +8,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // Status is the answer of workflow_status. The library derives the answer's schema from it.
@@ -67,7 +68,7 @@ func (w Way) Of(s *state.State, note string) Status {
 }
 
 func stepOf(s *state.State, c *state.Current) Step {
-	step := Step{Number: c.ID, Subject: message.Words(c.Subject), State: s.Word(c), Items: strings.TrimPrefix(s.Items(c), " ▸ "),
+	step := Step{Number: c.ID, Subject: message.Words(c.Subject), State: string(s.Word(c)), Items: strings.TrimPrefix(s.Items(c), " ▸ "),
 		Item: message.Words(s.Item(c))}
 	for _, id := range c.BlockedBy {
 		if b := s.Step(id); b != nil && !b.Done() && !c.Done() {
@@ -151,23 +152,23 @@ func (w Way) message(s *state.State) string {
 		}
 		return w.NoWorkflow()
 	}
-	text := fmt.Sprintf("%d of %d steps are done.", s.DoneCount(), len(s.Steps))
-	now := current(s)
+	n, now := s.Count(), current(s)
+	text := n.Sentence() + "."
 	switch {
-	case s.DoneCount() == len(s.Steps):
+	case n.Open == 0 && len(s.Missing()) > 0:
+		return text + " " + state.Names(s.Missing()) + " " + message.IsOrAre(len(s.Missing())) + " " + state.ErrMissing.Error() + ": ask the person."
+	case n.Open == 0:
 		return text + " The workflow is complete."
-	case !s.HasOpen():
-		return text + " The others are " + state.ErrMissing.Error() + ": ask the person."
 	case len(now) == 0:
 		return text + " " + state.NoneReady + ": ask the person."
-	case s.Word(now[0]) == "ready":
+	case now[0].Status == workflow.Pending && !s.Checking(now[0].ID):
 		return text + " Ready: " + s.Placed(now) + ". " + w.toStart(now[0])
 	}
 	if _, more := s.Work(); len(more) > 0 { // the step in progress may be another agent's
 		text += " Ready: " + s.Placed(more) + "."
 	}
 	text += " In progress: " + s.Placed(now) + ". "
-	if open := slices.IndexFunc(now, func(c *state.Current) bool { return s.Word(c) != "checking" }); open >= 0 {
+	if open := slices.IndexFunc(now, func(c *state.Current) bool { return s.Word(c) != state.Checking }); open >= 0 {
 		return text + w.toComplete(now[open])
 	}
 	return text + "Another call is completing it, and its check is running: wait until it ends."
@@ -213,7 +214,7 @@ func Waiting(s *state.State) (lines []string) {
 			waits = append(waits, fmt.Sprintf("#%d", id))
 		}
 		switch {
-		case s.Word(c) == "checking":
+		case s.Word(c) == state.Checking:
 			lines = append(lines, c.Name()+" waits for its check, which is running")
 		case len(waits) > 0:
 			lines = append(lines, fmt.Sprintf("%s waits for %s", c.Name(), strings.Join(waits, ", ")))
@@ -237,7 +238,7 @@ func (f Full) text() string {
 	if f.Description != "" {
 		lines = append(lines, message.Block(f.Description))
 	}
-	if len(f.Needs) > 0 && f.State == "ready" {
+	if len(f.Needs) > 0 && f.State == string(state.Ready) {
 		lines = append(lines, "When it is started, these files must exist: "+strings.Join(f.Needs, ", "))
 	}
 	if len(f.Produces) > 0 {

@@ -136,8 +136,8 @@ func TestLine(t *testing.T) {
 		{two, nil, []Part{{"◐ 1/3", Busy}, {"#2 S +1", Plain}}},
 		{working, []state.Evidence{denied}, []Part{{"◐ 1/3", Busy}, {"#2 S", Plain}, {"refused #3: order: #2 not done", Bad}}},
 		{working, []state.Evidence{denied, allowed}, []Part{{"◐ 1/3", Busy}, {"#2 S", Plain}}},
-		{working, []state.Evidence{asked}, []Part{{"◐ 1/3", Busy}, {"waiting for you", Person}, {"#2 S", Plain}}},
-		{[]*state.Current{step(1, "", false)}, nil, []Part{{"✗ 0/1", Bad}}},
+		{working, []state.Evidence{asked}, []Part{{"! 1/3", Busy}, {"waiting for you", Person}, {"#2 S", Plain}}},
+		{[]*state.Current{step(1, "", false)}, nil, []Part{{"✗ 0/1, 1 gone", Bad}}},
 		{working[2:], nil, []Part{{"○ 0/1", Plain}, {"#3 S", Plain}}},
 	} {
 		assert.Equal(t, c.want, Line(&state.State{Steps: c.steps, Evidence: c.evidence}))

@@ -48,7 +48,7 @@ func Of(s *state.State, dir string) Run {
 	for _, id := range o.order {
 		s := o.steps[id]
 		if s.State == isOpen || s.State == isGone {
-			open, s.Ended = true, time.Time{}
+			open, s.Ended = open || s.State == isOpen, time.Time{}
 		}
 		if s.Ended.After(ended) {
 			ended = s.Ended
@@ -87,11 +87,9 @@ func (o *recorder) step(c *state.Current, w *workflow.Workflow) *Step {
 	if p := o.state.Parent(c.Workflow); p != nil {
 		s.Under = p.ID
 	}
-	switch word := o.state.Word(c); word {
-	case isDone, notNeeded, isSkipped, isGone:
-		s.State = word
-	default:
-		s.State = isOpen
+	s.State = isOpen
+	if word := o.state.Word(c); !word.IsOpen() && !(word == state.IsGone && o.state.Left) {
+		s.State = string(word)
 	}
 	return s
 }
@@ -265,7 +263,7 @@ func (p place) sum(ctx context.Context, name, file string) (string, error) {
 func produced(ctx context.Context, s *state.State) []string {
 	var patterns []string
 	for _, c := range s.Steps {
-		if s.Word(c) == isDone {
+		if s.Word(c) == state.IsDone {
 			patterns = append(patterns, slices.Concat(c.Produces, c.Step.Declared(c.Outcome).Produces)...)
 		}
 	}

@@ -111,11 +111,11 @@ type Step struct {
 
 // The states of a step.
 const (
-	isDone    = "done"
-	notNeeded = "not needed"
-	isSkipped = "skipped"
-	isOpen    = "open"
-	isGone    = "gone" // from the list, without having been done
+	isDone    = string(state.IsDone)
+	notNeeded = string(state.IsNotNeeded)
+	isSkipped = string(state.IsSkipped)
+	isOpen    = "open" // every other state
+	isGone    = string(state.IsGone)
 )
 
 // Decision is a decision about a step: a line of its evidence.

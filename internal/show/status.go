@@ -56,9 +56,10 @@ workflows, manual (tasks with id, subject, status, owner, blockedBy), last (a hy
 "fsmtx log --json" prints it, or null), undo (possible, restores, removes), pending
 (clean, rolled back or committed: what "fsmtx recover" would report; or unknown, and then
 pending_error says why) and troubles (why the steps are not enforced, or not fully).
-A workflow has skill, spec, done, total, values (all that it has, by name) and steps, which
-are those of "fsmtx step show --json" with owner. With --all it prints an object with
-projects, each with dir and workflows: objects with list, session, skill, done, total, next (a subject) and time.`
+A workflow has skill, spec, done, skipped (or gone), notNeeded, open, total, values (all that
+it has, by name) and steps, which are those of "fsmtx step show --json" with owner. With --all it prints an object with
+projects, each with dir and workflows: objects with list, session, skill, done, skipped,
+notNeeded, open, total, next (a subject) and time.`
 
 type statusFlags struct{ all, watch, notify, full, json bool }
 
@@ -275,16 +276,16 @@ func (st *status) nextTo(line func(string, ...any)) {
 	case len(st.steps.Missing()) == len(st.steps.Steps):
 		line("next: nothing, every step is %v", state.ErrMissing)
 	case len(st.steps.Missing()) > 0:
-		line("next: nothing, every other step is done")
+		line("next: nothing, no other step is open")
 	default:
-		line("next: nothing, every step is done")
+		line("next: nothing, no step is open")
 	}
 }
 
 // details returns the state in words, the blockers other than the parent, and the owner.
-func (st *status) details(c *state.Current, word string, parent int64) string {
-	parts := []string{word}
-	if word == "done" && c.Outcome != "" && c.Outcome != word {
+func (st *status) details(c *state.Current, word state.Word, parent int64) string {
+	parts := []string{string(word)}
+	if word == state.IsDone && c.Outcome != "" && c.Outcome != string(word) {
 		parts[0] += " as " + c.Outcome
 	}
 	if other := st.steps.Otherwise(c); other != "" {
@@ -419,12 +420,24 @@ type shownStatus struct {
 }
 
 type shownWorkflow struct {
-	Skill  string            `json:"skill"`
-	Spec   string            `json:"spec"`
-	Done   int               `json:"done"`
-	Total  int               `json:"total"`
+	Skill string `json:"skill"`
+	Spec  string `json:"spec"`
+	shownCount
 	Values map[string]string `json:"values"`
 	Steps  []shownOwnedStep  `json:"steps"`
+}
+
+// shownCount is how many steps are in which state.
+type shownCount struct {
+	Done      int `json:"done"`
+	Skipped   int `json:"skipped"` // or gone
+	NotNeeded int `json:"notNeeded"`
+	Open      int `json:"open"`
+	Total     int `json:"total"`
+}
+
+func shownOf(n state.Count) shownCount {
+	return shownCount{n.Done, n.Skipped, n.NotNeeded, n.Open, n.All()}
 }
 
 type shownOwnedStep struct {
@@ -455,8 +468,8 @@ func (st *status) shown() shownStatus {
 		out.Next = append(out.Next, c.ID)
 	}
 	for _, w := range st.steps.Workflows() {
-		done, all := st.steps.Progress(w)
-		shown := shownWorkflow{w.Command, w.Spec, done, all, map[string]string{}, []shownOwnedStep{}}
+		n := st.steps.CountOf(st.steps.In(w))
+		shown := shownWorkflow{w.Command, w.Spec, shownOf(n), map[string]string{}, []shownOwnedStep{}}
 		maps.Copy(shown.Values, st.steps.Values(w))
 		for _, c := range st.steps.In(w) {
 			shown.Steps = append(shown.Steps, shownOwnedStep{shownStepOf(st.steps, c), st.task(c.ID).Owner})

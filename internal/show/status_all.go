@@ -17,15 +17,14 @@ import (
 )
 
 type shownList struct {
-	List    string    `json:"list"`
-	Session string    `json:"session"`
-	Skill   string    `json:"skill"`
-	Done    int       `json:"done"`
-	Total   int       `json:"total"`
-	Next    string    `json:"next"`
-	Time    time.Time `json:"time"`
+	List    string `json:"list"`
+	Session string `json:"session"`
+	Skill   string `json:"skill"`
+	shownCount
+	Next string    `json:"next"`
+	Time time.Time `json:"time"`
 
-	gone    int    // steps that are gone without having been done
+	count   state.Count
 	to      string // the list in which the workflow goes on that it had last
 	open    bool
 	project string
@@ -58,22 +57,18 @@ func workflowsOf(dir string, all []Hydration, now *state.State) (lists []shownLi
 			continue
 		}
 		l := shownList{List: dir, Session: w.Session, Skill: w.Command, Time: last.Time, project: w.Dir}
-		ready := now.Ready()
+		ready, steps := now.Ready(), []*state.Current(nil)
 		for _, c := range now.Steps {
 			if now.Root(c.Workflow) != w {
 				continue
 			}
-			l.Total++
-			l.open = l.open || !c.Done()
-			switch {
-			case now.IsMissing(c):
-				l.gone++
-			case c.Done():
-				l.Done++
-			case l.Next == "" && slices.Contains(ready, c):
+			steps = append(steps, c)
+			if l.Next == "" && slices.Contains(ready, c) {
 				l.Next = c.Subject
 			}
 		}
+		l.count = now.CountOf(steps)
+		l.shownCount, l.open = shownOf(l.count), l.count.Open > 0
 		lists = append(lists, l)
 	}
 	if len(lists) == 0 {
@@ -141,13 +136,14 @@ func (l shownList) line() string {
 		next = "goes on in " + filepath.Base(l.to)
 	case l.Next != "":
 		next = "next: " + l.Next
-	case l.Total > 0 && l.Done == l.Total:
+	case l.Total > 0 && !l.open:
 		next = "done"
-	case l.gone > 0 && !l.open:
-		next = fmt.Sprintf("%d gone", l.gone)
+		if l.Done < l.Total {
+			next = "ended"
+		}
 	case l.Total > 0:
 		next = "nothing is ready"
 	}
 	list := filepath.Base(l.List) // by which it can be named
-	return fmt.Sprintf("%s  %s  %s  %d/%d  %s", list, l.Time.Local().Format("2006-01-02 15:04"), l.Skill, l.Done, l.Total, next)
+	return fmt.Sprintf("%s  %s  %s  %s  %s", list, l.Time.Local().Format("2006-01-02 15:04"), l.Skill, l.count.Brief(), next)
 }

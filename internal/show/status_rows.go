@@ -21,16 +21,18 @@ const stepWords = `  ● done             completed, and its gates passed
   ○ ready            the steps before it are done
   … checking         its check is running
   ? unchecked        completed without its gates; they are checked at the next update
-  ◌ blocked          a step before it is not done
+  ! waiting for a person  they are asked about it, or say how it ends
+  ◌ blocked          a step before it is open
   ⊘ not needed       its conditions do not hold, or the workflow was ended
-  ✗ gone             removed from the list; counts as done`
+  ✗ gone             removed from the list; counts as skipped
+  ? not on record    what is on record of it cannot be read`
 
 // viewRow is a line of the state of a list. message.Line and the width of the terminal are
 // applied when it is drawn.
 type viewRow struct {
 	text   string
-	state  string // of the step that it is about; empty if it is about none
-	detail bool   // it belongs to the row of the step above it
+	state  state.Word // of the step that it is about; empty if it is about none
+	detail bool       // it belongs to the row of the step above it
 }
 
 // view is how the state of a list is shown.
@@ -109,15 +111,15 @@ func (r viewRow) draw(columns int, colour bool) string {
 	if r.state == "" || !colour {
 		return text
 	}
-	return "\x1b[" + graph.Colour(r.state) + "m" + text + "\x1b[0m"
+	return "\x1b[" + graph.Colour(string(r.state)) + "m" + text + "\x1b[0m"
 }
 
 // legend explains the signs of the states that occur.
 func (st *status) legend() string {
 	var words []string
-	for _, word := range []string{"done", "skipped", "in progress", "ready", "checking", "unchecked", "blocked", "not needed", "gone"} {
+	for _, word := range state.Words() {
 		if slices.ContainsFunc(st.steps.Steps, func(c *state.Current) bool { return st.steps.Word(c) == word }) {
-			words = append(words, graph.Sign(word)+" "+word)
+			words = append(words, graph.Sign(string(word))+" "+string(word))
 		}
 	}
 	return strings.Join(words, "   ")
@@ -137,11 +139,10 @@ const deepest = 8 // a deeper step is not moved further to the right
 
 // workflowTo adds the rows of a workflow, and of the workflows under its steps below these.
 func (st *status) workflowTo(v *view, w *workflow.Workflow, depth int) {
-	done, all := st.steps.Progress(w)
-	title := fmt.Sprintf("%s%s: %d of %d steps done %s", strings.Repeat("  ", min(depth, deepest)), workflowTitle(st.steps, w), done, all,
-		bar(done, all, 20))
-	if n, m := st.steps.DoneCount(), len(st.steps.Steps); m > all && st.steps.Parent(w) == nil {
-		title += fmt.Sprintf(" (%d of %d in the list)", n, m)
+	n := st.steps.CountOf(st.steps.In(w))
+	title := fmt.Sprintf("%s%s: %v %s", strings.Repeat("  ", min(depth, deepest)), workflowTitle(st.steps, w), n, bar(n.All()-n.Open, n.All(), 20))
+	if all := st.steps.Count(); all.All() > n.All() && st.steps.Parent(w) == nil {
+		title += fmt.Sprintf(" (%d of %d in the list)", all.Done, all.All())
 	}
 	if !v.folded && st.steps.Parent(w) == nil {
 		title = strings.TrimRight(title+" "+w.Spec, " ")
@@ -156,15 +157,15 @@ func (st *status) workflowTo(v *view, w *workflow.Workflow, depth int) {
 			v.rows = append(v.rows, viewRow{"  " + indent + fmt.Sprintf(format, args...), word, detail})
 		}
 		if until := st.doneUntil(steps, i); v.folded && until > i+1 {
-			add(false, "%s #%d to #%d: %s done", graph.Sign("done"), n.ID, steps[until-1][0].ID, terminal.Count(until-i, "step"))
+			add(false, "%s #%d to #%d: %s", graph.Sign(string(state.IsDone)), n.ID, steps[until-1][0].ID, st.countText(steps[i:until]))
 			i = until - 1
 			continue
 		}
 		if isFolded(st.steps, n) {
-			add(false, "%s %s", graph.Sign(word), foldedText(row))
+			add(false, "%s %s", graph.Sign(string(word)), foldedText(row))
 			continue
 		}
-		add(false, "%s #%d %s%s", graph.Sign(word), n.ID, n.Subject+n.Rounds()+st.steps.Items(n.Current), st.details(n.Current, word, n.parent))
+		add(false, "%s #%d %s%s", graph.Sign(string(word)), n.ID, n.Subject+n.Rounds()+st.steps.Items(n.Current), st.details(n.Current, word, n.parent))
 		for _, detail := range st.detailsOf(n, v.folded) {
 			add(true, "    %s", detail)
 		}
@@ -174,6 +175,19 @@ func (st *status) workflowTo(v *view, w *workflow.Workflow, depth int) {
 			}
 		}
 	}
+}
+
+// countText says how the steps of these rows have ended.
+func (st *status) countText(all [][]node) string {
+	var steps []*state.Current
+	for _, row := range all {
+		steps = append(steps, row[0].Current)
+	}
+	n := st.steps.CountOf(steps)
+	if n.Done == len(steps) {
+		return terminal.Count(n.Done, "step") + " done"
+	}
+	return n.String()
 }
 
 // doneUntil returns the index behind the steps from i on that are done, one below the other.
@@ -188,7 +202,7 @@ func (st *status) doneUntil(all [][]node, i int) int {
 // each; in a folded view only of a step that is in progress or ready.
 func (st *status) detailsOf(n node, folded bool) (all []string) {
 	c := n.Current
-	if folded && (c.Done() || st.steps.Word(c) == "blocked") {
+	if folded && (c.Done() || st.steps.Word(c) == state.Blocked) {
 		return nil
 	}
 	for _, line := range append(c.Demands(), flowOf(st.steps, c)...) {

@@ -7,21 +7,22 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/progress"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
 // screen returns the rows of the state for a terminal: those that are always seen, and those that
 // scroll. folded folds what is done.
 func (st *status) screen(folded bool) (head, body []viewRow) {
-	state := "ready"
+	word := state.Ready
 	if progress.WaitsForPerson(st.steps) {
-		state = "unchecked"
+		word = state.Awaits
 	}
 	if line := lineOf(progress.Line(st.steps), math.MaxInt, false); line != "" {
-		head = append(head, viewRow{text: line, state: state})
+		head = append(head, viewRow{text: line, state: word})
 	}
 	for _, trouble := range st.troubles {
-		head = append(head, viewRow{text: fmt.Sprintf("not fully enforced: %v", trouble), state: "unchecked"})
+		head = append(head, viewRow{text: fmt.Sprintf("not fully enforced: %v", trouble), state: state.Unchecked})
 	}
 	v := &view{folded: folded}
 	if len(st.steps.Steps) == 0 {
@@ -107,8 +108,8 @@ func more(sign string, n int) string {
 // is seen: a step in progress, else one that is ready.
 func around(body []viewRow, room int) int {
 	at := -1
-	for _, state := range []string{"in progress", "checking", "unchecked", "ready"} {
-		if at = slices.IndexFunc(body, func(r viewRow) bool { return r.state == state && !r.detail }); at >= 0 {
+	for _, word := range []state.Word{state.InProgress, state.Checking, state.Unchecked, state.Awaits, state.Ready} {
+		if at = slices.IndexFunc(body, func(r viewRow) bool { return r.state == word && !r.detail }); at >= 0 {
 			break
 		}
 	}

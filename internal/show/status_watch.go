@@ -17,6 +17,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/progress"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -243,7 +244,7 @@ func (w *watch) draw(ctx context.Context) error {
 	head, body := []viewRow{{text: w.chosen}}, []viewRow(nil)
 	bell := ""
 	if w.list.Dir == "" {
-		head = []viewRow{{text: "No workflow of this project yet.", state: "ready"},
+		head = []viewRow{{text: "No workflow of this project yet.", state: state.Ready},
 			{text: "Call a skill that has one in the client: its steps appear here."}}
 	} else if st, err := readStatus(ctx, w.list); err == nil {
 		var more []viewRow
@@ -255,7 +256,7 @@ func (w *watch) draw(ctx context.Context) error {
 		}
 		w.waits = waits
 	} else if ctx.Err() == nil {
-		head = append(head, viewRow{text: err.Error(), state: "unchecked"})
+		head = append(head, viewRow{text: err.Error(), state: state.Unchecked})
 	}
 	lines := w.lines(head, body, columns, rows, w.colour)
 	_, err := io.WriteString(w.out, bell+clearScreen+strings.Join(lines, "\r\n"))

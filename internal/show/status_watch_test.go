@@ -260,10 +260,10 @@ func TestWatchRingsWhenItWaits(t *testing.T) {
 	line := fmt.Sprintf(`{"sum":"%08x",%s`, crc32.ChecksumIEEE([]byte(asked)), asked[1:])
 	require.NoError(t, d.AppendState("steps.jsonl", []byte(line)))
 	require.NoError(t, d.Close())
-	screen := w.see("◐ 0/2 | waiting for you | #1 Subject 1\n")
+	screen := w.see("! 0/2 | waiting for you | #1 Subject 1\n")
 	assert.Contains(t, screen, `waits for you: fsmtx step done 1 --because "..."`)
 	w.set(1, "pending")
-	w.see("○ 0/2 | waiting for you | #1 Subject 1\n")
+	w.see("! 0/2 | waiting for you | #1 Subject 1\n")
 	assert.Equal(t, 1, strings.Count(w.out, "\a"))
 }
 

@@ -232,7 +232,7 @@ func shownState(frame *gates.Frame, s *state.State) shown {
 
 func shownStepOf(s *state.State, c *state.Current) shownStep {
 	f := shownStep{
-		ID: c.ID, Skill: c.Workflow.Command, Subject: c.Subject, Description: c.Description, State: s.Word(c), Status: c.Status,
+		ID: c.ID, Skill: c.Workflow.Command, Subject: c.Subject, Description: c.Description, State: string(s.Word(c)), Status: c.Status,
 		BlockedBy: c.BlockedBy, Produces: c.Produces, Ready: c.Ready, Check: c.Check, Approval: c.Approval,
 		Gates: workflow.ShownGates(c.Gates()), Only: append([]string{}, c.Only...),
 		Evidence: s.About(c.ID),

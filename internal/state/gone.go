@@ -40,9 +40,9 @@ func (s *State) Otherwise(c *Current) string {
 	e, _ := s.Last(c.ID)
 	switch word := s.Word(c); {
 	case c.Unread || c.stale || c.Step.Status == c.Status || c.Status == e.To || e.IsOverride():
-	case c.Status == workflow.Completed && (word == "done" || word == "blocked"):
+	case c.Status == workflow.Completed && (word == IsDone || word == Blocked):
 		return "completed in another way"
-	case c.Status == workflow.InProgress && word == "blocked":
+	case c.Status == workflow.InProgress && word == Blocked:
 		return "started in another way"
 	}
 	return ""

@@ -150,6 +150,7 @@ type OnRecord struct {
 	Departed Departed
 	left     map[string]string                         // the ids of the continuations that took out the steps of workflows that have come back
 	records  map[*workflow.Workflow]*workflow.Workflow // in which each workflow is on record
+	replaced map[*workflow.Workflow]bool               // whose tasks a later change has deleted
 }
 
 // broken is a part of the record that cannot be read.
@@ -255,7 +256,7 @@ func recordOf(history []txn.Entry) *OnRecord {
 			undoneCalls[jsonx.StringMember([]byte(e.Label), "invocation")] = true
 		}
 	}
-	r.Steps = make(RecordedSteps, 0, len(inList))
+	r.Steps, r.replaced = make(RecordedSteps, 0, len(inList)), replaced
 	for id := range inList {
 		if step, ok := r.known[id]; ok {
 			step.replaced, step.undoneCalls = replaced[step.Workflow] || r.records[step.Workflow].Undone, undoneCalls

@@ -247,8 +247,7 @@ func (s *State) lostTo(c Calling) (all []Lost) {
 		if own || w.Part || s.Finished(w) {
 			continue
 		}
-		done, of := s.Progress(w)
-		all = append(all, Lost{w, fmt.Sprintf("%s (%d of %d done)", w.Command, done, of)})
+		all = append(all, Lost{w, fmt.Sprintf("%s (%s)", w.Command, s.CountOf(s.In(w)).Short())})
 	}
 	return all
 }

@@ -48,9 +48,9 @@ func (s *State) ProgressDigest() string {
 	return digest([]byte(b.String()))
 }
 
-// Summary returns the names of the workflows and how many of their steps are done.
+// Summary returns the names of the workflows and how many of their steps are in which state.
 func (s *State) Summary() string {
-	return fmt.Sprintf("%s: %d of %d steps done", s.Commands(), s.DoneCount(), len(s.Steps))
+	return s.Commands() + ": " + s.Count().String()
 }
 
 // CommandsOf returns the names of the skills whose workflows are in the list.

@@ -39,6 +39,7 @@ func Runs(ctx context.Context, dir string) (all []*State, err error) {
 		if err != nil {
 			return nil, err
 		}
+		s.Left = r.replaced[w]
 		if s.Run() == w { // else copies of its steps are not on record any more
 			all = append(all, s)
 		}

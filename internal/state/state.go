@@ -29,6 +29,8 @@ type State struct {
 	whole *State                         // of the whole list, if this is the part of a session; nil if it is the whole
 	under map[int64][]*workflow.Workflow // those under a step, by its number
 
+	Left bool // of a run: another workflow has come in its place, so what is gone was open then
+
 	Interrupted bool // a change of the list was interrupted, or is under way
 
 	Dead []Pending // updates whose processes have died
@@ -164,7 +166,7 @@ func (s *State) Startable() (all []*Current) {
 // Work returns the steps that can be worked on, apart: those that are in progress, and those that are ready.
 func (s *State) Work() (started, ready []*Current) {
 	for _, c := range s.Ready() {
-		if s.Word(c) == "ready" {
+		if c.Status == workflow.Pending && !s.Checking(c.ID) {
 			ready = append(ready, c)
 		} else {
 			started = append(started, c)
@@ -178,66 +180,9 @@ func (s *State) In(w *workflow.Workflow) []*Current {
 	return slices.DeleteFunc(slices.Clone(s.Steps), func(c *Current) bool { return c.Workflow != w })
 }
 
-// Progress returns how many steps of a workflow are done, and how many it has. One that is missing is not done.
-func (s *State) Progress(w *workflow.Workflow) (done, all int) {
-	of := s.In(w)
-	return s.countDone(of), len(of)
-}
-
-// DoneCount returns how many steps are done. One that is missing is not among them.
-func (s *State) DoneCount() int { return s.countDone(s.Steps) }
-
-func (s *State) countDone(all []*Current) (n int) {
-	for _, c := range all {
-		if c.Done() && !s.IsMissing(c) {
-			n++
-		}
-	}
-	return n
-}
-
 // HasOpen reports whether a step is open. One that is missing is not: nothing waits for it.
 func (s *State) HasOpen() bool {
 	return slices.ContainsFunc(s.Steps, func(c *Current) bool { return !c.Done() })
-}
-
-// Word returns the state of the step in one or two words, for people.
-func (s *State) Word(c *Current) string {
-	switch {
-	case c.Gone() && !s.WasDone(c) && !c.NotNeeded:
-		return "gone"
-	case s.Checking(c.ID):
-		return "checking"
-	case c.NotNeeded:
-		return "not needed"
-	case c.Done() && (s.skipped(c.ID) || c.Outcome == machine.Skipped):
-		return "skipped"
-	case c.Done():
-		return "done"
-	case len(s.OpenBlockers(c)) > 0:
-		return "blocked"
-	case c.Status == workflow.Completed:
-		return "unchecked"
-	case c.Status == workflow.InProgress:
-		return "in progress"
-	case len(s.Unfinished(c)) > 0: // as Ready and the list have it
-		return "blocked"
-	}
-	return "ready"
-}
-
-// HowEnded says of a step that has ended whether it was done, skipped or not needed.
-func (s *State) HowEnded(id int64) string {
-	c := s.Step(id)
-	switch {
-	case c == nil:
-		return "#" + message.Itoa(id) + " is gone"
-	case c.NotNeeded:
-		return c.Name() + " is not needed" + c.because
-	case c.Outcome == machine.Skipped:
-		return c.Name() + " was skipped"
-	}
-	return c.Name() + " is done"
 }
 
 // About returns the evidence about a step, also about the calls that belong to it, oldest first.

@@ -119,7 +119,7 @@ func TestWord(t *testing.T) {
 		if c.change != nil {
 			c.change(s, s.Step(2))
 		}
-		assert.Equal(t, c.want, s.Word(s.Step(2)), "%+v", c.step)
+		assert.Equal(t, c.want, string(s.Word(s.Step(2))), "%+v", c.step)
 	}
 }
 

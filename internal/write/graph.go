@@ -265,17 +265,6 @@ func stateOf(status string) graph.State {
 	return ""
 }
 
-// stateOfWord returns the state in which a drawing shows a step of a list.
-func stateOfWord(word string) graph.State {
-	switch word {
-	case "skipped":
-		return graph.Done
-	case "checking", "unchecked": // completed, but its gates have not passed
-		return graph.InProgress
-	}
-	return graph.State(word)
-}
-
 // labels describes gates, those of an outcome with its name.
 func labels(gates []workflow.Gate, outcome string) (words []string) {
 	for _, g := range gates {
@@ -315,7 +304,7 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 		if c.Gone() || now.Copied(c) { // these are counted
 			continue
 		}
-		step := graph.Step{ID: c.ID, Subject: c.Subject, Description: fsmspec.WithoutEnds(c.Description), State: stateOfWord(now.Word(c)),
+		step := graph.Step{ID: c.ID, Subject: c.Subject, Description: fsmspec.WithoutEnds(c.Description), State: graph.State(now.Word(c)),
 			BlockedBy: now.Waits(c), Gates: labels(c.Gates(), ""), Parent: c.PartOf()}
 		if items, ok := now.Expansion(c); ok {
 			step.Items = &graph.Items{Count: len(items), Done: now.ItemsDone(c)}

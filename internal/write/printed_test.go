@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fsmtx/fsmtx/internal/graph"
 	"github.com/fsmtx/fsmtx/internal/outline"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -24,13 +23,6 @@ func TestTheLeftAreCounted(t *testing.T) {
 		printTaken(terminal.Streams{Out: &out}, "a.md", o, ", see there")
 		assert.True(t, strings.HasSuffix(out.String(), want), "%d: %s", n, out.String())
 		assert.Equal(t, min(n, maxLeft+1), strings.Count(out.String(), "\n"))
-	}
-}
-
-func TestStatesInADrawing(t *testing.T) {
-	for word, want := range map[string]graph.State{"skipped": graph.Done, "checking": graph.InProgress, "unchecked": graph.InProgress,
-		"done": graph.Done, "in progress": graph.InProgress} {
-		assert.Equal(t, want, stateOfWord(word), word)
 	}
 }
 

@@ -97,7 +97,7 @@ func TestAHookOfTheAgentSaysNoYes(t *testing.T) {
 	assert.Contains(t, denied(t, r, "skip"), new)
 	assert.Contains(t, r.After("ask").Request.News(), new)
 	assert.Contains(t, denied(t, r, "choose"), `#2 "Choose" is decided by the person.`)
-	assert.Zero(t, stateOf(t, s).DoneCount())
+	assert.Zero(t, stateOf(t, s).Count().Done)
 	for _, e := range stateOf(t, s).Evidence {
 		assert.NotEqual(t, state.ThePerson, e.By.Who)
 	}

@@ -42,7 +42,7 @@ func TestADefaultModelWorksByWhatIsAnnounced(t *testing.T) {
 	r = s.Prompt(Script{Main: turns}, "go on", args...)
 	allowed(t, r, "start 1", "complete 1", "start 2", "complete 2", "start 3", "complete 3", "next")
 	assert.Equal(t, []string{"compound"}, r.Denied)
-	assert.Equal(t, 3, stateOf(t, s).DoneCount())
+	assert.Equal(t, 3, stateOf(t, s).Count().Done)
 
 	s.Write("project/.claude/settings.json", `{"permissions": {"deny": ["Bash(*fsmtx next*)"], "ask": ["Bash(*fsmtx start*)"]}}`)
 	r = s.Prompt(Script{Main: []Turn{Do(Bash("next", p[1]+" next")), Do(Bash("start", p[1]+" start 3")), Say("done")}}, "again", args...)
@@ -67,7 +67,7 @@ func TestAStepIsCompletedInAWorkTree(t *testing.T) {
 	assert.Contains(t, r.Text("start"), "When its work is done: "+fsmtx+" finish 1")
 	assert.Contains(t, denied(t, r, "complete"), "complete")
 	allowed(t, r, "start", "finish")
-	assert.Equal(t, 1, stateOf(t, s).DoneCount())
+	assert.Equal(t, 1, stateOf(t, s).Count().Done)
 }
 
 // committed makes the project a repository with one commit.

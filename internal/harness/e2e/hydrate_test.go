@@ -116,7 +116,7 @@ func TestAFreshInstallWorksThroughTheSteps(t *testing.T) {
 			}
 			allowed(t, r, calls...)
 			assert.Empty(t, r.Denied)
-			assert.Equal(t, 3, stateOf(t, s).DoneCount())
+			assert.Equal(t, 3, stateOf(t, s).Count().Done)
 			assert.Equal(t, "done", r.Final)
 			assert.Contains(t, shown(t, s), "release: 3 tasks #1–#3")
 		})

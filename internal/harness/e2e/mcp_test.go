@@ -84,7 +84,7 @@ func TestAPluginBringsTheToolsForItsSteps(t *testing.T) {
 	allowed(t, r, "start 1", "complete 1", "start 2", "complete 2", "start 3", "complete 3")
 	assert.Contains(t, r.Text("complete 3"), "The workflow is complete.")
 	now := stateOf(t, s.Sandbox)
-	assert.Equal(t, 3, now.DoneCount())
+	assert.Equal(t, 3, now.Count().Done)
 	notes := 0
 	for _, e := range now.Evidence {
 		if e.Note == "twelve commits" {
@@ -107,7 +107,7 @@ func TestASkipNeedsThePerson(t *testing.T) {
 
 	assert.Contains(t, denied(t, r, "skip"), `#1 "Write" is not skipped`)
 	assert.Contains(t, denied(t, r, "complete"), `#1 "Write" was not approved`)
-	assert.Equal(t, 0, stateOf(t, s.Sandbox).DoneCount())
+	assert.Equal(t, 0, stateOf(t, s.Sandbox).Count().Done)
 }
 
 // At the terminal the client shows the server's question as a form.
@@ -141,7 +141,7 @@ func TestTheToolsFollowTheSessionAfterClear(t *testing.T) {
 
 	assert.Contains(t, r.Text("before"), "There is no workflow in this task list")
 	allowed(t, r, "complete")
-	assert.Equal(t, 0, stateOf(t, s.Sandbox).DoneCount(), "the old list is left alone")
+	assert.Equal(t, 0, stateOf(t, s.Sandbox).Count().Done, "the old list is left alone")
 	assert.Equal(t, old.Evidence, stateOf(t, s.Sandbox).Evidence)
 }
 

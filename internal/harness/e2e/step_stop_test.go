@@ -141,5 +141,5 @@ func TestASubagentIsSentBackToItsStep(t *testing.T) {
 	assert.Contains(t, told, `#1 "Write" is in progress.`)
 	assert.NotContains(t, told, `#2 "Look"`)
 	assert.Equal(t, "done", r.Final)
-	require.Equal(t, 2, stateOf(t, s).DoneCount())
+	require.Equal(t, 2, stateOf(t, s).Count().Done)
 }

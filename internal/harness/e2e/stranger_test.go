@@ -62,7 +62,7 @@ func TestAStrangerGetsASkillHeld(t *testing.T) {
 			r := m.Run()
 			denied(t, r, "early")
 			allowed(t, r, "1", "2", "3")
-			assert.Equal(t, 3, stateOf(t, s).DoneCount())
+			assert.Equal(t, 3, stateOf(t, s).Count().Done)
 		})
 	}
 }

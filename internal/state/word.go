@@ -1,0 +1,151 @@
+package state
+
+import (
+	"fmt"
+
+	"github.com/fsmtx/fsmtx/internal/machine"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/workflow"
+)
+
+// Word is the state of a step, in the words that every reader has for it.
+type Word string
+
+const (
+	Blocked    Word = "blocked" // a step before it, or under it, is open
+	Ready      Word = "ready"
+	InProgress Word = "in progress"
+	Checking   Word = "checking"             // its check is running
+	Awaits     Word = "waiting for a person" // for their yes, or for how it ends
+	Unchecked  Word = "unchecked"            // completed without its gates; the next update looks at them
+	OffRecord  Word = "not on record"        // the list has it, and what is on record of it cannot be read
+
+	IsDone      Word = "done"
+	IsSkipped   Word = "skipped"
+	IsNotNeeded Word = "not needed"
+	IsGone      Word = "gone" // from the list, without having been done; counts as skipped
+)
+
+// Words are all words, in the order in which a legend has them.
+func Words() []Word {
+	return []Word{IsDone, IsSkipped, InProgress, Ready, Awaits, Checking, Unchecked, Blocked, IsNotNeeded, IsGone, OffRecord}
+}
+
+// IsOpen reports whether a step in this state is open: every state is but four.
+func (w Word) IsOpen() bool {
+	switch w {
+	case IsDone, IsSkipped, IsNotNeeded, IsGone:
+		return false
+	}
+	return true
+}
+
+// Word returns the state of the step.
+func (s *State) Word(c *Current) Word {
+	switch {
+	case c.NotNeeded:
+		return IsNotNeeded
+	case s.IsMissing(c):
+		return IsGone
+	case c.Done() && (s.skipped(c.ID) || c.Outcome == machine.Skipped):
+		return IsSkipped
+	case c.Done():
+		return IsDone
+	case s.Checking(c.ID):
+		return Checking
+	case len(s.OpenBlockers(c)) > 0:
+		return Blocked
+	case c.Status == workflow.Completed:
+		return Unchecked
+	case s.awaits(c):
+		return Awaits
+	case c.Status == workflow.InProgress:
+		return InProgress
+	case len(s.Unfinished(c)) > 0: // as Ready and the list have it
+		return Blocked
+	case c.Unread:
+		return OffRecord
+	}
+	return Ready
+}
+
+// awaits reports whether the work on a step waits for a person: they are asked about it, or they decide how it ends.
+func (s *State) awaits(c *Current) bool {
+	return s.AwaitsPerson(c) || s.Undecided(c) && c.Status == workflow.InProgress
+}
+
+// Count is how many steps are in which state. One that is gone counts as skipped.
+type Count struct {
+	Done, Skipped, NotNeeded, Open int
+	Gone                           int // of those that are skipped
+}
+
+// Count counts the steps of the list.
+func (s *State) Count() Count { return s.CountOf(s.Steps) }
+
+// CountOf counts some of the steps.
+func (s *State) CountOf(steps []*Current) (n Count) {
+	for _, c := range steps {
+		switch word := s.Word(c); {
+		case word.IsOpen():
+			n.Open++
+		case word == IsDone:
+			n.Done++
+		case word == IsNotNeeded:
+			n.NotNeeded++
+		case word == IsGone:
+			n.Gone++
+			fallthrough
+		default:
+			n.Skipped++
+		}
+	}
+	return n
+}
+
+// All returns how many steps there are.
+func (n Count) All() int { return n.Done + n.Skipped + n.NotNeeded + n.Open }
+
+// String returns, for example, "2 of 5 steps done, 1 skipped, 1 not needed".
+func (n Count) String() string {
+	return fmt.Sprintf("%d of %d steps done%s", n.Done, n.All(), n.rest())
+}
+
+// Short is String without the word steps.
+func (n Count) Short() string { return fmt.Sprintf("%d of %d done%s", n.Done, n.All(), n.rest()) }
+
+// Brief returns, for example, "2/5, 1 skipped".
+func (n Count) Brief() string { return fmt.Sprintf("%d/%d%s", n.Done, n.All(), n.rest()) }
+
+// Sentence is String with a verb.
+func (n Count) Sentence() string {
+	return fmt.Sprintf("%d of %d steps are done%s", n.Done, n.All(), n.rest())
+}
+
+func (n Count) rest() (text string) {
+	if skipped := n.Skipped - n.Gone; skipped > 0 {
+		text += fmt.Sprintf(", %d skipped", skipped)
+	}
+	if n.Gone > 0 {
+		text += fmt.Sprintf(", %d gone", n.Gone)
+	}
+	if n.NotNeeded > 0 {
+		text += fmt.Sprintf(", %d not needed", n.NotNeeded)
+	}
+	return text
+}
+
+// HowEnded says of a step that has ended whether it was done, skipped or not needed.
+func (s *State) HowEnded(id int64) string {
+	c := s.Step(id)
+	if c == nil {
+		return "#" + message.Itoa(id) + " is gone"
+	}
+	switch s.Word(c) {
+	case IsNotNeeded:
+		return c.Name() + " is not needed" + c.because
+	case IsSkipped, IsGone:
+		return c.Name() + " was skipped"
+	}
+	return c.Name() + " is done"
+}
