@@ -301,7 +301,7 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 		if !slices.Contains(names, c.Workflow.Command) {
 			names = append(names, c.Workflow.Command)
 		}
-		if c.Gone() || now.Copied(c) { // these are counted
+		if now.Copied(c) { // these are counted
 			continue
 		}
 		step := graph.Step{ID: c.ID, Subject: c.Subject, Description: fsmspec.WithoutEnds(c.Description), State: graph.State(now.Word(c)),
