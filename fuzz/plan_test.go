@@ -44,7 +44,7 @@ func FuzzPlan(f *testing.F) {
 			require.Len(t, plan.Lines, must(fsmspec.Parse(plan.Data)).Len())
 			open := func(text string) string { return regexp.MustCompile(`\[[xX]\]`).ReplaceAllString(text, "[ ]") }
 			for _, line := range plan.Lines {
-				require.Contains(t, open(string(text)), open(line)) // a later box in a line is a part of its text
+				require.Contains(t, open(string(text)), open(line.Text)) // a later box in a line is a part of its text
 			}
 		}
 		if len(o.Steps) == 0 {

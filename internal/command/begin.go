@@ -34,8 +34,9 @@ fsm.json into the task list, all of them or none. SKILL is found as by "fsmtx lo
 the agent that runs the command looks for skills; DIR is a directory with an fsm.json. It prints
 the steps, those that are ready in full, and how to work on them.
 
---plan takes a list of boxes in a Markdown file, such as the tasks.md of OpenSpec or spec-kit: each box is a step, in the
-order of the file, and a ticked one is done. The boxes are ticked as the steps are done. If the file is changed
+--plan takes the boxes of a Markdown file, such as the tasks.md of OpenSpec or spec-kit: each box is a step, in the order of the
+file, but for those in code and comments. [x] is done; [ ], [], [-], [~], [/] and [>] are open. A line that may be a box and cannot
+be read is named, and nothing is begun. --form takes some of the boxes. The boxes are ticked as the steps are done. If the file is changed
 otherwise, the person is told what differs, and begin --plan takes it up again.
 
 --json prints an object with list, session, skill, spec (path of the fsm.json), created,
@@ -58,7 +59,7 @@ deleted (arrays of numbers), text (as without --json), and what "fsmtx next --js
 	}
 	c.Flags().StringVar(&f.args, "args", "", "the arguments of the skill's call, as one `text`")
 	c.Flags().StringVar(&f.plan, hook.PlanFlag, "", "take the boxes of this Markdown `FILE` as the steps")
-	c.Flags().StringVar(&f.form, "form", "", "with --plan: the list of boxes to take, tasks:LINE, if the file has several")
+	c.Flags().StringVar(&f.form, "form", "", "with --plan: only the boxes below the heading in a line, or those beside a box: tasks:LINE")
 	c.Flags().StringVar(&f.list, "list", "", "the list of this `NAME`, or of the session with this id")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	addGrant(c, &f.grant)
@@ -114,6 +115,9 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 		return refusedToBegin(withPlugin(s, here, what, err))
 	}
 	presence.Of(l.List.Dir).Join(ctx, s, l.List.Dir, "", here)
+	if plan != nil && plan.Left != "" {
+		s.Errorf("%s", plan.Left)
+	}
 	for _, note := range hydrate.Notes(result) {
 		s.Errorf("%s", note)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -42,8 +43,9 @@ type Beginning struct {
 
 // Plan is a plan that is a workflow.
 type Plan struct {
-	File           // its path, and its steps as an fsm.json
-	Lines []string // see workflow.Workflow
+	File                      // its path, and its steps as an fsm.json
+	Lines []workflow.PlanLine // see workflow.Workflow
+	Left  string              // what of it is not a step, for a person; empty if nothing
 }
 
 // PlanName returns the name of the workflow of a plan: that of its file, or of its folder if the file is a tasks.md.

@@ -14,6 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // ErrEvent is returned for an event in which a required field is missing or has the wrong
@@ -24,25 +25,25 @@ var ErrEvent = errors.New("the event cannot be used")
 type Request struct {
 	Event      string // PostToolUse or UserPromptExpansion
 	Session    string
-	List       string       // directory of the task list; empty is that of the session
-	Command    string       // the command name of the skill
-	Folder     string       // of the skill; empty if it is to be found by its name
-	File       *File        // the workflow itself, whatever the folder has; nil if it is to be read
-	Plan       []string     // see workflow.Workflow; the path of File is that of the plan
-	Project    string       // the directory that paths of gates are relative to; empty is the client's
-	Args       string       // the arguments of its call
-	Cwd        string       // may be empty
-	Transcript string       // path of the client's transcript; may be empty
-	Prompt     string       // id of the prompt to which the model answers; may be empty
-	Agent      string       // id of the subagent from which the event came, which shares its parent's list; empty for the session's own agent
-	Typed      bool         // a person typed the skill
-	By         string       // who began it, or agreed to it; see tasks.Label
-	Apart      bool         // the skill runs in an agent of its own
-	Invocation string       // identifies the call of the skill; empty if unknown
-	Way        progress.Way // by what the agent works on the steps, for the announcement
-	Chosen     bool         // the agent has chosen Project
-	Begun      bool         // a command or a tool of the agent began it, whose answer the agent alone reads
-	Stopped    bool         // a hook has already kept the agent from stopping
+	List       string              // directory of the task list; empty is that of the session
+	Command    string              // the command name of the skill
+	Folder     string              // of the skill; empty if it is to be found by its name
+	File       *File               // the workflow itself, whatever the folder has; nil if it is to be read
+	Plan       []workflow.PlanLine // see workflow.Workflow; the path of File is that of the plan
+	Project    string              // the directory that paths of gates are relative to; empty is the client's
+	Args       string              // the arguments of its call
+	Cwd        string              // may be empty
+	Transcript string              // path of the client's transcript; may be empty
+	Prompt     string              // id of the prompt to which the model answers; may be empty
+	Agent      string              // id of the subagent from which the event came, which shares its parent's list; empty for the session's own agent
+	Typed      bool                // a person typed the skill
+	By         string              // who began it, or agreed to it; see tasks.Label
+	Apart      bool                // the skill runs in an agent of its own
+	Invocation string              // identifies the call of the skill; empty if unknown
+	Way        progress.Way        // by what the agent works on the steps, for the announcement
+	Chosen     bool                // the agent has chosen Project
+	Begun      bool                // a command or a tool of the agent began it, whose answer the agent alone reads
+	Stopped    bool                // a hook has already kept the agent from stopping
 }
 
 // named names the skill, or the plan.

@@ -119,3 +119,21 @@ func Markdown(text []byte, form string) Outline {
 	o.Hints = d.hints(o.Steps, best)
 	return o
 }
+
+// Subject splits the text of a step into its subject, without the identifier that begins it, and the rest.
+func Subject(text string) (short, rest string) {
+	_, title := cutLabel(text)
+	if short, rest = subject(title); short == "" {
+		short, rest = subject(text)
+	}
+	return short, rest
+}
+
+// Text joins lines, without their ends, their common indentation and the blank lines around them.
+func Text(lines []string) string {
+	var all []string
+	for _, line := range lines {
+		all = append(all, strings.TrimRight(strings.ToValidUTF8(line, "\uFFFD"), "\r\n"))
+	}
+	return paragraph(all)
+}

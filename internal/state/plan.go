@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/checklist"
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -22,43 +23,68 @@ const MaxPlan = 4 << 20
 // maxDiffers limits the differences that a person is told.
 const maxDiffers = 3
 
-// PlanLine returns a line of a plan without its tick and its end, and whether it has a tick. ok is false if it has no box.
-func PlanLine(line string) (open string, ticked, ok bool) {
-	line = strings.TrimRight(line, " \t\r\n")
-	for _, box := range []string{"[ ]", "[x]", "[X]"} {
-		if before, after, found := strings.Cut(line, box); found && strings.Trim(before, " \t-*+>0123456789.)") == "" {
-			return before + "[ ]" + after, box != "[ ]", true
-		}
-	}
-	return line, false, false
-}
-
 // ticked returns the text of a plan with the boxes of the steps of a workflow as they have to be, and what it cannot put right: a
 // person or an agent has changed it by hand.
 func (s *State) ticked(w *workflow.Workflow, text string) (put string, differs []string) {
-	lines := strings.SplitAfter(text, "\n")
-	at := 0
-	for i, line := range w.Plan {
+	lines, boxes := checklist.Lines(text), checklist.Read(text).Boxes
+	at := aligned(w.Plan, boxes)
+	for i := range w.Plan {
 		c := s.Step(w.Steps[i].ID)
-		is := func(l string) bool { open, _, _ := PlanLine(l); return open == line }
-		j := slices.IndexFunc(lines[at:], is)
-		if j < 0 {
+		if at[i] < 0 {
 			differs = append(differs, fmt.Sprintf("the line of %s is gone or has been changed", nameOf(c, w.Steps[i])))
 			continue
 		}
-		at += j
-		_, has, _ := PlanLine(lines[at])
+		b := boxes[at[i]]
 		switch wants := c != nil && c.isTicked(); {
-		case wants && !has:
-			lines[at] = strings.Replace(lines[at], "[ ]", "[x]", 1)
-		case has && !wants && c != nil && c.Round > 1: // it is open again
-			lines[at] = strings.NewReplacer("[x]", "[ ]", "[X]", "[ ]").Replace(lines[at])
-		case has && !wants:
+		case wants && !b.Done:
+			lines[b.Line] = b.Set(lines[b.Line], true)
+		case b.Done && !wants && c != nil && c.Round > 1: // it is open again
+			lines[b.Line] = b.Set(lines[b.Line], false)
+		case b.Done && !wants:
 			differs = append(differs, fmt.Sprintf("%s is ticked there, and not done", nameOf(c, w.Steps[i])))
 		}
-		at++
 	}
 	return strings.Join(lines, ""), differs
+}
+
+// aligned returns the index of the box of each line of a plan, -1 for a line that is gone. Of lines that are equal those are taken
+// that leave the most of the plan in its order: the longest common subsequence.
+func aligned(plan []workflow.PlanLine, boxes []checklist.Box) []int {
+	order := make([]int, len(plan)) // the plan in the order of the file
+	at := make([]int, len(plan))
+	for i := range plan {
+		order[i], at[i] = i, -1
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return plan[a].Line - plan[b].Line })
+	same := func(i, j int) bool { return plan[order[i]].Text == boxes[j].Open }
+	from := 0 // most plans are as they were
+	for ; from < len(order) && from < len(boxes) && same(from, from); from++ {
+		at[order[from]] = from
+	}
+	rows, columns := len(order)-from, len(boxes)-from
+	longest := make([][]int, rows+1) // of what is left from a line of the plan and a box on
+	for i := range longest {
+		longest[i] = make([]int, columns+1)
+	}
+	for i := rows - 1; i >= 0; i-- {
+		for j := columns - 1; j >= 0; j-- {
+			if longest[i][j] = max(longest[i+1][j], longest[i][j+1]); same(from+i, from+j) {
+				longest[i][j] = max(longest[i][j], 1+longest[i+1][j+1])
+			}
+		}
+	}
+	for i, j := 0, 0; i < rows && j < columns; {
+		switch {
+		case same(from+i, from+j) && longest[i][j] == 1+longest[i+1][j+1]:
+			at[order[from+i]] = from + j
+			i, j = i+1, j+1
+		case longest[i+1][j] == longest[i][j]:
+			i++
+		default:
+			j++
+		}
+	}
+	return at
 }
 
 func nameOf(c *Current, s workflow.Step) string {

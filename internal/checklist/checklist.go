@@ -1,0 +1,333 @@
+// Package checklist finds the boxes in a Markdown text: the items of its lists that can be ticked. It takes each of them, in
+// whatever form people write them, or says which lines it cannot read. What is in code or in a comment is no box.
+package checklist
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/fsmtx/fsmtx/internal/pattern"
+)
+
+// Box is an item with a box.
+type Box struct {
+	Line   int    // from 0
+	Open   string // the line with an empty box, without what is behind its text
+	Text   string // behind the box
+	Done   bool
+	Indent int    // in columns
+	Above  []Head // the headings of its section, the outermost first
+
+	from, to int // the mark between [ and ], in bytes of the line
+}
+
+// Head is a heading.
+type Head struct {
+	Line, Level int // the line from 0
+	Text        string
+}
+
+// Fault is a line that may be a box, and why it cannot be read.
+type Fault struct {
+	Line int // from 0
+	Why  string
+}
+
+func (f Fault) String() string { return fmt.Sprintf("line %d: %s", f.Line+1, f.Why) }
+
+// Set returns the line of the box with another mark.
+func (b Box) Set(line string, done bool) string {
+	mark := " "
+	if done {
+		mark = "x"
+	}
+	return line[:b.from] + mark + line[b.to:]
+}
+
+var (
+	// marker is what stands before a box: quotes, a heading, marks of lists in any alphabet, emphasis.
+	marker = pattern.New(`^[ \t]*(?:>[ \t]?)*[ \t]*(?:#{1,6}[ \t]+)?(?:(?:[-+][ \t]*|\*[ \t]+|[•·・‣◦–—▪●○][ \t\x{3000}]*|` +
+		`(?:\d+(?:\.\d+)+[.)]?|[(（]?(?:\p{L}{1,2}|[ivxIVX]{1,4}|\p{N}{1,4})[.)、．）])[ \t\x{3000}]*)){0,2}(?:\*\*|__)?`)
+	// mark is a box. A letter or a number in brackets is a reference, and what ( or [ follows is a link.
+	mark    = pattern.New(`^\[([ \t]*|[^\[\]\s])\]`)
+	heading = pattern.New(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$`)
+	behind  = pattern.New(`[^\s\[]\s+(?:\[[ xX]\][\s*_.]*$|\[ \]\s)`)
+	cell    = pattern.New(`^\s*\|.*\|\s*\[[ xX]\]\s*\||^\s*\|\s*\[[ xX]\]\s*\|`)
+)
+
+// Lines returns the lines of a text, each with its end.
+func Lines(text string) []string { return strings.SplitAfter(text, "\n") }
+
+// List is what a text has.
+type List struct {
+	Boxes  []Box
+	Heads  []Head  // every heading
+	Faults []Fault // the lines that cannot be read; if there are some, boxes may be missing
+}
+
+// Read returns the boxes of a text.
+func Read(text string) List {
+	if strings.ContainsRune(text, 0) {
+		return List{Faults: []Fault{{0, "this is not text in UTF-8: save it as UTF-8"}}}
+	}
+	if strings.Contains(text, "\r") && !strings.Contains(text, "\n") {
+		return List{Faults: []Fault{{0, "its lines end with a carriage return alone: save it with line feeds"}}}
+	}
+	r := reader{}
+	for i, line := range Lines(text) {
+		r.line(i, line)
+	}
+	r.end()
+	return r.List
+}
+
+// reader is the state between two lines.
+type reader struct {
+	List
+	heads []Head // above the line
+
+	fence   string // with which the block of code ends, "" outside
+	comment bool
+	front   string // with which the frontmatter ends
+	begun   int    // the line at which the code or the comment begins
+	inList  bool
+	blank   bool // the line before
+	code    bool // indented
+	inside  []Box
+	letters []letter
+}
+
+// letter is an item that begins with a letter in brackets: a box if there are others beside it.
+type letter struct {
+	line, indent int
+	text         string
+}
+
+func (r *reader) line(i int, line string) {
+	offset := 0
+	if i == 0 && strings.HasPrefix(line, "\ufeff") {
+		offset = len("\ufeff")
+	}
+	text := strings.TrimRightFunc(line[offset:], unicode.IsSpace)
+	switch {
+	case i == 0 && (text == "---" || text == "+++"):
+		r.front, r.begun = text, i
+		return
+	case r.front != "":
+		if r.hide(i, line, offset, text); text == r.front || text == "..." && r.front == "---" {
+			for _, b := range r.inside {
+				r.fault(b.Line, "a box in the frontmatter, between two lines "+r.front)
+			}
+			r.front, r.inside = "", nil
+		}
+		return
+	case r.comment:
+		if r.hide(i, line, offset, text); strings.Contains(text, "-->") {
+			r.comment, r.inside = false, nil
+		}
+		return
+	case r.fence != "":
+		if inner := unquoted(text); isFence(inner, r.fence) {
+			r.fence, r.inside = "", nil
+		} else {
+			r.hide(i, line, offset, text)
+		}
+		return
+	}
+	before := r.blank
+	if r.blank = strings.TrimSpace(text) == ""; r.blank {
+		return
+	}
+	if r.opens(i, text) {
+		return
+	}
+	if m := heading.Regexp().FindStringSubmatch(text); m != nil {
+		r.head(Head{i, len(m[1]), m[2]})
+	}
+	indent := columns(text)
+	if r.code = indent >= 4 && !r.inList && (before || r.code); r.code {
+		return
+	}
+	if indent == 0 {
+		r.inList = false
+	}
+	r.inList = r.inList || isItem(text)
+	if b, ok := r.box(i, line, offset); ok {
+		r.Boxes = append(r.Boxes, b)
+	}
+}
+
+// box returns the box with which an item begins, and notes what only looks like one.
+func (r *reader) box(i int, line string, offset int) (b Box, ok bool) {
+	text := strings.TrimRightFunc(line[offset:], unicode.IsSpace)
+	start := len(marker.Regexp().FindString(text))
+	rest := text[start:]
+	m := mark.Regexp().FindStringSubmatch(rest)
+	if m == nil {
+		switch {
+		case strings.HasPrefix(rest, "☐"), strings.HasPrefix(rest, "☑"), strings.HasPrefix(rest, "☒"), strings.HasPrefix(rest, "［"):
+			r.fault(i, "write the box as [ ] or [x]")
+		case cell.Regexp().MatchString(text):
+			r.fault(i, "a box in a table is no item of a list")
+		case (isItem(text) || heading.Regexp().MatchString(text)) && strings.Count(text, "]") == 1 &&
+			behind.Regexp().MatchString(withoutCode(text)):
+			r.fault(i, "the box stands behind the text: write it before")
+		}
+		return b, false
+	}
+	after := rest[len(m[0]):]
+	inner := m[1]
+	if strings.HasPrefix(after, "(") || strings.HasPrefix(after, "[") || strings.HasPrefix(after, ":") {
+		return b, false // a link
+	}
+	done, known := marks(inner)
+	if first, _ := utf8.DecodeRuneInString(inner); !known && (unicode.IsLetter(first) || unicode.IsDigit(first)) {
+		r.letters = append(r.letters, letter{i, columns(text), m[0]})
+		return b, false
+	}
+	if !known {
+		r.fault(i, m[0]+" is none of the boxes [ ], [x], [-], [~], [/] and [>]")
+		return b, false
+	}
+	at := offset + start + 1
+	b = Box{Line: i, Done: done, Indent: columns(text), from: at, to: at + len(inner), Above: slices.Clone(r.heads)}
+	if strings.HasPrefix(after, "* ") { // behind a box it marks what is optional
+		b.Text = after[1:]
+	} else {
+		b.Text = after
+	}
+	b.Text = strings.TrimSpace(strings.ToValidUTF8(b.Text, "\uFFFD"))
+	b.Open = strings.ToValidUTF8(text[:start]+"[ ]"+after, "\uFFFD")
+	return b, true
+}
+
+// marks reports what stands between the brackets of a box: whether it is a tick, and whether it is known. What is in progress,
+// skipped or put off is open: nobody has done it.
+func marks(inner string) (done, known bool) {
+	switch strings.TrimSpace(inner) {
+	case "x", "X", "х", "Х", "ｘ", "Ｘ", "✓", "✔", "☑", "✅": // two are Cyrillic
+		return true, true
+	case "", "-", "~", "/", ">", "–", "—":
+		return false, true
+	}
+	return false, false
+}
+
+// opens reports whether a line begins code or a comment, or has one.
+func (r *reader) opens(i int, text string) bool {
+	inner := unquoted(text)
+	if items := marker.Regexp().FindString(inner); isFence(inner[len(items):], "") {
+		inner = inner[len(items):]
+	}
+	inner = strings.TrimLeft(inner, " \t")
+	if isFence(inner, "") {
+		r.fence, r.begun = inner[:len(inner)-len(strings.TrimLeft(inner, inner[:1]))], i
+		return true
+	}
+	plain := withoutCode(text)
+	at := strings.LastIndex(plain, "<!--")
+	if at < 0 || strings.Contains(plain[at:], "-->") {
+		return strings.HasPrefix(strings.TrimLeft(text, " \t>-*+"), "<!--") && strings.HasSuffix(text, "-->")
+	}
+	if r.comment, r.begun = true, i; strings.TrimLeft(plain[:at], " \t>-*+") == "" {
+		return true
+	}
+	return false
+}
+
+// hide keeps a box in code or in a comment, for the case that it does not end.
+func (r *reader) hide(i int, line string, offset int, text string) {
+	quiet := reader{heads: r.heads}
+	if b, ok := quiet.box(i, line, offset); ok && text != "" {
+		r.inside = append(r.inside, b)
+	}
+}
+
+// end notes code and comments that do not end, and letters that are boxes because others are beside them.
+func (r *reader) end() {
+	what := ""
+	switch {
+	case r.fence != "":
+		what = "the code"
+	case r.comment:
+		what = "the comment"
+	case r.front != "":
+		what = "the frontmatter"
+	}
+	if what != "" && len(r.inside) > 0 {
+		r.fault(r.begun, fmt.Sprintf("%s that begins here does not end, and the box in line %d is in it", what, r.inside[0].Line+1))
+	}
+	for _, l := range r.letters {
+		beside := func(b Box) bool { return b.Indent == l.indent && (b.Line == l.line-1 || b.Line == l.line+1) }
+		if slices.ContainsFunc(r.Boxes, beside) {
+			r.fault(l.line, l.text+" is none of the boxes [ ], [x], [-], [~], [/] and [>]")
+		}
+	}
+	slices.SortStableFunc(r.Faults, func(a, b Fault) int { return a.Line - b.Line })
+}
+
+func (r *reader) fault(line int, why string) { r.Faults = append(r.Faults, Fault{line, why}) }
+
+func (r *reader) head(h Head) {
+	r.Heads = append(r.Heads, h)
+	r.heads = slices.DeleteFunc(slices.Clone(r.heads), func(above Head) bool { return above.Level >= h.Level })
+	r.heads, r.inList = append(r.heads, h), false
+}
+
+// isFence reports whether a text begins code or, with the fence that began it, ends it.
+func isFence(text, begun string) bool {
+	text = strings.TrimSpace(text)
+	for _, c := range []string{"`", "~"} {
+		rest := strings.TrimLeft(text, c)
+		if n := len(text) - len(rest); n >= 3 && begun == "" {
+			return c == "~" || !strings.Contains(rest, "`")
+		} else if n >= 3 {
+			return strings.HasPrefix(begun, c) && n >= len(begun) && rest == ""
+		}
+	}
+	return false
+}
+
+// unquoted returns a line without the marks of a quotation.
+func unquoted(text string) string {
+	for {
+		rest, found := strings.CutPrefix(strings.TrimLeft(text, " \t"), ">")
+		if !found {
+			return text
+		}
+		text = rest
+	}
+}
+
+// isItem reports whether a line begins an item of a list.
+func isItem(text string) bool {
+	start := marker.Regexp().FindString(text)
+	return strings.Trim(start, " \t>#*_") != "" || strings.HasPrefix(strings.TrimLeft(unquoted(text), " \t"), "* ")
+}
+
+// withoutCode replaces code in a line by as many characters.
+func withoutCode(text string) string {
+	parts := strings.Split(text, "`")
+	for i := 1; i < len(parts)-1; i += 2 {
+		parts[i] = strings.Repeat("x", len(parts[i]))
+	}
+	return strings.Join(parts, "`")
+}
+
+// columns returns how far a line is indented.
+func columns(text string) (n int) {
+	for _, r := range unquoted(text) {
+		switch r {
+		case ' ':
+			n++
+		case '\t':
+			n += 4 - n%4
+		default:
+			return n
+		}
+	}
+	return n
+}

@@ -1,0 +1,110 @@
+package checklist_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/internal/checklist"
+)
+
+// TestBoxesInTheFormsOfPeople: each is one box, with its tick and its text.
+func TestBoxesInTheFormsOfPeople(t *testing.T) {
+	for line, want := range map[string]string{
+		"- [ ] a": "a", "* [x] a": "+a", "+ [X] a": "+a", "1. [ ] a": "a", "2) [x] a": "+a", "- [] 2. a": "2. a", "- [  ] a": "a",
+		"- [-] 2. a": "2. a", "- [~] a": "a", "- [/] a": "a", "- [>] a": "a", "- [ ]* 2.1 a": "2.1 a", "- [ ]a": "a", "- [х] a": "+a",
+		"- [✓] a": "+a", "\ufeff- [ ] a": "a", "  - [x] a  ": "+a", "\t- [ ] a": "a", "> - [ ] a": "a", "> > * [x] a": "+a", "[ ] a": "a",
+		"### [ ] a": "a", "## - [x] a": "+a", "**[ ] a**": "a**", "- **[x]** a": "+** a", "• [ ] a": "a", "a) [ ] b": "b", "а) [x] б": "+б",
+		"一、[ ] 二": "二", "- 1. [ ] a": "a", "1.2 [ ] a": "a", "- [ ] Parse [x] boxes": "Parse [x] boxes", "- [ ]\u3000a": "a",
+		"١. [x] a": "+a", "- [ ] `[ ]` b": "`[ ]` b", "- [x] caf\xe9": "+caf\uFFFD", "- [ ] a <!-- b -->": "a <!-- b -->",
+		"- [ ]": "", "- [x][ref] a": "none", "- [x](url) a": "none", "- [x]: url": "none", "- [1] a": "none",
+		"- [P] is parallel": "none", "a [ ] b": "none", "- a": "none", "- [link] a": "none", "- `- [ ]` is a box": "none", "": "none",
+		"<!-- - [ ] a -->": "none",
+	} {
+		list := checklist.Read(line)
+		require.Empty(t, list.Faults, line)
+		got := "none"
+		for _, b := range list.Boxes {
+			got = b.Text
+			if b.Done {
+				got = "+" + b.Text
+			}
+			require.Equal(t, b.Open, checklist.Read(b.Set(line, true)).Boxes[0].Open, line)
+			require.True(t, checklist.Read(b.Set(line, true)).Boxes[0].Done, line)
+			require.False(t, checklist.Read(b.Set(line, false)).Boxes[0].Done, line)
+		}
+		require.Equal(t, want, got, line)
+	}
+}
+
+// TestWhatCannotBeReadIsTold, with its line.
+func TestWhatCannotBeReadIsTold(t *testing.T) {
+	for text, want := range map[string]string{
+		"- [!] a":                        "line 1: [!] is none of the boxes [ ], [x], [-], [~], [/] and [>]",
+		"- [ ] a\n- [v] b":               "line 2: [v] is none of the boxes",
+		"x\n- ☐ a":                       "line 2: write the box as [ ] or [x]",
+		"- ［ ］ a":                        "line 1: write the box as",
+		"| 1 | [ ] | a |":                "line 1: a box in a table",
+		"- Write it [x]":                 "line 1: the box stands behind the text",
+		"1. Write it: [ ] today":         "line 1: the box stands behind the text",
+		"### Task 1 [ ]":                 "line 1: the box stands behind the text",
+		"- [ ] a\n```\n- [ ] b":          "line 2: the code that begins here does not end, and the box in line 3 is in it",
+		"<!--\n- [ ] a\n\n- [ ] b":       "line 1: the comment that begins here does not end, and the box in line 2 is in it",
+		"---\n# Plan\n- [ ] a":           "line 1: the frontmatter that begins here does not end",
+		"---\n\n- [ ] a\n\n---\n- [ ] b": "line 3: a box in the frontmatter",
+		"- [ ] a\r- [ ] b":               "line 1: its lines end with a carriage return alone",
+		"-\x00 \x00[\x00":                "line 1: this is not text in UTF-8",
+	} {
+		list := checklist.Read(text)
+		require.NotEmpty(t, list.Faults, text)
+		require.True(t, strings.HasPrefix(list.Faults[0].String(), want), "%s: %s", text, list.Faults[0])
+	}
+}
+
+// TestCodeAndCommentsHaveNoBoxes, whatever is around them.
+func TestCodeAndCommentsHaveNoBoxes(t *testing.T) {
+	text := strings.Join([]string{
+		"---", "name: x", "---", "# Plan", "", "Tick `- [ ]` when done.", "```markdown", "- [ ] in code", "```", "- [ ] one", "  ~~~~", "  - [ ] code",
+		"  ~~~", "  - [ ] code", "  ~~~~", "<!--", "- [ ] comment", "-->", "- [x] two", "  <!-- - [ ] comment -->", "> ```", "> - [ ] code", "> ```",
+		"", "Text.", "", "    - [ ] indented code", "", "- ```", "  - [ ] code", "  ```", "- a <!-- begins", "- [ ] comment", "ends --> ", "- [ ] three",
+		"", "      - [ ] four", "````", "```", "- [ ] code", "````", "1. [ ] five"}, "\n")
+	list := checklist.Read(text)
+	require.Empty(t, list.Faults)
+	var texts []string
+	for _, b := range list.Boxes {
+		texts = append(texts, b.Text+" "+strconv.Itoa(b.Line+1))
+	}
+	require.Equal(t, []string{"one 10", "two 19", "three 35", "four 37", "five 42"}, texts)
+}
+
+// TestEveryBoxIsTakenWhateverIsBeside: lines that are boxes, between others, in the order of the text; only the mark changes.
+func TestEveryBoxIsTakenWhateverIsBeside(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var lines, want []string
+		for i := range rapid.IntRange(1, 12).Draw(t, "lines") {
+			switch rapid.IntRange(0, 4).Draw(t, "kind") {
+			case 0:
+				lines = append(lines, rapid.SampledFrom([]string{"", "## A", "Text.", "- item", "1. item", "> quote", "| a | b |"}).Draw(t, "other"))
+			case 1:
+				lines = append(lines, "```", "- [ ] in code", "```")
+			default:
+				before := rapid.SampledFrom([]string{"- ", "* ", "  - ", "1. ", "### ", "> - ", "a. "}).Draw(t, "before")
+				mark := rapid.SampledFrom([]string{" ", "x", "X", "-", "~", "/", "", ">"}).Draw(t, "mark")
+				lines, want = append(lines, before+"["+mark+"] box "+strconv.Itoa(i)), append(want, "box "+strconv.Itoa(i))
+			}
+		}
+		text := strings.Join(lines, rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "end"))
+		list := checklist.Read(text)
+		require.Empty(t, list.Faults, text)
+		var got []string
+		all := checklist.Lines(text)
+		for _, b := range list.Boxes {
+			got = append(got, b.Text)
+			all[b.Line] = b.Set(all[b.Line], b.Done)
+		}
+		require.Equal(t, want, got, text)
+	})
+}
