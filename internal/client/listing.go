@@ -16,7 +16,7 @@ import (
 
 // maxListing bounds how much is read from the beginning of a transcript, in bytes, where the
 // client lists the skills that the model may call.
-const maxListing = 4 << 20
+const maxListing = 1 << 20
 
 // listingAtMost bounds the wait for the first listing, of skills or of tools.
 const listingAtMost = 500 * time.Millisecond

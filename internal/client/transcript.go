@@ -62,7 +62,7 @@ func lastMessage(path, promptID string) (text string, known bool) {
 	}
 	var l lastText
 	await(path, waitAtMost, func() (stale bool) {
-		l = lastUserText(path, promptID)
+		l = lastUserText(path, promptID, maxTurn)
 		return l.stale()
 	})
 	return l.text, l.current && !l.cut
@@ -136,7 +136,7 @@ func await(path string, wait time.Duration, read func() (stale bool)) (current b
 func search(path, promptID string, wait time.Duration, find func() (found bool)) {
 	await(path, wait, func() (stale bool) {
 		if !find() {
-			stale = lastUserText(path, promptID).stale()
+			stale = lastUserText(path, promptID, chunkSize).stale()
 		}
 		return stale
 	})
@@ -160,10 +160,10 @@ type lastText struct {
 // stale reports that the transcript does not contain the prompt yet.
 func (l lastText) stale() bool { return !l.current && !l.cut }
 
-// lastUserText reads the transcript once.
-func lastUserText(path, promptID string) (last lastText) {
+// lastUserText reads at most limit bytes of the transcript, from its end.
+func lastUserText(path, promptID string, limit int64) (last lastText) {
 	last.current = promptID == ""
-	last.cut = backwards(path, maxTurn, func(raw []byte) bool {
+	last.cut = backwards(path, limit, func(raw []byte) bool {
 		text, l := input(raw)
 		found := text != ""
 		last.text = text

@@ -71,12 +71,12 @@ func TestLastUserText(t *testing.T) {
 		"a path":                    {[]string{fmt.Sprintf(prompted, "/tmp/x is full")}, "/tmp/x is full"},
 		"empty":                     {[]string{""}, ""},
 	} {
-		assert.Equal(t, c.want, lastUserText(transcript(t, c.lines...), "2").text, name)
+		assert.Equal(t, c.want, lastUserText(transcript(t, c.lines...), "2", maxTurn).text, name)
 	}
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	for _, path := range []string{filepath.Join(t.TempDir(), "none"), "", t.TempDir(), pipe} {
-		got := lastUserText(path, "2")
+		got := lastUserText(path, "2", maxTurn)
 		assert.Empty(t, got.text, path)
 		assert.True(t, got.stale(), path)
 	}
@@ -99,7 +99,7 @@ func TestTranscriptWithoutThePromptIsStale(t *testing.T) {
 		"of a turn resumed":     {[]string{first, resumed}, "2", false},
 		"no prompt to wait for": {[]string{first}, "", false},
 	} {
-		assert.Equal(t, c.stale, lastUserText(transcript(t, c.lines...), c.prompt).stale(), name)
+		assert.Equal(t, c.stale, lastUserText(transcript(t, c.lines...), c.prompt, maxTurn).stale(), name)
 	}
 
 	path := transcript(t, first, "")
@@ -109,7 +109,7 @@ func TestTranscriptWithoutThePromptIsStale(t *testing.T) {
 		if reads++; reads == 2 {
 			path = transcript(t, first, second)
 		}
-		last := lastUserText(path, "2")
+		last := lastUserText(path, "2", maxTurn)
 		text = last.text
 		return last.stale()
 	})
@@ -117,7 +117,7 @@ func TestTranscriptWithoutThePromptIsStale(t *testing.T) {
 	assert.True(t, known)
 	assert.Equal(t, 2, reads)
 	assert.False(t, await(path, 0, func() (stale bool) {
-		return lastUserText(path, "3").stale()
+		return lastUserText(path, "3", maxTurn).stale()
 	}), "the time is up")
 	_, known = lastMessage("", "3")
 	assert.True(t, known, "without a transcript there is nothing to wait for")
@@ -168,10 +168,10 @@ func TestBackwardsReadsNoMoreThanItsLimit(t *testing.T) {
 func TestATurnThatIsTooLong(t *testing.T) {
 	path := transcript(t, slices.Concat([]string{fmt.Sprintf(prompted, "stop")}, slices.Repeat([]string{
 		`{"type":"user","promptId":"2","message":{"content":[{"type":"tool_result","content":"` + strings.Repeat("x", 1<<20) + `"}]}}`}, 9))...)
-	l := lastUserText(path, "2")
+	l := lastUserText(path, "2", maxTurn)
 	assert.Empty(t, l.text)
 	assert.True(t, l.cut)
-	assert.False(t, lastUserText(path, "3").stale(), "it would be read again and again")
+	assert.False(t, lastUserText(path, "3", maxTurn).stale(), "it would be read again and again")
 	assert.False(t, LastSaid(path, "2", DefaultWords()).Known)
 	assert.True(t, LastSaid(path, "2", DefaultWords()).Ends())
 }
