@@ -35,6 +35,7 @@ type Hook struct {
 	// Closed makes the client refuse the call if the program fails or runs past its limit ("onFailure": "block", which
 	// clients before 2.1.295 ignore).
 	Closed   bool
+	inList   bool           // the program is started only if the session's list has a state directory
 	fallback shell.Fallback // if the program cannot be started
 
 	Report string // what the shell prints if the program does not run; empty for nothing
@@ -65,8 +66,9 @@ type Duty struct {
 // Hooks returns the hooks of "fsmtx install" and "fsmtx plugin": one command, registered once
 // for each event that it needs. flags are its flags.
 //
-// PreToolUse has three registrations; no call matches two. That of the tools which change a step is closed: it refuses
-// them in a list with a workflow if the program cannot run. "if" restricts the one on Bash to commands that run
+// PreToolUse has four registrations; no call matches two. That of the tools which change a step is closed: it refuses
+// them in a list with a workflow if the program cannot run. That of files, of which a session has most, and that of prompts
+// start the program only if the list has a state directory: without one nothing is decided about them. "if" restricts the one on Bash to commands that run
 // this program, by whatever path (facts 41 and 151, client 2.1.329), unless the duty has
 // commands; it stays open, so that what mends the program always runs. The events also occur in subagents. TaskCompleted covers a
 // task that is completed without the hook of PreToolUse (fact 38, client 2.1.329). PostToolUse
@@ -89,7 +91,12 @@ func Hooks(binary string, flags []string, d Duty) []Hook {
 	}
 	stepping := on(client.PreToolUse, "^("+steppingTool+"|"+servedTools+")$", StepTimeout)
 	stepping.Closed, stepping.fallback = true, shell.Refuse
-	tools := "^(" + strings.Join(append([]string{otherTaskTools, fileTools}, d.Only.Tools...), "|") + ")$"
+	inList := func(event, matcher string) Hook {
+		h := on(event, matcher, short)
+		h.inList = true
+		return h
+	}
+	tools := "^(" + strings.Join(append([]string{fileTools}, d.Only.Tools...), "|") + ")$"
 	stop := on(client.Stop, "", short)
 	stop.fallback = shell.Tell
 	bash := on(client.PreToolUse, "Bash", StepTimeout) // completing a step that a person has to approve runs its check first
@@ -101,8 +108,8 @@ func Hooks(binary string, flags []string, d Duty) []Hook {
 	failed := ran
 	failed.Event = client.PostToolUseFailure
 	return []Hook{on(client.PostToolUse, "Skill|TaskUpdate|AskUserQuestion", short), ran, failed, on(client.UserPromptExpansion, "", short),
-		stepping, on(client.PreToolUse, tools, short), bash, on(client.TaskCompleted, "", StepTimeout), on(client.UserPromptSubmit, "", short),
-		stop, on(client.SubagentStop, "", short), start}
+		stepping, on(client.PreToolUse, "^("+otherTaskTools+")$", short), inList(client.PreToolUse, tools), bash,
+		on(client.TaskCompleted, "", StepTimeout), inList(client.UserPromptSubmit, ""), stop, on(client.SubagentStop, "", short), start}
 }
 
 // servedTools matches the tools of "fsmtx mcp", under any name of the server. The hook
@@ -154,6 +161,14 @@ const formMark = " # " + Program + " form "
 
 // Line returns the line of the shell that the client runs.
 func (h Hook) Line() string {
+	if h.inList {
+		return shell.InList(h.start())
+	}
+	return h.start()
+}
+
+// start returns the line that starts the program.
+func (h Hook) start() string {
 	args := append(h.Args[:len(h.Args):len(h.Args)], h.Flags...)
 	others := slices.ContainsFunc(h.Args, func(arg string) bool { return strings.HasPrefix(arg, "--agent=") && arg != ofClaude })
 	if h.Report != "" && others {

@@ -43,6 +43,7 @@ func TestHooks(t *testing.T) {
 		return hooks[slices.IndexFunc(hooks, func(h settings.Hook) bool { return h.Event == "SessionStart" })].Line()
 	}
 	const open, own = "! command -v fsmtx >/dev/null || exec fsmtx hook --agent=claude", ",\n            \"if\": \"Bash(*fsmtx *)\""
+	inList := shell.InList(open)
 	or := func(f shell.Fallback) string { return shell.GuardOr(f, "fsmtx", []string{"hook", "--agent=claude"}) }
 	hooks := settings.Hooks("fsmtx", nil, settings.Duty{})
 	want := "{\n  \"hooks\": {" + strings.Join([]string{
@@ -53,10 +54,11 @@ func TestHooks(t *testing.T) {
 			group(or(shell.Refuse),
 				"^(TaskUpdate|mcp__.*__(workflow_status|step_start|step_complete|step_skip|workflow_begin|workflow_continue))$", 1860,
 				",\n            \"onFailure\": \"block\""),
-			group(open, "^(TaskCreate|TaskGet|TaskList|Write|Edit|NotebookEdit)$", 15, ""),
+			group(open, "^(TaskCreate|TaskGet|TaskList)$", 15, ""),
+			group(inList, "^(Write|Edit|NotebookEdit)$", 15, ""),
 			group(open, "Bash", 1860, own)),
 		event("TaskCompleted", group(open, "", 1860, "")),
-		event("UserPromptSubmit", group(open, "", 15, "")),
+		event("UserPromptSubmit", group(inList, "", 15, "")),
 		event("Stop", group(or(shell.Tell), "", 15, "")),
 		event("SubagentStop", group(open, "", 15, "")),
 		event("SessionStart", group(reporting(hooks), "", 15, "")),
@@ -82,7 +84,7 @@ func TestStepTimeoutIsLongerThanEveryCheck(t *testing.T) {
 func TestInspectNamesTheHookThatDiffers(t *testing.T) {
 	with := onOneLine(t, add(t, []byte(`{"a":1}`), ours))
 	for _, c := range []struct{ old, new, why string }{
-		{`"^(TaskCreate|TaskGet|TaskList|Write|Edit|`, `"^(TaskList|Write|`, `PreToolUse: has matcher "^(TaskList|Write|`},
+		{`"^(Write|Edit|`, `"^(Write|`, `PreToolUse: has matcher "^(Write|`},
 		{`"^(TaskUpdate|`, `"^(TaskList|`, `PreToolUse: has matcher "^(TaskList|`},
 		{`, "onFailure": "block"`, ``, `PreToolUse: lets steps through if the program fails: it has no "onFailure": "block"`},
 		{`1860, "if": "Bash(*fsmtx *)"`, `1860`, `PreToolUse: has no if, want "Bash(*fsmtx *)"`},

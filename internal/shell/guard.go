@@ -64,6 +64,15 @@ const (
 
 const inList = `test ! -d "${CLAUDE_CONFIG_DIR:-$HOME/.claude}/tasks/.${CLAUDE_CODE_TASK_LIST_ID:-$CLAUDE_CODE_SESSION_ID}.fsmtx" || `
 
+// InList returns a line that runs another one only in a session whose list has a state directory. In any other session of
+// Claude Code it ends well, without a process. A list that is a link, one with a name of its own and one of a team count as
+// if they had one: the program finds out. An agent without this variable runs the line, too.
+func InList(line string) string { return mayHaveState + line }
+
+const mayHaveState = `test "$CLAUDE_CODE_TASK_LIST_ID$CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS" || test -z "$CLAUDE_CODE_SESSION_ID" || ` +
+	`test -L "${CLAUDE_CONFIG_DIR:-$HOME/.claude}/tasks/$CLAUDE_CODE_SESSION_ID" || ` +
+	`test -d "${CLAUDE_CONFIG_DIR:-$HOME/.claude}/tasks/.$CLAUDE_CODE_SESSION_ID.fsmtx" || exit 0; `
+
 // A shell whose exec fails ends with 126, which some agents take for a refusal. In dash and ash the trap is run
 // then; bash runs it only if the failure does not end it at once, and the others do not know shopt. A program that
 // is started has neither.

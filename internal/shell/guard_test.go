@@ -157,12 +157,38 @@ func TestGuardFallsBack(t *testing.T) {
 	}
 }
 
+// TestInList: in a session without a workflow the program is not started. Where only the program can tell, it is.
+func TestInList(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"tasks/.s1.fsmtx", "tasks/s2", "elsewhere/list", "elsewhere/.list.fsmtx"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, name), 0o755))
+	}
+	require.NoError(t, os.Symlink("../elsewhere/list", filepath.Join(dir, "tasks/s3")))
+	program := filepath.Join(dir, "program")
+	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\necho started; exit 2\n"), 0o755))
+	for _, line := range []string{InList(Guard(program, []string{"hook"})), InList(GuardOr(Nothing, program, []string{"hook"}))} {
+		words, ok := Guarded(line)
+		require.True(t, ok)
+		require.Equal(t, []string{program, "hook"}, words)
+		for _, sh := range []string{"/bin/sh", "bash"} {
+			for session, starts := range map[string]bool{"s1": true, "s2": false, "s3": true, "s4": false, "": true} {
+				for _, variable := range []string{"", "CLAUDE_CODE_TASK_LIST_ID=-n", "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1"} {
+					starts := starts || variable != ""
+					out, _, code := inShell(t, sh, line, dir, session, variable)
+					require.Equal(t, map[bool]int{true: 2}[starts], code, "%s %q %s", sh, session, variable)
+					require.Equal(t, map[bool]string{true: "started\n"}[starts], out, "%s %q %s", sh, session, variable)
+				}
+			}
+		}
+	}
+}
+
 // inShell runs a line in a shell for a session of the client whose configuration is in dir.
-func inShell(t *testing.T, sh, line, dir, session string) (out, errors string, code int) {
+func inShell(t *testing.T, sh, line, dir, session string, variables ...string) (out, errors string, code int) {
 	t.Helper()
 	c := exec.Command(sh, "-c", line)
-	c.Env = []string{"PATH=" + dir + "/bin:" + os.Getenv("PATH"),
-		"HOME=" + dir, "CLAUDE_CONFIG_DIR=" + dir, "CLAUDE_CODE_SESSION_ID=" + session}
+	c.Env = append([]string{"PATH=" + dir + "/bin:" + os.Getenv("PATH"),
+		"HOME=" + dir, "CLAUDE_CONFIG_DIR=" + dir, "CLAUDE_CODE_SESSION_ID=" + session}, variables...)
 	var o, e strings.Builder
 	c.Stdout, c.Stderr = &o, &e
 	_ = c.Run()
