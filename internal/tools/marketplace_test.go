@@ -3,7 +3,6 @@ package tools_test
 import (
 	"os"
 	"os/exec"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,9 +18,8 @@ func TestTheRepositoryIsAMarketplace(t *testing.T) {
 	c.Env = []string{"HOME=" + c.Dir, "PATH=" + os.Getenv("PATH")}
 	out, err := c.Output()
 	require.NoError(t, err)
-	want := strings.Replace(string(out), "steps do not hold. Install it, then",
-		"steps do not hold. Get it by git clone https://github.com/fsmtx/fsmtx && cd fsmtx && make install, then", 1)
-	require.NotEqual(t, string(out), want)
+	want := string(out)
+	require.Contains(t, want, "Get it from https://")
 	if *update {
 		require.NoError(t, os.WriteFile("../../.claude-plugin/plugin/hooks/hooks.json", []byte(want), 0o644))
 	}
