@@ -52,6 +52,7 @@ func (e *Exit) Unwrap() error { return e.Err }
 func Subcommands() []Subcommand {
 	return []Subcommand{
 		{Name: "recover", Group: ForFollowing, Make: newRecover},
+		{Name: "statusline", Group: ForFollowing, Make: newStatusline}, // the client runs it every few seconds
 		{Name: "begin", Group: ForAgents, Misused: misusedWork("begin"), other: "--" + hook.PlanFlag,
 			Make: func(s terminal.Streams) *cobra.Command { return NewBegin(s, nil) }},
 		{Name: "continue", Group: ForAgents, Make: newContinue, Misused: misusedWork("continue")},

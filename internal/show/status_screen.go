@@ -2,7 +2,6 @@ package show
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -18,8 +17,12 @@ func (st *status) screen(folded bool) (head, body []viewRow) {
 	if progress.WaitsForPerson(st.steps) {
 		word = state.Awaits
 	}
-	if line := lineOf(progress.Line(st.steps), math.MaxInt, false); line != "" {
-		head = append(head, viewRow{text: line, state: word})
+	var parts []string
+	for _, p := range progress.Line(st.steps) {
+		parts = append(parts, p.Text)
+	}
+	if len(parts) > 0 {
+		head = append(head, viewRow{text: strings.Join(parts, " | "), state: word})
 	}
 	for _, trouble := range st.troubles {
 		head = append(head, viewRow{text: fmt.Sprintf("not fully enforced: %v", trouble), state: state.Unchecked})

@@ -65,7 +65,7 @@ func toolsSubcommands() []command.Subcommand {
 		{Name: "locate", Group: command.ForWriting, Make: write.NewLocate},
 		{Name: "plan", Group: command.ForWriting, Make: write.NewPlan},
 		{Name: "status", Group: command.ForFollowing, Make: show.NewStatus},
-		{Name: "statusline", Group: command.ForFollowing, Make: show.NewStatusline},
+		own("statusline"),
 		{Name: "log", Group: command.ForFollowing, Make: show.NewLog},
 		{Name: "undo", Group: command.ForFollowing, Make: show.NewUndo},
 		own("recover"),

@@ -1,4 +1,4 @@
-package show
+package command
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/client"
-	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
@@ -45,15 +44,15 @@ that command fails, its output is left out.
 The line is coloured unless NO_COLOR is set. COLUMNS, which the client sets, limits its
 length.`
 
-func NewStatusline(s terminal.Streams) *cobra.Command {
+func newStatusline(s terminal.Streams) *cobra.Command {
 	var also bool
 	c := &cobra.Command{
 		Use:   "statusline",
 		Short: "Print the state of the workflow in one short line",
 		Long:  statuslineLong,
-		Example: command.Example("fsmtx statusline", `echo '{"session_id": "0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"}' | fsmtx statusline`,
+		Example: Example("fsmtx statusline", `echo '{"session_id": "0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"}' | fsmtx statusline`,
 			"fsmtx install --statusline"),
-		Args: command.NoArguments,
+		Args: NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return runStatusline(c.Context(), s, also)
 		},
