@@ -64,6 +64,9 @@ func (d *doctor) enforcement(ctx context.Context) (found []Fault, err error) {
 		return nil, err
 	}
 	for _, dir := range dirs {
+		if isOrphan(dir) {
+			continue // see leftovers
+		}
 		troubles, err := state.Troubles(ctx, dir)
 		if err != nil {
 			troubles = append(troubles, err)
@@ -189,25 +192,46 @@ func globEscape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// leftovers finds state directories whose lists no longer exist.
+// leftovers finds state directories whose lists no longer exist: one sentence for all of them.
 func (d *doctor) leftovers(context.Context) (found []Fault, err error) {
 	dirs, err := tasklist.WithHistory(d.Getenv)
 	if err != nil {
 		return nil, err
 	}
+	var gone, names []string
+	var at string
 	for _, dir := range dirs {
 		s, err := txn.StateDir(dir)
-		if err != nil {
+		if err != nil || !isOrphan(dir) {
 			continue
 		}
-		_, listErr := os.Lstat(dir)
-		info, err := os.Lstat(s)
-		if err != nil || !errors.Is(listErr, fs.ErrNotExist) || time.Since(info.ModTime()) < d.age {
+		if info, err := os.Lstat(s); err != nil || time.Since(info.ModTime()) < d.age {
 			continue
 		}
-		found = append(found, Fault{Kind: "leftover", What: "the state directory of a list that no longer exists", File: s,
-			Command: "fsmtx doctor --fix", Safe: true,
-			repair: func(ctx context.Context) error { return tasklist.Forget(ctx, dir) }})
+		if at = s; len(gone) > 0 {
+			at = filepath.Dir(s)
+		}
+		gone, names = append(gone, dir), append(names, filepath.Base(dir))
 	}
-	return found, nil
+	what := "the state directory of a list that no longer exists"
+	switch {
+	case len(gone) == 0:
+		return nil, nil
+	case len(gone) > 1:
+		what = fmt.Sprintf("has the state directories of %d lists that no longer exist: %s", len(gone), message.Clip(strings.Join(names, ", "), 200))
+	}
+	return []Fault{{Kind: "leftover", What: what, File: at, Command: "fsmtx doctor --fix", Safe: true,
+		repair: func(ctx context.Context) error {
+			var failed []error
+			for _, dir := range gone {
+				failed = append(failed, tasklist.Forget(ctx, dir))
+			}
+			return errors.Join(failed...)
+		}}}, nil
+}
+
+// isOrphan reports whether a list is gone of which there is a state directory.
+func isOrphan(dir string) bool {
+	_, err := os.Lstat(dir)
+	return errors.Is(err, fs.ErrNotExist)
 }

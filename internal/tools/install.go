@@ -95,8 +95,9 @@ a hook is 10 s longer than its --lock-timeout, or longer if it may run checks. A
 JSON, is refused and not changed.
 
 --remove removes the hooks, the MCP server, the variable if install set it, and the lists,
-the file and a directory such as .claude that are empty then. Everything else stays. With --purge it does so in all three files,
-and in those of other agents. It also
+the file and a directory such as .claude if install made them. Every other byte stays. With --purge it does so in all three files,
+and in those of other agents, and asks first: it lists the open workflows that are forgotten, and the other projects whose settings
+keep the hooks. Without a terminal --yes is required. It also
 removes the copy of the program unless another project's hooks run it, the files of the
 guards in /tmp or PLANNING_STATE_DIR, and the state directories of all task lists, after
 which "fsmtx undo" has nothing to undo. The tasks are kept.
@@ -116,7 +117,7 @@ off, --stop remind and off, and after "--" about no flag at all, --history, --lo
 type installFlags struct {
 	user, project, local bool
 	check, print, remove bool
-	purge                bool
+	purge, yes           bool
 	mcp                  bool
 	agents               []string // other agents, or claude, or all
 	steps                stepChoice
@@ -170,7 +171,8 @@ Exit codes of --check:
 	flags.BoolVar(&f.check, "check", false, "report whether the hooks are installed, change nothing")
 	flags.BoolVar(&f.print, "print", false, "print the resulting file, change nothing")
 	flags.BoolVar(&f.remove, "remove", false, "remove the hooks")
-	flags.BoolVar(&f.purge, "purge", false, "with --remove: from all files, and the state directories of all task lists")
+	flags.BoolVar(&f.purge, "purge", false, "with --remove: from all files of this project and yours, and the records of all task lists")
+	flags.BoolVar(&f.yes, "yes", false, "with --purge: ask nothing")
 	flags.BoolVar(&f.mcp, "mcp", false, "register the MCP server (fsmtx mcp) as well")
 	flags.StringSliceVar(&f.agents, "agent", nil, "the `agent`: "+strings.Join(agent.Names(), ", ")+
 		", or all that are found here (default claude)")
@@ -191,6 +193,8 @@ func (f *installFlags) parse(args []string, dash int) error {
 		return message.NewError("--user, --project and --local cannot be combined", "run fsmtx install once for each file")
 	case f.check && (f.print || f.remove):
 		return message.NewError("--check cannot be combined with --print or --remove", "run fsmtx install --help")
+	case f.yes && !f.purge:
+		return message.NewError("--yes needs --remove --purge", "nothing else is asked that --yes could answer")
 	case f.purge && !f.remove:
 		return message.NewError("--purge needs --remove", "fsmtx install --remove --purge")
 	case f.purge && (f.user || f.project || f.local || f.print):
@@ -238,6 +242,11 @@ func (f *installFlags) run(ctx context.Context, s terminal.Streams) error {
 	case f.purge:
 		ctx, stop := signals.Interruptible(ctx)
 		defer stop()
+		if !f.yes {
+			if agreed, err := install.AskPurge(ctx, s); err != nil || !agreed {
+				return cmp.Or(err, command.Fail(command.ExitNo, message.NewError("nothing was removed", ""), ""))
+			}
+		}
 		return install.Purge(ctx, s)
 	case f.check:
 		status, err := install.Check(s, f.request())
