@@ -267,6 +267,9 @@ func Fields() []string {
 	return names
 }
 
+// NeedsObject reports whether a field of a task is one that only the object form has.
+func NeedsObject(name string) bool { return isReserved(fieldIndex(name)) }
+
 // HasPatterns reports whether a field of a task is an array of patterns for files.
 func HasPatterns(field string) bool {
 	i := fieldIndex(field)

@@ -69,8 +69,7 @@ func forgotten(ctx context.Context, s terminal.Streams) (lists int, open, dirs [
 		for _, w := range st.Workflows() {
 			dirs = append(dirs, w.Dir)
 			if st.Parent(w) == nil && len(st.OpenIn(w)) > 0 {
-				done, of := st.Progress(w)
-				open = append(open, fmt.Sprintf("%s: %d of %d done, in %s", message.Words(w.Command), done, of, w.Dir))
+				open = append(open, fmt.Sprintf("%s: %s, in %s", message.Words(w.Command), st.CountOf(st.In(w)).Short(), w.Dir))
 			}
 		}
 	}

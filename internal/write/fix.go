@@ -19,6 +19,8 @@ import (
 //   - ids that are strings of digits
 //   - misspelt names of fields and names that other programs use, unless the task also has
 //     the right field
+//   - a single text or id where an array of them is wanted
+//   - an array of steps with fields that need the object form
 //
 // A file that cannot be parsed after the repairs of its text, those of the first item, gets
 // only these.
@@ -35,6 +37,10 @@ func Fix(data []byte) (fixed []byte, done []string) {
 	f.commas(&root)
 	if list := stepsOf(&root); list != nil {
 		f.tasks(list)
+		if root.Value == hujson.ValueTrimmed(list) && needsObject(list) {
+			f.note("put the array into an object, which its steps need")
+			root = inObject(root)
+		}
 	}
 	if len(f.done) == 0 {
 		return data, nil
@@ -79,6 +85,27 @@ func stepsOf(root *hujson.Value) *hujson.Array {
 	}
 	list, _ := root.Value.(*hujson.Array)
 	return list
+}
+
+// needsObject reports whether one of these steps has a field that only the object form has.
+func needsObject(list *hujson.Array) bool {
+	return slices.ContainsFunc(list.Elements, func(v hujson.ArrayElement) bool {
+		task, ok := v.Value.(*hujson.Object)
+		return ok && slices.ContainsFunc(task.Members, func(m hujson.ObjectMember) bool {
+			return fsmspec.NeedsObject(m.Name.Value.(hujson.Literal).String())
+		})
+	})
+}
+
+// inObject returns the object form of an array of steps.
+func inObject(steps hujson.Value) hujson.Value {
+	object := &hujson.Object{Members: []hujson.ObjectMember{
+		{Name: hujson.Value{Value: hujson.String("fsm")},
+			Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: hujson.Int(fsmspec.WithOutcomes)}},
+		{Name: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: hujson.String("steps")},
+			Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: steps.Value}},
+	}}
+	return hujson.Value{BeforeExtra: steps.BeforeExtra, Value: object, AfterExtra: steps.AfterExtra}
 }
 
 func member(object *hujson.Object, name string) *hujson.Value {
@@ -145,6 +172,13 @@ func (f *fixer) task(task *hujson.Object) {
 		m.Name.Value = hujson.String(meant)
 	}
 	f.unquote(member(task, "id"))
+	for _, name := range []string{"blocks", "blockedBy", "produces", "ready", "only"} {
+		if v := member(task, name); v != nil && (v.Value.Kind() == '"' || v.Value.Kind() == '0') {
+			f.note("put the value of %q into brackets", name)
+			inner := hujson.Value{Value: v.Value}
+			v.Value = &hujson.Array{Elements: []hujson.ArrayElement{inner}}
+		}
+	}
 	for _, name := range []string{"blocks", "blockedBy"} {
 		if v := member(task, name); v != nil {
 			if list, ok := v.Value.(*hujson.Array); ok {

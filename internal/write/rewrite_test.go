@@ -42,8 +42,16 @@ func TestFix(t *testing.T) {
 		{"two names of one field", `[{"id": 1, "title": "A", "name": "B"}]`, `[{"id": 1, "subject": "A", "name": "B"}]`,
 			`renamed "title" to "subject"`},
 		{"parts", `[{"id": "1", "subject": "A", "do": [{"ID": "1", "title": "B", "do": [{"Id": 1, "subject": "C"}]}]}]`,
-			`[{"id": 1, "subject": "A", "do": [{"id": 1, "subject": "B", "do": [{"id": 1, "subject": "C"}]}]}]`,
-			`made ids numbers, which were strings; renamed "ID" to "id"; renamed "title" to "subject"; renamed "Id" to "id"`},
+			`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "do": [{"id": 1, "subject": "B", "do": [{"id": 1, "subject": "C"}]}]}]}`,
+			`made ids numbers, which were strings; renamed "ID" to "id"; renamed "title" to "subject"; renamed "Id" to "id"; ` +
+				`put the array into an object, which its steps need`},
+		{"outcomes in an array", "[\n  {\"id\": 1, \"subject\": \"A\", \"outcomes\": {\"ok\": {}}}\n]\n",
+			"{\"fsm\": 2, \"steps\": [\n  {\"id\": 1, \"subject\": \"A\", \"outcomes\": {\"ok\": {}}}\n]}\n",
+			"put the array into an object, which its steps need"},
+		{"single texts", `[{"id": 1, "subject": "A", "produces": "a.md", "ready": "b.md", "blockedBy": 2, "blocks": "3"}]`,
+			`[{"id": 1, "subject": "A", "produces": ["a.md"], "ready": ["b.md"], "blockedBy": [2], "blocks": [3]}]`,
+			`put the value of "blocks" into brackets; put the value of "blockedBy" into brackets; put the value of "produces" into brackets; ` +
+				`put the value of "ready" into brackets; made ids numbers, which were strings`},
 		{"steps without a version", `{"steps": [{"id": "1", "subject": "A"}]}`, `{"steps": [{"id": 1, "subject": "A"}]}`,
 			"made ids numbers, which were strings"},
 		{"names in an object", `{"fsm": 2, "steps": [{"ID": 1, "title": "A"}]}`, `{"fsm": 2, "steps": [{"id": 1, "subject": "A"}]}`,

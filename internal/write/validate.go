@@ -39,8 +39,9 @@ current directory, in hidden directories too. It leaves out node_modules, .git a
 and directories with a file CACHEDIR.TAG or pyvenv.cfg.
 
 --fix repairs mistakes that can be repaired in only one way: a byte order mark, a Markdown
-code block around the file, trailing commas, ids that are strings, and misspelt names of
-fields. No content is lost. It prints the change first and, on a terminal, asks for confirmation.
+code block around the file, trailing commas, ids that are strings, misspelt names of
+fields, a single text or id where an array is wanted ("produces": "a.md"), and an array of
+steps with fields such as outcomes, which need the object form. No content is lost. It prints the change first and, on a terminal, asks for confirmation.
 
 --format github prints the commands by which GitHub shows problems in a pull request.
 --json, or --format json, prints an object with files and summary. A file has path,
