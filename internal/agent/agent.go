@@ -88,6 +88,9 @@ type Agent struct {
 	context          form                       // of a text for the model
 }
 
+// SeesShell reports whether its hooks see the commands of its shell before they run.
+func (a *Agent) SeesShell() bool { return len(a.shells) > 0 }
+
 // Registration is an event at which a hook is registered.
 type Registration struct {
 	Event   string

@@ -84,6 +84,7 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 	if err != nil {
 		return err
 	}
+	l.vouched(ctx, hook.VoucherFor(c.Name(), args))
 	here, err := os.Getwd()
 	if err != nil {
 		return err
@@ -114,7 +115,7 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 	if err != nil {
 		return refusedToBegin(withPlugin(s, here, what, err))
 	}
-	presence.Of(l.List.Dir).Join(ctx, s, l.List.Dir, "", here)
+	presence.Of(l.List.Dir).Join(ctx, s, l.List.Dir, "", here, false)
 	if plan != nil && plan.Left != "" {
 		s.Errorf("%s", plan.Left)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/continuation"
+	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -79,6 +80,7 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 	if err != nil {
 		return err
 	}
+	l.vouched(ctx, hook.VoucherFor(c.Name(), args))
 	dir, chosen := l.directory(ctx)
 	own, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Who: s.Who, Begins: true})
 	if err != nil {

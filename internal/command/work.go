@@ -64,6 +64,9 @@ func (f *workFlags) command(s terminal.Streams, c *cobra.Command, run func(conte
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		l, err := f.find(c.Context(), s, false)
+		if err == nil {
+			l.vouched(c.Context(), hook.VoucherFor(c.Name(), args))
+		}
 		if err == nil && f.grant != "" {
 			l.yes, err = agreed(c, s, f.grant)
 		}
@@ -108,6 +111,24 @@ type listWork struct {
 	found   tasklist.Found
 	note    string       // on which list it is, if nothing named it
 	yes     *state.Grant // the person's yes to what the command does, or nil
+	cwd     string       // where the agent is, as its client says; empty if that is not known
+	agent   string       // the id of the subagent that runs the command, as its client says
+}
+
+// vouched finds out whether a hook of the client has seen the command. Then it is an update like any other: the gates look where the
+// agent is by the client's word, and not where the command is run.
+func (l *listWork) vouched(ctx context.Context, command string) {
+	if l.Via.Who != state.TheAgent {
+		l.cwd, _ = os.Getwd()
+		return
+	}
+	v, ok, expected := presence.Vouched(ctx, l.List.Dir, command)
+	switch {
+	case ok:
+		l.cwd, l.Via.How, l.agent = v.Cwd, state.ByCommand, v.Agent
+	case expected:
+		l.Unseen = func() bool { return true }
+	}
 }
 
 // find returns the work on the list that the command is about.
@@ -120,7 +141,7 @@ func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (
 		return nil, err
 	}
 	here, _ := os.Getwd()
-	l := &listWork{hook.NewFrame(s, found), progress.Way{Program: programs.AsTyped(), Named: f.list}.In(here), s, f.json, found, "", nil}
+	l := &listWork{hook.NewFrame(s, found), progress.Way{Program: programs.AsTyped(), Named: f.list}.In(here), s, f.json, found, "", nil, "", ""}
 	l.NoChecks = sync.OnceValue(hook.ChecksOff(s.Getenv, found))
 	l.Apply, l.Via, l.Began, l.Log = true, Sender(s, found.Dir), startup.Began, hook.ToLog(s)
 	if found.Newest {
@@ -301,7 +322,7 @@ func (l *listWork) update(ctx context.Context, number string, u gates.Update) er
 	if err != nil {
 		return err
 	}
-	u.Cwd, _ = os.Getwd()
+	u.Cwd, u.Agent = l.cwd, l.agent
 	on, err := l.On(ctx, l.Frame, step)
 	var r progress.Result
 	switch {

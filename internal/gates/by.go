@@ -12,7 +12,7 @@ import (
 func (f *Frame) by(u Update, v Verdict) state.By {
 	by := state.By{Who: cmp.Or(f.Via.Who, state.TheAgent), How: cmp.Or(f.Via.How, state.ByUpdate), Session: f.Session, Agent: u.Agent,
 		TTY: f.Via.TTY}
-	if v.Check != nil && f.IsForged() {
+	if v.Check != nil && f.IsForged() || f.isUnseen() {
 		by.How = state.ByShell
 	}
 	switch {
@@ -26,6 +26,10 @@ func (f *Frame) by(u Update, v Verdict) state.By {
 	}
 	return by
 }
+
+// isUnseen reports whether the update comes from the agent's shell, past the hooks of its client: from a script, or from a hook or
+// a server that it has started itself.
+func (f *Frame) isUnseen() bool { return f.Unseen != nil && f.Unseen() }
 
 // seenBy returns who decided that a step which was completed in another way counts as
 // done, or does not: the command if its check ran, and otherwise this program.

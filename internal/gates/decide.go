@@ -367,6 +367,9 @@ func (c *call) finalDecision(s *state.State, target *state.Current, v Verdict, l
 	if target.Unread {
 		v.gaps = append(slices.Clone(v.gaps), state.Unread)
 	}
+	if c.isUnseen() {
+		v.gaps = append(slices.Clone(v.gaps), state.Unseen)
+	}
 	e := state.Evidence{
 		Time: s.Time, Step: target.ID, From: target.Status, To: c.update.Status, Verdict: v.Decision,
 		Why: v.Why, Note: c.update.Note, Agent: c.update.Agent, Check: v.Check, By: c.by(c.update, v), Use: c.update.Use, Tree: c.tree(target),

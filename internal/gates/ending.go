@@ -351,7 +351,7 @@ func Say(how state.How, outcome string, values ...string) string {
 	}
 	var words []string
 	switch how {
-	case state.ByShell, state.AtTerminal:
+	case state.ByShell, state.ByCommand, state.AtTerminal:
 		if outcome != "" {
 			words = append(words, "--outcome "+outcome)
 		}

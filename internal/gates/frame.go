@@ -58,6 +58,9 @@ type Frame struct {
 	// TaskUpdate. Its Session and Agent are not used.
 	Via state.By
 
+	// Unseen reports that the client whose hooks see the commands of its agent has not seen this one. Nil is no.
+	Unseen func() bool
+
 	// Questions is the tool by which the agent asks the person, if the answers are heard; see
 	// Chosen. It is empty if the agent has no such tool.
 	Questions string

@@ -80,7 +80,7 @@ func (h *hook) askAbout(ctx context.Context, one completion) (gates.Verdict, cli
 		return refuse("not from the client", "this event does not come from the client, so nobody is asked: "+who.Why)
 	}
 	frame := *h.Frame
-	frame.Via = state.By{Who: state.TheAgent, How: state.ByShell}
+	frame.Via = state.By{Who: state.TheAgent, How: state.ByCommand}
 	v := frame.Question(ctx, h.updateOf(one))
 	switch v.Decision {
 	case state.Deny:

@@ -115,7 +115,8 @@ func Run(ctx context.Context, s terminal.Streams, f *Flags) (code int) {
 func (h *hook) join(ctx context.Context) {
 	rare := h.tookUp || slices.Contains([]agent.Moment{agent.Start, agent.Prompt}, h.call.Moment)
 	if h.noList == nil && (h.agent.Session || rare) {
-		h.present.Join(ctx, h.streams, h.List.Dir, h.agent.Name, h.directory())
+		sees := h.flags.does(Enforces) && h.flags.Steps != "off" && h.agent.SeesShell()
+		h.present.Join(ctx, h.streams, h.List.Dir, h.agent.Name, h.directory(), sees)
 	}
 }
 
@@ -159,6 +160,7 @@ func (h *hook) open() {
 			h.NoChecks = sync.OnceValue(func() bool { return h.fromClient() && !h.isStricter() })
 		}
 		h.Forged = func() bool { return s.Who().Imitates() }
+		h.Unseen = h.Forged
 		h.log.event = h.call.Event
 	}
 	h.Frame.Log = h.log.Adder()
@@ -228,6 +230,7 @@ func (h *hook) enforceSafely(ctx context.Context) (a client.Answer) {
 		return notEnforced(h.noList)
 	}
 	h.endGrants(ctx)
+	h.endVouchers(ctx)
 	h.EndOrphans()
 	return client.Join(h.call.Name, h.wentOn(ctx), h.told(ctx, h.dispatch(ctx)))
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -48,6 +49,17 @@ func (h *hook) shell(ctx context.Context) client.Answer {
 		}
 		dir = changesDirectory(dir, words)
 	}
+	vouchers, a := h.vouchers(script)
+	if a == (client.Answer{}) {
+		if a = h.judgeLine(ctx, line, calls, found); a.Exit != client.ExitBlock && len(vouchers) > 0 {
+			presence.Vouch(ctx, h.List.Dir, vouchers)
+		}
+	}
+	return a
+}
+
+// judgeLine decides about a line with these calls, of which those that were found need a person.
+func (h *hook) judgeLine(ctx context.Context, line string, calls []Invocation, found []restrictedCall) client.Answer {
 	switch {
 	case !h.agent.Asks:
 		return h.refused(ctx, calls, found)
@@ -204,10 +216,10 @@ func (h *hook) invoked(words []shell.Word) (call Invocation, ok bool) {
 	hidden := false
 	for _, w := range words[program+1:] {
 		text, known := w.Literal()
-		hidden = hidden || !known
-		if known {
-			args = append(args, text)
+		if !known {
+			hidden, text = true, w.In(h.call.Command)
 		}
+		args = append(args, text)
 	}
 	call, behind, ok := h.flags.Read(args)
 	call.line, call.hidden, call.at = Line(args), hidden, words[program].End()

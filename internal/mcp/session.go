@@ -48,6 +48,7 @@ func (c chooser) choose(ctx context.Context, named string) (f *gates.Frame, note
 		Env:       c.env,
 		NoChecks:  hook.ChecksOff(c.lookup, found),
 		Apply:     true,
+		Unseen:    func() bool { return !c.fromClient(found.Dir) },
 		Via:       state.By{How: state.ByMCP},
 		Questions: found.Questions(),
 		Unnamed:   func() bool { return tasklist.Unnamed(ctx, c.lookup, found.Dir) },

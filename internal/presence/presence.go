@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
@@ -28,6 +29,17 @@ type Presence struct {
 	Clients   []Client   `json:"clients,omitempty"`
 	Terminals []Terminal `json:"terminals,omitempty"` // in which a person has typed the word
 	Deeds     []Deed     `json:"deeds,omitempty"`     // that the person has not been told of
+	Vouchers  []Voucher  `json:"vouchers,omitempty"`
+}
+
+// Voucher says that a hook of the client has seen a command of the agent's shell, and found it plain.
+type Voucher struct {
+	Command string    `json:"command"` // its name, and what it is about
+	Use     string    `json:"use"`     // the id of the call
+	Agent   string    `json:"agent,omitzero"`
+	Cwd     string    `json:"cwd"`           // where the agent was
+	Once    bool      `json:"once,omitzero"` // it ends when it is used, because its command may outlive the call
+	Time    time.Time `json:"time"`
 }
 
 // Client is the process of a client whose agent works on the list.
@@ -36,6 +48,7 @@ type Client struct {
 	Start   string `json:"start"`   // as state.StartOf has it
 	Program string `json:"program"` // as caller.Programs names it
 	Dir     string `json:"dir"`     // of its project
+	Hooked  bool   `json:"hooked"`  // its hooks see the commands of its agent's shell
 }
 
 // IsAlive reports whether the process runs. One that is not reaped does not.
@@ -132,6 +145,47 @@ func Take(ctx context.Context, list string) (all []Deed) {
 	return all
 }
 
+// Vouch records what a hook has seen. A list gets a state directory for it only if a command begins or continues a workflow.
+func Vouch(ctx context.Context, list string, all []Voucher) {
+	if !hasState(list) && !slices.ContainsFunc(all, func(v Voucher) bool {
+		name, _, _ := strings.Cut(v.Command, " ")
+		return name == "begin" || name == "continue"
+	}) {
+		return
+	}
+	_ = state.Remember(ctx, storeOf(list), file, func(p Presence) Presence {
+		p.Vouchers = last(append(p.Vouchers, all...))
+		return p
+	})
+}
+
+// EndVouchers removes those that are over.
+func EndVouchers(ctx context.Context, list string, over func(Voucher) bool) {
+	if slices.ContainsFunc(Of(list).Vouchers, over) {
+		change(ctx, list, func(p *Presence) { p.Vouchers = slices.DeleteFunc(p.Vouchers, over) })
+	}
+}
+
+// Vouched returns the voucher of a command that the agent of a list runs. expected reports that it should have one: the hooks of a client
+// that works on the list see its agent's commands.
+func Vouched(ctx context.Context, list, command string) (v Voucher, ok, expected bool) {
+	p := Of(list)
+	expected = slices.ContainsFunc(p.Clients, func(c Client) bool { return c.Hooked && c.IsAlive() })
+	is := func(v Voucher) bool { return v.Command == command }
+	i := slices.IndexFunc(p.Vouchers, is)
+	if i < 0 {
+		return v, false, expected
+	}
+	if v = p.Vouchers[i]; v.Once {
+		change(ctx, list, func(p *Presence) {
+			if i := slices.IndexFunc(p.Vouchers, is); i >= 0 {
+				p.Vouchers = slices.Delete(p.Vouchers, i, i+1)
+			}
+		})
+	}
+	return v, true, expected
+}
+
 // change changes the memo of a list that has a state directory.
 func change(ctx context.Context, list string, do func(*Presence)) {
 	if !hasState(list) {
@@ -155,8 +209,8 @@ func hasState(list string) bool {
 
 // Join records the client in which this process was started, as a hook or as a command of its agent. Nothing is written if it is the
 // one that came last, as p says, or if the list has no state directory yet. program is the agent whose event it is; empty if that is not
-// known.
-func (p Presence) Join(ctx context.Context, s terminal.Streams, list, program, dir string) {
+// known. hooked is Client.Hooked.
+func (p Presence) Join(ctx context.Context, s terminal.Streams, list, program, dir string, hooked bool) {
 	var pid int
 	if program == caller.Claude { // without a look at the processes above
 		text, _ := s.Getenv("CLAUDE_PID")
@@ -167,9 +221,10 @@ func (p Presence) Join(ctx context.Context, s terminal.Streams, list, program, d
 	if pid <= 0 || !hasState(list) {
 		return
 	}
-	c := Client{pid, state.StartOf(pid), program, dir}
+	c := Client{pid, state.StartOf(pid), program, dir, hooked}
 	was, known := p.Latest(program)
-	if c.Start == "" || known && was.PID == c.PID && was.Start == c.Start || program == caller.Claude && !s.Who().FromClient() {
+	known = known && was.PID == c.PID && was.Start == c.Start && (was.Hooked || !hooked)
+	if c.Start == "" || known || program == caller.Claude && !s.Who().FromClient() {
 		return
 	}
 	change(ctx, list, func(p *Presence) {

@@ -45,7 +45,7 @@ func (w *world) join(t *testing.T, program string, pid int, dir string) {
 	if w.env["CLAUDE_PID"] = strconv.Itoa(pid); program != caller.Claude {
 		named = "" // it is looked for above
 	}
-	presence.Of(w.list).Join(t.Context(), s, w.list, named, dir)
+	presence.Of(w.list).Join(t.Context(), s, w.list, named, dir, false)
 }
 
 // sleeping starts a process.

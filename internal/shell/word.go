@@ -20,6 +20,15 @@ func wordsOf(args []*syntax.Word) []Word {
 // End returns the offset in the command line of the byte after the word.
 func (w Word) End() int { return int(w.word.End().Offset()) }
 
+// In returns the word as it stands in its command line, without quotes around all of it.
+func (w Word) In(line string) string {
+	text := line[w.word.Pos().Offset():w.word.End().Offset()]
+	if n := len(text); n > 1 && text[0] == text[n-1] && (text[0] == '"' || text[0] == '\'') {
+		return text[1 : n-1]
+	}
+	return text
+}
+
 // Literal returns the text of a word without expansions. known is false for any other
 // word.
 func (w Word) Literal() (text string, known bool) { return w.Text(none) }

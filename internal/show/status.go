@@ -213,7 +213,8 @@ func (st *status) look(s terminal.Streams) {
 	for _, e := range st.steps.Evidence {
 		if e.By.Who == state.TheAgent {
 			st.works = cmp.Or(map[state.How]string{state.ByUpdate: install.ByList, state.ByShell: install.ByCommands,
-				state.ByMCP: install.ByTools}[e.By.How], st.works)
+				state.ByCommand: install.ByCommands,
+				state.ByMCP:     install.ByTools}[e.By.How], st.works)
 		}
 	}
 }

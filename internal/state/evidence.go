@@ -431,7 +431,8 @@ const (
 	ByUpdate      How = "update"      // the client's TaskUpdate
 	ByCall        How = "call"        // a call of another tool
 	ByMCP         How = "mcp"         // a tool of fsmtx mcp
-	ByShell       How = "shell"       // a command without a terminal of its own
+	ByCommand     How = "command"     // a command of the agent's shell that a hook of its client has seen
+	ByShell       How = "shell"       // another command without a terminal of its own
 	AtTerminal    How = "terminal"    // a command in a terminal outside the client
 	ByQuestion    How = "question"    // the client asked whether a command may run
 	ByElicitation How = "elicitation" // the MCP server asked

@@ -155,6 +155,7 @@ type Gap string
 const (
 	ChecksOff Gap = "checks off"    // a command of the step was not run
 	Unread    Gap = "unread record" // what is on record of the step could not be read
+	Unseen    Gap = "unseen"        // no hook of the client has seen the command, whose environment the agent may have changed
 	Otherwise Gap = "another way"   // the list was changed in another way than by an update that was let through
 )
 
@@ -162,6 +163,7 @@ const (
 var meaning = map[Gap]struct{ words, statement string }{
 	ChecksOff: {"checks are off", "checks were off when step %q was completed"},
 	Unread:    {"its record cannot be read", "what is on record of step %q could not be read"},
+	Unseen:    {"by a command that no hook has seen", "step %q was decided by a command that no hook of the client has seen"},
 	Otherwise: {"in another way", "step %q was changed without a hook: hooks were off, fsmtx was missing, or another session or program changed the list"},
 }
 

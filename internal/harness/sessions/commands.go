@@ -24,7 +24,8 @@ var Commands map[string]func(*testscript.TestScript, bool, []string)
 func init() {
 	Commands = map[string]func(*testscript.TestScript, bool, []string){"code": code, "expand": expand, "event": skillCalled,
 		"cmptask": cmptask, "update": update, "does": does, "calls": calls, "call": useTool, "becomes": becomes, "interrupt": interrupt,
-		"forge": forge, "listing": listing, "plant": plant, "rewritten": rewritten, "nodurations": noDurations}
+		"forge": forge, "runs": runs, "background": inBackground, "listing": listing,
+		"plant": plant, "rewritten": rewritten, "nodurations": noDurations}
 }
 
 // code runs a program and compares its exit code: code 2 fsmtx install --check.
@@ -126,6 +127,48 @@ func becomes(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s has no status", path)
 	}
 	ts.Check(os.WriteFile(path, status.ReplaceAll(text, []byte(`"status": "`+args[1]+`"`)), 0o644))
+}
+
+// runs lets the agent run a line in its shell: the client's hook before it, the line, and the hook after it. The last line of evidence
+// is printed. With ! the hook before it has to refuse: runs 'fsmtx complete 2'.
+func runs(ts *testscript.TestScript, neg bool, args []string) { runLine(ts, neg, args, false) }
+
+// inBackground is runs of a line that runs on after its call is over.
+func inBackground(ts *testscript.TestScript, neg bool, args []string) { runLine(ts, neg, args, true) }
+
+func runLine(ts *testscript.TestScript, neg bool, args []string, background bool) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: runs line")
+	}
+	input, err := json.Marshal(map[string]any{"command": args[0], "run_in_background": background})
+	ts.Check(err)
+	hook := func(event string) error {
+		if !strings.Contains(args[0], "fsmtx ") { // the hook is registered for Bash(*fsmtx *)
+			return nil
+		}
+		text := fmt.Sprintf(`{"session_id": "abc-123", "cwd": %q, "hook_event_name": %q, "tool_name": "Bash", "tool_use_id": "toolu_%d",
+"tool_input": %s, "tool_response": {}}`, ts.MkAbs("project"), event, updates.Load(), input)
+		ts.Check(os.WriteFile(ts.MkAbs("line.json"), []byte(text), 0o644))
+		return ts.Exec("sh", "-c", "CLAUDECODE=1 AI_AGENT=claude-code_2_harness CLAUDE_PID=$PPID CLAUDE_CODE_SESSION_ID=abc-123 fsmtx hook < "+
+			ts.MkAbs("line.json"))
+	}
+	updates.Add(1)
+	if err := hook("PreToolUse"); neg != (err != nil) {
+		ts.Fatalf("runs %v: %v", args, err)
+	}
+	if neg {
+		return
+	}
+	if background {
+		ts.Check(hook("PostToolUse"))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs("line.sh"), []byte(args[0]), 0o644))
+	_ = ts.Exec("sh", "-c", "cd "+ts.MkAbs("project")+" && CLAUDECODE=1 AI_AGENT=claude-code_2_agent CLAUDE_CODE_SESSION_ID=abc-123 sh "+
+		ts.MkAbs("line.sh"))
+	if !background {
+		ts.Check(hook("PostToolUse"))
+	}
+	ts.Check(ts.Exec("tail", "-n", "1", ts.MkAbs("home/.claude/tasks/.abc-123.fsmtx/steps.jsonl")))
 }
 
 // does lets the agent update a task: the hook before it, the update, and the hook after it,

@@ -1,0 +1,157 @@
+package command
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/hook"
+	"github.com/fsmtx/fsmtx/internal/presence"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// usual are lines as agents write them, each with how many commands in it are vouched for. They are never refused.
+var usual = map[string]int{
+	"fsmtx complete 2":                1,
+	"fsmtx start 1":                   1,
+	"fsmtx finish 2":                  1,
+	`fsmtx complete "#2"`:             1,
+	"fsmtx next":                      0,
+	"fsmtx status --json | jq .next":  0,
+	"/usr/local/bin/fsmtx complete 2": 1,
+	"cd /src/app && fsmtx complete 2": 1,
+	"cd packages/api && npm test && cd ../.. && fsmtx complete 2":                                           1,
+	"fsmtx -C /src/app complete 2":                                                                          1,
+	"fsmtx complete 2 2>&1":                                                                                 1,
+	"fsmtx complete 2 2>&1 | tail -20":                                                                      1,
+	"fsmtx complete 2 > /tmp/out.txt 2>&1; cat /tmp/out.txt":                                                1,
+	"fsmtx complete 2 | tee -a log.txt":                                                                     1,
+	"fsmtx complete 1 && fsmtx start 2":                                                                     2,
+	"fsmtx complete 1; fsmtx start 2; fsmtx next":                                                           2,
+	"fsmtx complete 2 || fsmtx next":                                                                        1,
+	"npm test && fsmtx complete 2":                                                                          1,
+	"npm run lint && npm test -- --run && fsmtx complete 2 --outcome approved":                              1,
+	"NODE_ENV=test npm test && fsmtx complete 2":                                                            1,
+	"CI=1 npx vitest run 2>&1 | tail -n 40; fsmtx complete 2":                                               1,
+	"PYTHONPATH=src python -m pytest -q && fsmtx complete 2":                                                1,
+	"GOFLAGS=-mod=mod go test ./... && fsmtx complete 3":                                                    1,
+	"(cd pkg && make -s test) && fsmtx complete 2":                                                          1,
+	"(source .venv/bin/activate && pytest -x) && fsmtx complete 2":                                          1,
+	"nvm use 20 && npm ci && fsmtx complete 1":                                                              1,
+	"conda run -n app pytest && fsmtx complete 2":                                                           1,
+	"git add -A && git commit -m 'Add the parser' && fsmtx complete 4":                                      1,
+	"git commit -m \"$(cat <<'EOF'\nAdd fsmtx complete 2\n\nCo-Authored-By: X\nEOF\n)\"":                    0,
+	"fsmtx complete 2 --note \"$(git log -1 --oneline)\"":                                                   1,
+	"fsmtx complete 2 --note=\"built $(date +%F)\"":                                                         1,
+	"fsmtx complete 2 --note \"$(cat <<'EOF'\nTests pass.\nEOF\n)\"":                                        1,
+	"VERSION=$(node -p \"require('./package.json').version\"); fsmtx complete 3 --set version=\"$VERSION\"": 1,
+	"VERSION=$(cat VERSION) && echo $VERSION && fsmtx complete 3 --set version=1.4.0":                       1,
+	"RESULT=$(npm test 2>&1); echo \"$RESULT\" | tail -20; fsmtx complete 2":                                1,
+	"npx tsc --noEmit; echo \"exit: $?\"; fsmtx complete 2":                                                 1,
+	"set -euo pipefail; make build; fsmtx complete 1":                                                       1,
+	"if fsmtx complete 2; then echo ok; else fsmtx next; fi":                                                1,
+	"while ! curl -sf localhost:3000/health; do sleep 1; done; fsmtx complete 3":                            1,
+	"for f in src/*.ts; do npx eslint \"$f\"; done; fsmtx complete 2":                                       1,
+	"for i in 1 2 3; do fsmtx complete 2 && break; sleep 5; done":                                           1,
+	"timeout 600 fsmtx complete 2":                                                                          1,
+	"time fsmtx complete 2":                                                                                 1,
+	"nohup fsmtx complete 2 > check.log 2>&1 &":                                                             1,
+	"sleep 2 && fsmtx start 3":                                                                              1,
+	"bash scripts/test.sh && fsmtx complete 2":                                                              1,
+	"bash -c 'npm test' && fsmtx complete 2":                                                                1,
+	"python3 - <<'EOF'\nprint('fsmtx complete 2')\nEOF\nfsmtx complete 2":                                   1,
+	"cat > notes.md <<'EOF'\nThen run fsmtx complete 2\nEOF":                                                0,
+	"grep -rn 'fsmtx complete' docs | head":                                                                 0,
+	"echo 'Run: fsmtx complete 2'":                                                                          0,
+	"command -v fsmtx && fsmtx next":                                                                        0,
+	"which fsmtx; fsmtx --version":                                                                          0,
+	"fsmtx begin release --args \"1.4.0\"":                                                                  1,
+	"fsmtx begin .agents/skills/release":                                                                    1,
+	"fsmtx continue":                                                                                        1,
+	"exec 2>&1; fsmtx complete 2":                                                                           1,
+	"trap 'rm -f /tmp/x' EXIT; npm test; fsmtx complete 2":                                                  1,
+	"docker compose up -d && fsmtx complete 3":                                                              1,
+	"echo '{\"a\": 1}' | jq . && fsmtx start 2":                                                             1,
+}
+
+// hiding are lines in which something changes the environment of the command, or hides what it is.
+var hiding = map[string]string{
+	"MAKEFLAGS=-n fsmtx complete 2":                                    "MAKEFLAGS=…",
+	"PATH=$PWD/fake:$PATH fsmtx complete 2":                            "PATH=…",
+	"A=1 fsmtx start 2":                                                "A=…",
+	"PATH=$PWD/fake:$PATH; fsmtx complete 2":                           "PATH=…",
+	"PATH=$PWD/fake:$PATH; ls $PATH; fsmtx complete 2":                 "PATH=…",
+	"HOME=/tmp; echo $HOME; fsmtx complete 2":                          "HOME=…",
+	"MAKEFLAGS=-n; fsmtx complete 2":                                   "MAKEFLAGS=…",
+	"export MAKEFLAGS=-n && fsmtx complete 2":                          "export",
+	"declare -x MAKEFLAGS=-n; fsmtx complete 2":                        "declare",
+	"set -a; X=1; fsmtx complete 2":                                    "set -a",
+	"set -o allexport; fsmtx complete 2":                               "set allexport",
+	"source .venv/bin/activate && fsmtx complete 2":                    "source",
+	". ./env.sh; fsmtx complete 2":                                     ".",
+	"eval \"$(direnv export bash)\" && fsmtx complete 2":               "eval",
+	"(export A=1; fsmtx complete 2)":                                   "export",
+	"exec env fsmtx complete 2":                                        "exec",
+	"unset CLAUDECODE; fsmtx complete 2":                               "unset",
+	"alias fsmtx='env A=1 fsmtx'; fsmtx complete 2":                    "alias",
+	"fsmtx() { MAKEFLAGS=-n command fsmtx \"$@\"; }; fsmtx complete 2": "a function",
+	"hash -p ./fake make; fsmtx complete 2":                            "hash",
+	"command export A=1; fsmtx complete 2":                             "export",
+	"env MAKEFLAGS=-n fsmtx complete 2":                                "env would run it",
+	"env -u CLAUDECODE fsmtx start 2":                                  "env would run it",
+	"sudo fsmtx complete 2":                                            "sudo would run it",
+	"sh -c 'fsmtx complete 2'":                                         "handed to another program",
+	"bash -lc 'MAKEFLAGS=-n fsmtx complete 2'":                         "handed to another program",
+	"for n in 2 3; do fsmtx complete $n; done":                         "known only when it runs",
+	"fsmtx complete $(fsmtx next --json | jq .next)":                   "known only when it runs",
+	"echo 2 | xargs fsmtx complete":                                    "xargs would run it",
+}
+
+// lineRun gives a line of the agent's shell to the hook, and returns its exit code, what it said, and the vouchers.
+func lineRun(t *testing.T, line string) (code int, said string, vouchers []presence.Voucher) {
+	home := t.TempDir()
+	env := map[string]string{"HOME": home, "CLAUDE_PROJECT_DIR": home, "CLAUDECODE": "1"}
+	input, err := json.Marshal(map[string]any{"command": line})
+	require.NoError(t, err)
+	event := fmt.Sprintf(`{"session_id": "s", "cwd": %q, "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "t",
+"tool_input": %s}`, home, input)
+	var out, errs bytes.Buffer
+	s := terminal.Streams{In: strings.NewReader(event), Out: &out, Err: &errs,
+		Getenv: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
+		Caller: func() caller.Caller { return caller.Caller{Kind: caller.Agent, Program: caller.Claude} }}
+	list := filepath.Join(home, ".claude/tasks/s")
+	dir, err := txn.StateDir(list)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	require.NoError(t, os.MkdirAll(list, 0o700))
+	code = hook.Run(t.Context(), s, hookFlags())
+	return code, errs.String(), presence.Of(list).Vouchers
+}
+
+func TestUsualLinesOfAgentsAreNotRefused(t *testing.T) {
+	require.GreaterOrEqual(t, len(usual), 50)
+	for line, want := range usual {
+		code, said, vouchers := lineRun(t, line)
+		assert.Equal(t, ExitOK, code, "%s\n%s", line, said)
+		assert.Len(t, vouchers, want, line)
+	}
+}
+
+func TestLinesThatHideACommandAreRefused(t *testing.T) {
+	for line, why := range hiding {
+		code, said, vouchers := lineRun(t, line)
+		assert.Equal(t, ExitBlock, code, line)
+		assert.Contains(t, said, why, line)
+		assert.Contains(t, said, "Run it plainly, without variables: fsmtx ", line)
+		assert.Empty(t, vouchers, line)
+	}
+}

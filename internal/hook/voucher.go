@@ -1,0 +1,128 @@
+package hook
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/presence"
+	"github.com/fsmtx/fsmtx/internal/shell"
+)
+
+// judged are the commands that decide about steps, by the agent's word alone. Those that take something away need a person's; they
+// have grants.
+func isJudged(call Invocation) bool {
+	return slices.Contains([]string{"start", "complete", "begin", "continue"}, call.Rule.Command)
+}
+
+// VoucherFor returns by what a command finds its voucher: its name and what it is about.
+func VoucherFor(command string, args []string) string {
+	if len(args) == 0 {
+		return command
+	}
+	return command + " " + strings.TrimPrefix(args[0], "#")
+}
+
+// vouchers returns what the commands of this program in a line of the agent's shell find on record: the client's own hook has seen them,
+// so that each is decided as an update of the list is. It refuses a line in which something changes the environment of one, or in which
+// the words of one are known only when it runs: its check would be the agent's. What else is in the line, and where it goes, is left
+// alone.
+func (h *hook) vouchers(script shell.Script) (all []presence.Voucher, a client.Answer) {
+	if !h.fromClient() {
+		return nil, a
+	}
+	seen, once := 0, !h.agent.Session || string(h.call.Input("run_in_background")) == "true" || script.HasBackground()
+	for _, one := range script.Surrounded() {
+		call, ok := h.invoked(one.Words)
+		if !ok || !isJudged(call) {
+			continue
+		}
+		if seen++; call.Fails && !call.hidden && !completesWords(one.Words[0]) {
+			continue // it says so itself
+		}
+		if why := h.notPlain(one, call); why != "" {
+			return nil, h.runPlainly(call, why)
+		}
+		all = append(all, presence.Voucher{Command: VoucherFor(call.Rule.Command, call.Args), Use: h.call.ToolUseID, Cwd: h.call.Cwd,
+			Agent: h.call.AgentID, Once: once, Time: time.Now().UTC()})
+	}
+	if call := h.handedOn(seen); call != nil {
+		return nil, h.runPlainly(*call, "it is handed to another program")
+	}
+	return all, a
+}
+
+// completesWords reports whether the program runs a command with more words than the line has.
+func completesWords(program shell.Word) bool {
+	text, _ := program.Literal()
+	return slices.Contains([]string{"xargs", "parallel", "find"}, filepath.Base(text))
+}
+
+// notPlain returns why the command may not be what the line shows, empty if it is.
+func (h *hook) notPlain(one shell.Surrounded, call Invocation) string {
+	if one.Changes != "" {
+		return message.Sprintf("%s changes the environment in which it would run", one.Changes)
+	}
+	for _, name := range one.Sets {
+		if _, set := h.streams.Getenv(name); set || isOfPrograms(name) {
+			return message.Sprintf("%s=… changes the environment in which it would run", name)
+		}
+	}
+	program, _ := one.Words[0].Literal()
+	if filepath.Base(program) != "fsmtx" && !slices.Contains([]string{"command", "nice", "nohup", "time", "timeout"}, filepath.Base(program)) {
+		return message.Sprintf("%s would run it", program)
+	}
+	if slices.ContainsFunc(call.Args, func(arg string) bool { return strings.ContainsAny(arg, "$`") }) {
+		return "what it is about is known only when it runs"
+	}
+	return ""
+}
+
+// isOfPrograms reports whether programs that a check runs commonly read a variable of this name.
+func isOfPrograms(name string) bool {
+	return slices.Contains([]string{"PATH", "ENV", "BASH_ENV", "SHELLOPTS", "IFS"}, name) || strings.HasSuffix(name, "FLAGS") ||
+		strings.HasSuffix(name, "_OPTIONS") || strings.HasSuffix(name, "OPTS") || strings.HasPrefix(name, "LD_") ||
+		strings.HasPrefix(name, "DYLD_") || strings.HasPrefix(name, "GIT_")
+}
+
+// handedOn returns a command of this program that the line gives to another program to run, such as sh -c; nil if there is none. seen is
+// how many stand in the line itself.
+func (h *hook) handedOn(seen int) *Invocation {
+	reading, _ := shell.Look(h.call.Command)
+	for _, words := range reading.Commands {
+		if i := slices.IndexFunc(words, func(word string) bool { return filepath.Base(word) == "fsmtx" }); i >= 0 {
+			if call, _, ok := h.flags.Read(words[i+1:]); ok && isJudged(call) {
+				if seen--; seen < 0 {
+					call.line = Line(words[i+1:])
+					return &call
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// runPlainly refuses a line.
+func (h *hook) runPlainly(call Invocation, why string) client.Answer {
+	line := call.line
+	if call.hidden {
+		line = "fsmtx " + call.Rule.Command + " N"
+	}
+	return client.Refuse(message.Sprintf("%s was not run: %s. Run it plainly, without variables: %s", "fsmtx "+call.Rule.Command, why, line))
+}
+
+// endVouchers ends those of the calls that are over. One that may run on in the background ends when its command uses it.
+func (h *hook) endVouchers(ctx context.Context) {
+	if len(h.present.Vouchers) == 0 {
+		return
+	}
+	after := slices.Contains([]agent.Moment{agent.After, agent.Failed}, h.call.Moment)
+	presence.EndVouchers(ctx, h.List.Dir, func(v presence.Voucher) bool {
+		return !v.Once && (after && v.Use == h.call.ToolUseID || v.Use != h.call.ToolUseID && h.over(v.Use)) || h.call.Moment == agent.Start
+	})
+}
