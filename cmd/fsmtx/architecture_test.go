@@ -199,6 +199,7 @@ var opensItself = map[string]string{
 	"internal/write/plan.go":           "reads an event, which may come through a pipe",
 	"internal/terminal/confirm.go":     "opens the terminal, which is a device",
 	"internal/decisions/file.go":       "appends to a log that a person names, which may be a pipe or a device",
+	"internal/git/worktree.go":         "makes a file for one process, which it removes",
 	"internal/hooks/envfile.go":        "makes a file for one process, which it removes",
 	"internal/hooks/process/detach.go": "makes a file for one process, which it removes",
 }

@@ -22,17 +22,18 @@ type decision struct {
 
 	// What is missing, if the update is not decided. With it, the decision is taken again
 	// from the state of that time.
-	files  []lookup       // look for these files
-	check  *run           // run this command
-	source *state.Current // read the file whose lines this step is done for
-	wait   bool           // try again after other calls have changed the list
+	files   []lookup       // look for these files
+	check   *run           // run this command
+	source  *state.Current // read the file whose lines this step is done for
+	content bool           // find out on what the completion stands
+	wait    bool           // try again after other calls have changed the list
 
 	// claim has the steps that this update is about to complete, for other calls to know.
 	claim []int64
 }
 
 func (d decision) decided() bool {
-	return len(d.files) == 0 && d.check == nil && d.source == nil && !d.wait
+	return len(d.files) == 0 && d.check == nil && d.source == nil && !d.content && !d.wait
 }
 
 // run is a command of a gate.
@@ -351,7 +352,8 @@ func (c *call) running(s *state.State, target *state.Current) (v Verdict) {
 func (c *call) seenLine(s *state.State, b *state.Current, v Verdict) state.Evidence {
 	e := state.Evidence{Time: s.Time, Step: b.ID, From: workflow.Completed, To: workflow.Completed, Verdict: state.Allow,
 		Why: "it was completed in another way, and its gates hold", Check: v.Check, By: c.seenBy(c.update, v), Tree: c.tree(b),
-		Unchanged: v.unchanged, Watched: v.watched, Gaps: append([]state.Gap{state.Otherwise}, v.gaps...)}
+		Unchanged: v.unchanged, Watched: v.watched, Gaps: append([]state.Gap{state.Otherwise}, v.gaps...),
+		Content: c.content(b)}
 	if !v.Allowed() {
 		e.Verdict, e.Why, e.Gate = state.Deny, v.Why, v.gate
 	}
@@ -374,6 +376,7 @@ func (c *call) finalDecision(s *state.State, target *state.Current, v Verdict, l
 		Time: s.Time, Step: target.ID, From: target.Status, To: c.update.Status, Verdict: v.Decision,
 		Why: v.Why, Note: c.update.Note, Agent: c.update.Agent, Check: v.Check, By: c.by(c.update, v), Use: c.update.Use, Tree: c.tree(target),
 		Unchanged: v.unchanged, Watched: v.watched, Question: v.question, Gaps: v.gaps,
+		Content: c.content(target),
 	}
 	if v.declined {
 		e.Verdict = state.Declined

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/facts"
+	"github.com/fsmtx/fsmtx/internal/git"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
@@ -83,13 +84,17 @@ type call struct {
 	begun      time.Time
 	unattended bool // the client cannot ask a person at this event
 
-	facts    map[factKey]fact
-	lists    map[string]string // see digestLists; as they were when a gate was last evaluated
-	watch    map[string]string // see watchedNow
-	claimed  bool              // there are pending records of this call
-	lockless bool              // the lock could not be had a moment ago
-	asks     bool              // see Question
-	seen     []state.Evidence  // lines of earlier rounds, of which nobody is told yet
+	facts map[factKey]fact
+	lists map[string]string // see digestLists; as they were when a gate was last evaluated
+	watch map[string]string // see watchedNow
+
+	stood    *git.Content           // on what a completion without a command stands; see content
+	looked   bool                   // stood was found out, or nobody asks for it
+	ranOn    map[int64]*git.Content // on what the commands of steps ran, by the number of the step
+	claimed  bool                   // there are pending records of this call
+	lockless bool                   // the lock could not be had a moment ago
+	asks     bool                   // see Question
+	seen     []state.Evidence       // lines of earlier rounds, of which nobody is told yet
 }
 
 // Update decides an update, and records the decision. An update that is not about a step
@@ -187,7 +192,8 @@ func (f *Frame) begin(ctx context.Context, u Update) (*call, Verdict) {
 			return nil, f.repaired(ctx, r.Steps)
 		}
 	}
-	c := &call{Frame: f, id: state.NewCallID(), update: u, steps: r.Steps, target: target, begun: f.Began, facts: map[factKey]fact{}}
+	c := &call{Frame: f, id: state.NewCallID(), update: u, steps: r.Steps, target: target, begun: f.Began, facts: map[factKey]fact{},
+		ranOn: map[int64]*git.Content{}}
 	if c.begun.IsZero() {
 		c.begun = time.Now()
 	}
@@ -230,6 +236,7 @@ func blockedAnew(all state.RecordedSteps, u Update) *state.RecordedStep {
 // run decides the update in rounds.
 func (c *call) run(ctx context.Context) Verdict {
 	c.watch = c.watchedNow(ctx)
+	c.looked = c.update.Status != workflow.Completed || !state.HasPolicy(c.workplace(c.target.Workflow).dir)
 	for {
 		d, v := c.round(ctx)
 		switch {
@@ -239,6 +246,8 @@ func (c *call) run(ctx context.Context) Verdict {
 			c.await(ctx)
 		case d.source != nil:
 			c.readLines(ctx, d.source)
+		case d.content:
+			c.stood, c.looked = c.contentNow(ctx, c.workplace(c.target.Workflow).dir), true
 		case d.check != nil:
 			c.check(ctx, d.check)
 			ctx = context.WithoutCancel(ctx) // an interrupted check is recorded, too
@@ -441,8 +450,10 @@ func (c *call) check(ctx context.Context, b *run) {
 		c.facts[factKey{b.step.ID, b.kind}] = f
 		return
 	}
+	before := c.contentNow(ctx, f.dir)
 	r := c.runCheck(ctx, b, f.dir)
 	f.result = &r
+	c.ran(ctx, b.step, f.dir, before)
 	for key, known := range c.facts {
 		if known.result == nil {
 			delete(c.facts, key)

@@ -20,6 +20,8 @@ func (c *call) decideEnd(s *state.State, target *state.Current, lines []state.Ev
 	case !e.missing.decided():
 		e.missing.lines, e.missing.claim = lines, []int64{target.ID}
 		return e.missing
+	case (ok && !state.IsBack(tr) || !ok && e.verdict.Decision == state.Ask) && c.content(target) == nil && !c.looked:
+		return decision{lines: lines, claim: []int64{target.ID}, content: true}
 	case !ok && e.verdict.Decision == state.Ask:
 		e.verdict.Outcome = outcomeToSay(target, tr.Outcome)
 		d := c.finalDecision(s, target, e.verdict, lines)

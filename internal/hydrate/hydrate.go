@@ -12,6 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/gates"
+	"github.com/fsmtx/fsmtx/internal/git"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -101,6 +102,7 @@ type Hydration struct {
 	spec       *fsmspec.Spec
 	dir        string            // project directory
 	files      map[string]string // digests of what it has of the files that steps produce
+	content    *git.Content      // on what the workflow begins
 	result     Result
 	flat       bool        // see Options
 	fromClient func() bool // see Options; if the agent started the hook, only the agent reads its output
@@ -187,7 +189,7 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 			return h.result, err
 		}
 	}
-	h.files = gates.FilesOf(ctx, h.dir, h.spec.Tasks())
+	h.files, h.content = gates.FilesOf(ctx, h.dir, h.spec.Tasks()), state.ContentNow(ctx, h.dir, "")
 	r := h.request
 	label := tasks.Label{Invocation: r.Invocation, By: r.By, Command: r.Command, Spec: h.result.Spec, Session: r.Session}
 	h.list.Record = h.record

@@ -25,7 +25,7 @@ describes it, and what a signature means.
 
 SKILL names the workflow; by default it is the last one that has ended. The session is found as by
 "fsmtx status". Commit the work first: uncommitted changes are refused, unless --tree takes the
-digest of the files as they are.
+digest of the files as they are. What git was told not to look at is refused, too.
 
 --key is a private key, or a public one (.pub) whose private half ssh-agent holds, of the type
 ed25519 or ecdsa; by default git's user.signingkey. The statement goes to standard output, to a
@@ -80,19 +80,19 @@ func (f attestFlags) run(ctx context.Context, s terminal.Streams, skill string) 
 	if err != nil {
 		return err
 	}
-	state, run, err := f.choose(list.Dir, runs, skill)
+	of, run, err := f.choose(list.Dir, runs, skill)
 	if err != nil {
 		return err
 	}
-	at := place{}
-	if at.repository, err = openRepository(ctx, state.Run().Dir); err != nil {
+	at := place{store: state.ObjectsOf(list.Dir)}
+	if at.repository, err = openRepository(ctx, of.Run().Dir); err != nil {
 		return err
 	}
 	subject, err := f.subject(ctx, &at)
 	if err != nil {
 		return err
 	}
-	files, err := at.bind(ctx, &run, state)
+	files, err := at.bind(ctx, &run, of)
 	if err != nil {
 		return err
 	}
@@ -122,15 +122,23 @@ func (f attestFlags) choose(dir string, runs []*state.State, skill string) (*sta
 
 // subject returns what the statement is about.
 func (f attestFlags) subject(ctx context.Context, at *place) (Subject, error) {
+	hidden, err := at.Hidden(ctx)
+	if err != nil {
+		return Subject{}, err
+	}
+	if len(hidden) > 0 {
+		return Subject{}, command.Fail(command.ExitNo, fmt.Errorf("git does not look at all of the work tree: %s", words(hidden)),
+			"git update-index --no-assume-unchanged and --no-skip-worktree FILE, git sparse-checkout disable; commit in submodules")
+	}
 	if f.tree {
-		id, err := at.currentTree(ctx)
-		return treeSubject(id), err
+		at.tree, err = at.Tree(ctx, at.store)
+		return treeSubject(at.tree), err
 	}
 	id, err := at.repository.commit(ctx, "HEAD")
 	if err != nil {
-		return Subject{}, command.Fail(command.ExitNo, fmt.Errorf("%s has no commit", at.dir), "commit the work first; or --tree")
+		return Subject{}, command.Fail(command.ExitNo, fmt.Errorf("%s has no commit", at.Dir), "commit the work first; or --tree")
 	}
-	changed, err := at.dirty(ctx)
+	changed, err := at.Dirty(ctx)
 	if err != nil {
 		return Subject{}, err
 	}
@@ -139,13 +147,14 @@ func (f attestFlags) subject(ctx context.Context, at *place) (Subject, error) {
 			"commit the changes, or ignore them (.gitignore); or --tree takes the digest of the files as they are")
 	}
 	at.head = id
-	return commitSubject(id), nil
+	at.tree, err = at.treeOf(ctx, id)
+	return commitSubject(id), err
 }
 
 // warn says what verify will not accept.
 func (f attestFlags) warn(ctx context.Context, s terminal.Streams, at place, r Run) {
 	if r.FSM.Path == "" {
-		s.Errorf("the fsm.json of %s is not in the repository %s, so fsmtx verify will not accept the statement", r.Skill, at.dir)
+		s.Errorf("the fsm.json of %s is not in the repository %s, so fsmtx verify will not accept the statement", r.Skill, at.Dir)
 	} else if at.head != "" {
 		if sum, err := at.digest(ctx, at.head, r.FSM.Path); err != nil || sum != r.FSM.SHA256 {
 			s.Errorf("%s is not in the commit as the run had it, so fsmtx verify will not accept the statement", r.FSM.Path)

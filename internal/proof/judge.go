@@ -58,7 +58,8 @@ func (j judge) of(ctx context.Context, file string, data []byte) (v verdict, err
 	}
 	v.Skill, v.project = s.Predicate.Skill, s.Predicate.Project
 	v.Problems = append(v.Problems, j.policy.judge(s.Predicate, j.now)...)
-	for _, look := range []func(context.Context, Statement) (problems, notes []string, err error){j.subject, j.workflow, j.produced} {
+	for _, look := range []func(context.Context, Statement) (problems, notes []string, err error){j.subject, j.workflow, j.content,
+		j.produced} {
 		problems, notes, err := look(ctx, s)
 		if err != nil {
 			return v, err
@@ -107,7 +108,8 @@ func (j judge) workflow(ctx context.Context, s Statement) (problems, notes []str
 			return nil, nil, err
 		}
 		if len(all) > 1 {
-			problems = append(problems, fmt.Sprintf("the commit has several workflows %s (%s), so the policy has to name one: {\"workflow\": %q, \"paths\": …}",
+			problems = append(problems, fmt.Sprintf("the commit has several workflows %s (%s), so the policy has to name one: "+
+				"{\"workflow\": %q, \"paths\": …}",
 				r.Skill, words(all), all[0]))
 		}
 	}
@@ -194,7 +196,8 @@ func (j judge) missing(ctx context.Context, found []verdict) (all []verdict, err
 		}
 		text := fmt.Sprintf("no statement of %s holds, which %s needs by the policy", skill, strings.TrimSpace(left[0]))
 		if len(others) > 0 {
-			text += fmt.Sprintf(": those that hold are of runs in %s; \"project\" in the policy says in which one a run counts for all", words(others))
+			text += fmt.Sprintf(": those that hold are of runs in %s; "+
+				"\"project\" in the policy says in which one a run counts for all", words(others))
 		}
 		all = append(all, verdict{Skill: skill, Notes: []string{}, Problems: []string{text}})
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/ssh"
+
+	"github.com/fsmtx/fsmtx/internal/git"
 )
 
 // testRepository is a repository with a commit.
@@ -31,7 +33,7 @@ func aRepository(t *testing.T) testRepository {
 	}
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	r := testRepository{repository{dir: t.TempDir(), sub: "."}, t}
+	r := testRepository{repository{git.Repository{Dir: t.TempDir(), Sub: "."}}, t}
 	r.git("init", "-q", "-b", "main")
 	r.git("config", "user.name", "Ada")
 	r.git("config", "user.email", "ada@example.org")
@@ -44,7 +46,7 @@ func aRepository(t *testing.T) testRepository {
 func (r testRepository) git(args ...string) string {
 	r.t.Helper()
 	c := exec.Command("git", args...)
-	c.Dir = r.dir
+	c.Dir = r.Dir
 	out, err := c.CombinedOutput()
 	require.NoError(r.t, err, string(out))
 	return strings.TrimSpace(string(out))
@@ -52,7 +54,7 @@ func (r testRepository) git(args ...string) string {
 
 func (r testRepository) put(name, text string) {
 	r.t.Helper()
-	file := filepath.Join(r.dir, name)
+	file := filepath.Join(r.Dir, name)
 	require.NoError(r.t, os.MkdirAll(filepath.Dir(file), 0o755))
 	require.NoError(r.t, os.WriteFile(file, []byte(text), 0o644))
 }
@@ -100,6 +102,23 @@ func about(commit string, change ...func(*Statement)) Statement {
 	return s
 }
 
+// stands lets the checks of a statement stand on what it is about.
+func stands(r testRepository, s *Statement) {
+	tree := s.Subject[0].Digest.Tree
+	if id := s.Subject[0].Digest.Commit; id != "" {
+		if tree = strings.Repeat("b", 40); r.has(r.t.Context(), id) {
+			tree = r.git("rev-parse", id+"^{tree}")
+		}
+	}
+	for i := range s.Predicate.Steps {
+		for k := range s.Predicate.Steps[i].Decisions {
+			if d := &s.Predicate.Steps[i].Decisions[k]; d.Check != nil {
+				d.Content = &Content{Trees: []string{tree}}
+			}
+		}
+	}
+}
+
 // TestWhatHoldsAndWhatDoesNot: each row changes one thing of what holds.
 func TestWhatHoldsAndWhatDoesNot(t *testing.T) {
 	signer := signerOf(t, newEd25519(t))
@@ -144,7 +163,8 @@ func TestWhatHoldsAndWhatDoesNot(t *testing.T) {
 		"a terminal that the agent could have opened": {"", run(func(r *Run) {
 			r.Overrides = []Override{{Time: someTime, Kind: isYoung, Step: 2, Subject: "Sign", Because: "pts/5"}}
 		}), []string{`young: a person's word on step "Sign"`}, nil},
-		"a yes in a terminal": {"", run(func(r *Run) { r.Steps[1].Decisions = []Decision{{Time: someTime, Answer: "yes", How: "terminal"}} }), nil, nil},
+		"a yes in a terminal": {"", run(func(r *Run) { r.Steps[1].Decisions = []Decision{{Time: someTime, Answer: "yes", How: "terminal"}} }),
+			nil, nil},
 		"a yes in a terminal, where the policy wants a question": {`{"policy": 1, "approvals": "question"}`,
 			run(func(r *Run) { r.Steps[1].Decisions = []Decision{{Time: someTime, Answer: "yes", How: "terminal"}} }),
 			[]string{`step "Sign" was answered in a terminal at 2026-11-28T12:00:00Z, and the policy wants a question of the client`}, nil},
@@ -202,12 +222,14 @@ func TestWhatHoldsAndWhatDoesNot(t *testing.T) {
 			[]string{"the commit does not have the workflow's file, skills"}, nil},
 		"a workflow at another path": {`{"policy": 1, "skills": {"release": {"workflow": "other/release/fsm.json", "paths": ["x"]}}}`, nil,
 			[]string{`the run was by the workflow "skills/release/fsm.json", and the policy wants other/release/fsm.json`}, nil},
-		"a workflow at the path of the policy": {`{"policy": 1, "skills": {"release": {"workflow": "skills/release/fsm.json", "paths": ["x"]}}}`, nil, nil, nil},
+		"a workflow at the path of the policy": {`{"policy": 1, "skills": {"release": {"workflow": "skills/release/fsm.json", "paths": ["x"]}}}`,
+			nil, nil, nil},
 		"a workflow of which the commit has two": {"", func(w world) func(*Statement) {
 			w.r.put("a/release/fsm.json", "[]")
 			w.j.commit = w.r.commitAll()
 			return func(s *Statement) { s.Subject[0].Digest.Commit = w.j.commit }
-		}, []string{`the commit has several workflows release (a/release/fsm.json, skills/release/fsm.json), so the policy has to name one`}, nil},
+		}, []string{`the commit has several workflows release (a/release/fsm.json, skills/release/fsm.json), so the policy has to name one`},
+			nil},
 		"a workflow in a folder that ends alike": {"", func(w world) func(*Statement) {
 			w.r.put("a/prerelease/fsm.json", "[]")
 			w.j.commit = w.r.commitAll()
@@ -240,8 +262,8 @@ func TestWhatHoldsAndWhatDoesNot(t *testing.T) {
 			return func(s *Statement) { s.Subject[1].Name = "dist/other.md" }
 		}, nil, []string{"dist/other.md was not compared: the commit does not have it"}},
 		"a link": {`{"policy": 1, "ignore": ["dist/*"]}`, func(w world) func(*Statement) {
-			require.NoError(w.r.t, os.Remove(filepath.Join(w.r.dir, "dist/notes.md")))
-			require.NoError(w.r.t, os.Symlink("../README", filepath.Join(w.r.dir, "dist/notes.md")))
+			require.NoError(w.r.t, os.Remove(filepath.Join(w.r.Dir, "dist/notes.md")))
+			require.NoError(w.r.t, os.Symlink("../README", filepath.Join(w.r.Dir, "dist/notes.md")))
 			w.j.commit = w.r.commitAll()
 			return nil
 		}, nil, []string{"dist/notes.md was not compared: it is a link or a submodule in the commit"}},
@@ -274,6 +296,7 @@ func TestWhatHoldsAndWhatDoesNot(t *testing.T) {
 					change(&s)
 				}
 			}
+			stands(r, &s)
 			v, err := w.j.of(t.Context(), "release.json", sealed(t, s, signer))
 			require.NoError(t, err)
 			require.Equal(t, len(c.want) == 0, v.Holds, v.Problems)
@@ -378,19 +401,19 @@ func TestNothingThatARepositoryNamesIsRun(t *testing.T) {
 		r.git("config", name, program)
 	}
 	for _, hook := range []string{"post-checkout", "pre-commit", "reference-transaction", "post-index-change"} {
-		require.NoError(t, os.MkdirAll(filepath.Join(r.dir, ".git/hooks"), 0o755))
-		require.NoError(t, os.Symlink(program, filepath.Join(r.dir, ".git/hooks", hook)))
+		require.NoError(t, os.MkdirAll(filepath.Join(r.Dir, ".git/hooks"), 0o755))
+		require.NoError(t, os.Symlink(program, filepath.Join(r.Dir, ".git/hooks", hook)))
 	}
 	before := r.git("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "rev-parse", "HEAD")
 	r.put(".gitattributes", "* diff=x\n")
 	r.put("dist/notes.md", "other")
-	_, err := r.dirty(t.Context())
+	_, err := r.Dirty(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, r.addNote(t.Context(), before, "1", []byte("x\n")))
 	notes, err := r.notes(t.Context(), before)
 	require.NoError(t, err)
 	require.Equal(t, [][]byte{[]byte("x\n")}, notes)
-	tree, err := r.currentTree(t.Context())
+	tree, err := r.Tree(t.Context(), "")
 	require.NoError(t, err)
 	names, err := r.changed(t.Context(), before, before+"^{tree}")
 	require.NoError(t, err)
@@ -414,32 +437,31 @@ func TestAReplacedCommitIsNotBelieved(t *testing.T) {
 
 func TestPoliciesThatAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		`{}`:                                   "this is empty",
-		`{"ignore": ["a"]}`:                    `"policy" is 0, want 1`,
-		`{"policy": 2}`:                        `"policy" is 2, want 1`,
-		`{"policy": 1, "ingore": ["x"]}`:       `1:15: unknown member "ingore"`,
-		`{"policy": 1, "policy": 1}`:           "duplicate",
-		`{"policy": 1, "skills": {"a": [""]}}`: "this text is blank",
-		"{\"policy\": 1,\n\"ignore\": [\"[0-9].md\"]}": `2: "[0-9].md": [0-9] stands for these characters themselves: ` +
-			`write ? for any character`,
-		`{"policy": 1, "ignore": ["{a,b}"]}`:                                           `1: "{a,b}": braces are not expanded: list each pattern`,
-		`{"policy": 1, "ignore": ["!a"]}`:                                              `1: "!a": a pattern cannot be negated: list what is wanted`,
-		`{"policy": 1, "skills": {"a": ["docs/"]}}`:                                    `1: "docs/": this is a directory: write docs/** for what is in it`,
-		`{"policy": 1, "skills": {"a": ["docs/**.md"]}}`:                               `1: "docs/**.md": ** has to stand alone between slashes, as in docs/**/*.md`,
-		`{"policy": 1, "skills": {"a": ["/docs/x"]}}`:                                  `1: "/docs/x": want a path relative to the project's directory`,
-		`{"policy": 1, "ignore": ["docs/* "]}`:                                         `"docs/* " begins or ends with white space`,
-		`{"policy": 1, "ignore": []}`:                                                  "1:26: this is empty",
-		`{"policy": 1, "skills": {}}`:                                                  "this is empty",
-		`{"policy": 1, "skills": {"a": []}}`:                                           "this is empty",
-		`{"policy": 1, "signers": []}`:                                                 "this is empty",
-		`{"policy": 1, "skills": {"a": null}}`:                                         "1:31: null says nothing: leave the member out",
-		`{"policy": 1, "maxAge": null}`:                                                "null says nothing",
-		`{"policy": null}`:                                                             "null says nothing",
-		`{"policy": 1, "skills": {"": ["x"]}}`:                                         "this text is blank",
-		`{"policy": 1, "signers": [" "]}`:                                              "this text is blank",
-		`{"policy": 1, "skills": {"a": "x"}}`:                                          "1:",
-		`{"policy": 1, "skills": {"a": {"path": ["x"]}}}`:                              `unknown member "path"`,
-		`{"policy": 1, "skills": {"a": {"workflow": "x/fsm.json"}}}`:                   `an entry has no "paths"`,
+		`{}`:                                                         "this is empty",
+		`{"ignore": ["a"]}`:                                          `"policy" is 0, want 1`,
+		`{"policy": 2}`:                                              `"policy" is 2, want 1`,
+		`{"policy": 1, "ingore": ["x"]}`:                             `1:15: unknown member "ingore"`,
+		`{"policy": 1, "policy": 1}`:                                 "duplicate",
+		`{"policy": 1, "skills": {"a": [""]}}`:                       "this text is blank",
+		"{\"policy\": 1,\n\"ignore\": [\"[0-9].md\"]}":               `2: "[0-9].md": [0-9] stands for these characters themselves`,
+		`{"policy": 1, "ignore": ["{a,b}"]}`:                         `1: "{a,b}": braces are not expanded: list each pattern`,
+		`{"policy": 1, "ignore": ["!a"]}`:                            `1: "!a": a pattern cannot be negated: list what is wanted`,
+		`{"policy": 1, "skills": {"a": ["docs/"]}}`:                  `1: "docs/": this is a directory: write docs/** for what is in it`,
+		`{"policy": 1, "skills": {"a": ["docs/**.md"]}}`:             `1: "docs/**.md": ** has to stand alone between slashes`,
+		`{"policy": 1, "skills": {"a": ["/docs/x"]}}`:                `1: "/docs/x": want a path relative to the project's directory`,
+		`{"policy": 1, "ignore": ["docs/* "]}`:                       `"docs/* " begins or ends with white space`,
+		`{"policy": 1, "ignore": []}`:                                "1:26: this is empty",
+		`{"policy": 1, "skills": {}}`:                                "this is empty",
+		`{"policy": 1, "skills": {"a": []}}`:                         "this is empty",
+		`{"policy": 1, "signers": []}`:                               "this is empty",
+		`{"policy": 1, "skills": {"a": null}}`:                       "1:31: null says nothing: leave the member out",
+		`{"policy": 1, "maxAge": null}`:                              "null says nothing",
+		`{"policy": null}`:                                           "null says nothing",
+		`{"policy": 1, "skills": {"": ["x"]}}`:                       "this text is blank",
+		`{"policy": 1, "signers": [" "]}`:                            "this text is blank",
+		`{"policy": 1, "skills": {"a": "x"}}`:                        "1:",
+		`{"policy": 1, "skills": {"a": {"path": ["x"]}}}`:            `unknown member "path"`,
+		`{"policy": 1, "skills": {"a": {"workflow": "x/fsm.json"}}}`: `an entry has no "paths"`,
 		`{"policy": 1, "skills": {"a": {"workflow": "./x/fsm.json", "paths": ["x"]}}}`: "written as git writes them",
 		`{"policy": 1, "skills": {"a": {"project": "../x", "paths": ["x"]}}}`:          "written as git writes them",
 		`{"policy": 1, "skills": {"a": {"after": ["{a}"], "paths": ["x"]}}}`:           "braces are not expanded",

@@ -39,7 +39,7 @@ type policy struct {
 // demand is what a change of some paths needs: a statement of a skill.
 type demand struct {
 	Workflow string   `json:"workflow"` // path of its fsm.json in the repository; empty for the only one of that name
-	Project  string   `json:"project"`  // the directory in which a run counts for all Paths; empty for each run the directory that it was in
+	Project  string   `json:"project"`  // the directory in which a run counts for all Paths; if empty, a run counts for those in its own
 	Paths    []string `json:"paths"`    // patterns
 	standing
 }
@@ -142,7 +142,8 @@ func parsePolicy(data []byte) (p policy, err error) {
 	lists := [][]string{p.Ignore}
 	for skill, d := range p.Skills {
 		if d.Workflow != "" && !isPath(d.Workflow) || d.Project != "" && !isPath(d.Project) {
-			return policy{}, fmt.Errorf("\"skills\": %q: want paths from the top of the repository, written as git writes them: skills/release/fsm.json", skill)
+			return policy{}, fmt.Errorf("\"skills\": %q: want paths from the top of the repository, "+
+				"written as git writes them: skills/release/fsm.json", skill)
 		}
 		lists = append(lists, d.Paths)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/internal/facts"
+	"github.com/fsmtx/fsmtx/internal/git"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -30,7 +31,7 @@ func Of(s *state.State, dir string) Run {
 	w := s.Run()
 	o := recorder{state: s, rounds: map[int64]int{}, steps: map[int64]*Step{}}
 	r := Run{Skill: w.Command, Project: ".", FSM: File{SHA256: w.SHA256}, Fsmtx: programs.GetBuild().Version,
-		Agent: agentOf(w.Client), Began: s.Began(), Steps: []Step{}, Overrides: []Override{}, Unenforced: []Span{}}
+		Agent: agentOf(w.Client), Began: s.Began(), Content: contentOf(w.Content), Steps: []Step{}, Overrides: []Override{}, Unenforced: []Span{}}
 	way := append(slices.Clone(w.Before), workflow.From{List: dir, Session: w.Session, Client: w.Client, Root: w.Steps[0].ID})
 	for began, i := r.Began, 0; len(way) > 1 && i < len(way); i++ {
 		was := way[i]
@@ -114,7 +115,8 @@ func (o *recorder) decisions(r *Run) {
 	r.Evidence.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	for _, c := range o.state.Steps {
 		if o.state.Otherwise(c) != "" { // no event has seen it yet
-			r.Unenforced = append(r.Unenforced, Span{o.last, o.state.Time, state.Evidence{Gaps: []state.Gap{state.Otherwise}}.NotEnforced(o.steps[c.ID].Subject)})
+			r.Unenforced = append(r.Unenforced, Span{o.last, o.state.Time,
+				state.Evidence{Gaps: []state.Gap{state.Otherwise}}.NotEnforced(o.steps[c.ID].Subject)})
 		}
 	}
 	if slices.ContainsFunc(o.state.Troubles, func(err error) bool { return !errors.Is(err, state.ErrMissing) }) {
@@ -145,8 +147,9 @@ func (o *recorder) add(r *Run, s *Step, e state.Evidence) {
 		r.Unenforced = append(r.Unenforced, Span{o.last, e.Time, why})
 	}
 	d := Decision{Time: e.Time, Round: max(e.Round, o.rounds[s.ID]+1), To: e.To, Decision: string(e.Verdict), Times: e.Times,
-		Outcome: e.Outcome, Answer: e.Answer(), Who: string(e.By.Who), How: string(e.By.How), Question: e.Question, Reopens: e.Reopens, Skips: e.NotNeeded,
-		Same: e.Unchanged, Gate: string(e.Gate), Watched: e.Watched}
+		Outcome: e.Outcome, Answer: e.Answer(), Who: string(e.By.Who), How: string(e.By.How), Question: e.Question, Reopens: e.Reopens,
+		Skips: e.NotNeeded,
+		Same:  e.Unchanged, Gate: string(e.Gate), Watched: e.Watched}
 	if e.GonePast() == "" { // else it is the person's reason, which Overrides has
 		d.Why = e.Short()
 	}
@@ -156,6 +159,7 @@ func (o *recorder) add(r *Run, s *Step, e state.Evidence) {
 	if c := e.Check; c != nil {
 		d.Check = &Check{Run: c.Run, Exit: c.Exit, Seconds: c.Seconds, SHA256: c.SHA256, Bytes: c.Bytes}
 	}
+	d.Content = contentOf(e.Content)
 	if e.Tree != "" {
 		d.Tree = relative(o.state.Step(s.ID).Workflow.Dir, e.Tree)
 	}
@@ -191,6 +195,14 @@ func (o *recorder) times(s *Step, e state.Evidence) {
 	}
 }
 
+// contentOf returns what is on record of the content, without what depends on the subject.
+func contentOf(c *git.Content) *Content {
+	if c == nil {
+		return nil
+	}
+	return &Content{Head: c.Head, Trees: c.Trees, Unknown: c.Unknown}
+}
+
 // relative returns a path relative to a directory, with slashes; its last element if there is none.
 func relative(dir, name string) string {
 	if rel, err := filepath.Rel(dir, name); err == nil {
@@ -202,13 +214,43 @@ func relative(dir, name string) string {
 // place is where a run is in a repository.
 type place struct {
 	repository
-	head string // its commit
+	head  string // its commit
+	tree  string // that of the subject
+	store string // directory with objects that the repository may not have
+}
+
+// compare says in which paths the trees differ on which decisions stood.
+func (p place) compare(ctx context.Context, r *Run) {
+	known := map[string][]string{p.tree: {}}
+	for _, c := range r.contents() {
+		differs := map[string]bool{}
+		for _, id := range c.Trees {
+			names, ok := known[id]
+			if !ok {
+				var err error
+				if names, err = (repository{p.With(p.store)}).changed(ctx, id, p.tree); err != nil {
+					c.Trees, c.Unknown = nil, "the tree "+short(id)+" is not stored any more"
+					break
+				}
+				known[id] = names
+			}
+			for _, name := range names {
+				differs[name] = true
+			}
+		}
+		if c.Unknown == "" {
+			c.Differs = slices.Sorted(maps.Keys(differs))
+			c.More = max(0, len(c.Differs)-maxDiffers)
+			c.Differs = c.Differs[:len(c.Differs)-c.More]
+		}
+	}
 }
 
 // bind adds to a run what depends on the repository, and returns the files that its steps have produced.
 func (p place) bind(ctx context.Context, r *Run, s *state.State) ([]Subject, error) {
 	w := s.Run()
-	r.Project = p.sub
+	r.Project = p.Sub
+	p.compare(ctx, r)
 	r.FSM.Path = p.inside(w.Spec)
 	for _, n := range s.Workflows() {
 		if !n.Part && n.Parent != 0 {
@@ -221,7 +263,7 @@ func (p place) bind(ctx context.Context, r *Run, s *state.State) ([]Subject, err
 	}
 	var files []Subject
 	for _, name := range produced(ctx, s) {
-		sum, err := p.sum(ctx, path.Join(p.sub, name), filepath.Join(w.Dir, filepath.FromSlash(name)))
+		sum, err := p.sum(ctx, path.Join(p.Sub, name), filepath.Join(w.Dir, filepath.FromSlash(name)))
 		if errors.Is(err, errLink) {
 			continue
 		}
@@ -235,7 +277,7 @@ func (p place) bind(ctx context.Context, r *Run, s *state.State) ([]Subject, err
 
 // inside returns a path relative to the repository; empty if the file is not in it.
 func (p place) inside(file string) string {
-	rel, err := filepath.Rel(safefile.Resolve(p.dir), safefile.Resolve(file))
+	rel, err := filepath.Rel(safefile.Resolve(p.Dir), safefile.Resolve(file))
 	if err != nil || !filepath.IsLocal(rel) {
 		return ""
 	}

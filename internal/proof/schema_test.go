@@ -66,6 +66,12 @@ func fill(v reflect.Value) {
 			if strings.HasPrefix(v.Type().Field(i).Tag.Get("json"), "sha256") {
 				v.Field(i).SetString(strings.Repeat("d", 64))
 			}
+			switch id := strings.Repeat("a", 40); v.Type().Field(i).Name {
+			case "Head":
+				v.Field(i).SetString(id)
+			case "Trees":
+				v.Field(i).Set(reflect.ValueOf([]string{id}))
+			}
 		}
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))

@@ -57,8 +57,9 @@ type Run struct {
 	Fsmtx   string    `json:"fsmtx"` // its version
 	Agent   Agent     `json:"agent"`
 	Began   time.Time `json:"began"`
-	Ended   time.Time `json:"ended,omitzero"`  // zero if steps are open
-	Lists   []Place   `json:"lists,omitempty"` // in which it was, one after the other; none if it stayed in one
+	Ended   time.Time `json:"ended,omitzero"`   // zero if steps are open
+	Content *Content  `json:"content,omitzero"` // on what it began; none if that is not on record
+	Lists   []Place   `json:"lists,omitempty"`  // in which it was, one after the other; none if it stayed in one
 
 	Nested []Nested `json:"nested,omitempty"` // the workflows of other files under its steps
 
@@ -138,7 +139,20 @@ type Decision struct {
 	Skips    []int64        `json:"notNeeded,omitempty"`
 	Same     []string       `json:"unchanged,omitempty"` // files that it had to produce, and that were as before
 	Watched  *state.Watched `json:"watched,omitzero"`
+	Content  *Content       `json:"content,omitzero"` // on what it stood; none if that is not on record
 }
+
+// Content is on what a decision stood: the files of the work tree, from before its command ran to after it.
+type Content struct {
+	Head    string   `json:"head,omitzero"`     // the commit of the work tree; empty if there was none
+	Trees   []string `json:"trees,omitempty"`   // of the files as they were, those that differ, oldest first
+	Differs []string `json:"differs,omitempty"` // paths in which these trees differ from that of the subject, at most maxDiffers
+	More    int      `json:"more,omitzero"`     // how many others there are
+	Unknown string   `json:"unknown,omitzero"`  // why all this is not known
+}
+
+// maxDiffers limits Content.Differs.
+const maxDiffers = 100
 
 // Check is a command that was run.
 type Check struct {
@@ -236,7 +250,31 @@ func (s Statement) check() error {
 			return fmt.Errorf("%q is not a path in the repository", name)
 		}
 	}
+	for _, c := range s.Predicate.contents() {
+		ids := append([]string{}, c.Trees...)
+		if c.Head != "" {
+			ids = append(ids, c.Head)
+		}
+		if slices.ContainsFunc(ids, func(id string) bool { return !isObject(id) }) || (len(c.Trees) == 0) == (c.Unknown == "") {
+			return fmt.Errorf("on what a decision stood is neither trees nor unknown")
+		}
+	}
 	return nil
+}
+
+// contents returns on what the run began, and on what each decision stood.
+func (r Run) contents() (all []*Content) {
+	if r.Content != nil {
+		all = append(all, r.Content)
+	}
+	for _, s := range r.Steps {
+		for _, d := range s.Decisions {
+			if d.Content != nil {
+				all = append(all, d.Content)
+			}
+		}
+	}
+	return all
 }
 
 // workflows returns the workflow of the run and those under its steps.

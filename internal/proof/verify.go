@@ -25,8 +25,9 @@ import (
 const verifyLong = `Verify checks statements that "fsmtx attest" has written: that an allowed signer has signed it and that
 it was not changed since; that it is about this commit, or about one before it from which only paths
 differ that the policy ignores; that the commit has this workflow; that every step is done, none was
-gone past, and the steps were enforced all the time; and the files that steps produced, as far as the
-commit has them. It needs no network and nothing that the run has left on its machine.
+gone past, and the steps were enforced all the time; that the last check passed on the content of this
+commit; and the files that steps produced,
+	as far as the commit has them. It needs no network and nothing that the run has left on its machine.
 
 --allowed-signers is a file as ssh-keygen reads it, by default git's gpg.ssh.allowedSignersFile. --policy
 says what may be otherwise, and which skills a change needs. Both are read from the branch of
@@ -163,11 +164,11 @@ const maxRead = 4 << 20
 // trusted reads a file that says what has to hold: from the branch of --from if it is a file of the repository. It refuses one
 // that the commit has, and one to which links of the repository may lead.
 func (f verifyFlags) trusted(ctx context.Context, j judge, name string) ([]byte, error) {
-	top, file, inside := safefile.Resolve(j.in.dir), name, ""
+	top, file, inside := safefile.Resolve(j.in.Dir), name, ""
 	if filepath.IsAbs(name) {
 		inside, _ = filepath.Rel(top, filepath.Join(safefile.Resolve(filepath.Dir(name)), filepath.Base(name)))
 	} else {
-		inside = filepath.Join(j.in.sub, name)
+		inside = filepath.Join(j.in.Sub, name)
 		file = filepath.Join(top, inside)
 	}
 	if !filepath.IsLocal(inside) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/fsmtx/fsmtx/internal/git"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/workflow"
@@ -53,6 +54,7 @@ type Evidence struct {
 	Unchanged []string          `json:"unchanged,omitempty"` // files that the step produces, and that are as they were
 	Gaps      []Gap             `json:"notEnforced,omitempty"`
 	Watched   *Watched          `json:"watched,omitempty"` // with a check that passed and that names the files on which it stands
+	Content   *git.Content      `json:"content,omitempty"` // on what it stood, where somebody may ask; see ContentNow
 
 	// Of a call that belongs to the step. Such lines are in State.Calls.
 	Rule   string `json:"rule,omitzero"`   // the permission rule that covers the call

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/git"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -65,6 +66,8 @@ type Workflow struct {
 
 	// digests of what was there of the files that its steps produce, and on which their checks stand; see FilesOf
 	Files map[string]string `json:"files,omitempty"`
+
+	Content *git.Content `json:"content,omitempty"` // on what it began; nil if the repository had no policy
 
 	Definition map[string]string `json:"definition,omitempty"` // see Definition
 	Changed    string            `json:"changed,omitzero"`     // in what the definition has changed without a word to the person
