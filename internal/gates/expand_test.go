@@ -318,20 +318,16 @@ func TestGoneCopies(t *testing.T) {
 	assert.Equal(t, []string{"1 List: completed", "2 Migrate: completed <1 5 7"}, strings.Split(l.all(), "\n")[:2])
 }
 
-// TestUndoneExpansion: after fsmtx undo the next start reads the lines again.
+// TestUndoneExpansion: the tasks for the lines are a part of the call of the skill, and are taken back with it alone.
 func TestUndoneExpansion(t *testing.T) {
 	l := migrating(t, "a")
 	l.begin(2)
+	before := l.all()
 	labels, err := l.List.Labels(t.Context())
 	require.NoError(t, err)
 	_, err = l.List.Undo(t.Context(), labels[len(labels)-1].ID, false)
-	require.NoError(t, err)
-	_, ok := l.state().Expansion(l.state().Step(2))
-	assert.False(t, ok)
-	assert.Equal(t, "1 List: completed\n2 Migrate: in_progress <1 5\n3 Look: pending <2", l.all())
-	l.write("packages.txt", "c")
-	assert.Contains(t, l.denies(2, completed), `#6 "Change c"`)
-	assert.Equal(t, ids(6), ready(l.state()))
+	require.ErrorContains(t, err, "it is a part of another change")
+	assert.Equal(t, before, l.all())
 }
 
 // TestAnExpansionIsRedone: wherever a crash comes after the line of evidence, the next event
