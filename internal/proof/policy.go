@@ -295,9 +295,9 @@ func (p policy) judge(r Run, now time.Time) (lines []string) {
 }
 
 func (p policy) judgeStep(s Step, r Run) (lines []string) {
-	switch s.State {
-	case isDone, notNeeded:
-	case isSkipped:
+	switch {
+	case s.Earlier, s.State == isDone, s.State == notNeeded:
+	case s.State == isSkipped:
 		overruled := slices.ContainsFunc(r.Overrides, func(o Override) bool { return o.Step == s.ID })
 		if !overruled && !p.Overrides.allow("skip", s.Subject) {
 			lines = append(lines, fmt.Sprintf("step %q was skipped", s.Subject))

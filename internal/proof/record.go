@@ -49,7 +49,7 @@ func Of(s *state.State, dir string) Run {
 	for _, id := range o.order {
 		s := o.steps[id]
 		if s.State == isOpen || s.State == isGone {
-			open, s.Ended = open || s.State == isOpen, time.Time{}
+			open, s.Ended = open || s.State == isOpen && !s.Earlier, time.Time{}
 		}
 		if s.Ended.After(ended) {
 			ended = s.Ended
@@ -81,7 +81,8 @@ type recorder struct {
 }
 
 func (o *recorder) step(c *state.Current, w *workflow.Workflow) *Step {
-	s := &Step{ID: c.ID, Subject: cmp.Or(c.Template, &c.Step).Subject, Outcome: c.Outcome, Rounds: c.Round, Decisions: []Decision{}}
+	s := &Step{ID: c.ID, Subject: cmp.Or(c.Template, &c.Step).Subject, Outcome: c.Outcome, Rounds: c.Round, Earlier: o.state.IsEarlier(c),
+		Decisions: []Decision{}}
 	if c.Workflow.Command != w.Command {
 		s.Skill = c.Workflow.Command
 	}

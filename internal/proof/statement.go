@@ -105,6 +105,7 @@ type Step struct {
 	State     string     `json:"state"`          // one of the states below
 	Outcome   string     `json:"outcome,omitzero"`
 	Rounds    int        `json:"rounds"`
+	Earlier   bool       `json:"earlier,omitzero"` // others have come in its place; see state.State.IsEarlier
 	Began     time.Time  `json:"began,omitzero"`
 	Ended     time.Time  `json:"ended,omitzero"`
 	Decisions []Decision `json:"decisions"`

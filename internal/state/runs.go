@@ -39,7 +39,7 @@ func Runs(ctx context.Context, dir string) (all []*State, err error) {
 		if err != nil {
 			return nil, err
 		}
-		s.Left = r.replaced[w]
+		s.Left, s.replaced = r.replaced[w], r.replaced
 		if s.Run() == w { // else copies of its steps are not on record any more
 			all = append(all, s)
 		}

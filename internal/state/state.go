@@ -29,6 +29,8 @@ type State struct {
 	whole *State                         // of the whole list, if this is the part of a session; nil if it is the whole
 	under map[int64][]*workflow.Workflow // those under a step, by its number
 
+	replaced map[*workflow.Workflow]bool // of a run: those whose tasks a later change has deleted
+
 	Left bool // of a run: another workflow has come in its place, so what is gone was open then
 
 	Interrupted bool // a change of the list was interrupted, or is under way

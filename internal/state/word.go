@@ -74,6 +74,24 @@ func (s *State) awaits(c *Current) bool {
 	return s.AwaitsPerson(c) || s.Undecided(c) && c.Status == workflow.InProgress
 }
 
+// IsEarlier reports whether others have come in the place of the step: it is a copy for a line of an earlier round, or of a skill that
+// was called anew under its step, or under such a one.
+func (s *State) IsEarlier(c *Current) bool {
+	if s.Left {
+		return s.isOutdated(c.Workflow)
+	}
+	for w := c.Workflow; ; {
+		p := s.Parent(w)
+		if p == nil {
+			return s.isOutdated(c.Workflow)
+		}
+		if s.replaced[w] {
+			return true
+		}
+		w = p.Workflow
+	}
+}
+
 // Count is how many steps are in which state. One that is gone counts as skipped.
 type Count struct {
 	Done, Skipped, NotNeeded, Open int
@@ -83,9 +101,12 @@ type Count struct {
 // Count counts the steps of the list.
 func (s *State) Count() Count { return s.CountOf(s.Steps) }
 
-// CountOf counts some of the steps.
+// CountOf counts some of the steps, without those of earlier rounds.
 func (s *State) CountOf(steps []*Current) (n Count) {
 	for _, c := range steps {
+		if s.IsEarlier(c) {
+			continue
+		}
 		switch word := s.Word(c); {
 		case word.IsOpen():
 			n.Open++

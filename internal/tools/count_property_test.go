@@ -1,0 +1,131 @@
+package tools_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+)
+
+// counted is how many steps are done, skipped or gone, not needed, and open.
+type counted [4]int
+
+func (n *counted) add(state string) {
+	switch state {
+	case "done":
+		n[0]++
+	case "skipped", "gone":
+		n[1]++
+	case "not needed":
+		n[2]++
+	default:
+		n[3]++
+	}
+}
+
+// decided lets a person decide about some step, or the client or a script remove its task.
+func (w *undoWorld) decided(t *rapid.T) {
+	open := w.steps(t)
+	if len(open) == 0 {
+		return
+	}
+	step := rapid.SampledFrom(open).Draw(t, "step")
+	switch rapid.IntRange(0, 5).Draw(t, "decision") {
+	case 0, 1:
+		_, _ = w.run(t, false, "", "step", "skip", step, "--with-blockers", "--because", "x", "--list", worlds.ListID)
+	case 2:
+		_, _ = w.run(t, false, "", "step", "done", step, "--because", "x", "--list", worlds.ListID)
+	case 3:
+		_, _ = w.run(t, false, "", "step", "reopen", "1", "--because", "x", "--list", worlds.ListID)
+	case 4:
+		_, _ = w.run(t, false, "", "step", "end", step, "--because", "x", "--list", worlds.ListID)
+	default:
+		_ = os.Remove(w.InList(step + ".json"))
+	}
+}
+
+// inWords finds the counts in "2 of 5 steps are done, 1 skipped, 1 gone, 1 not needed" and in "2/5, 1 skipped".
+var inWords = regexp.MustCompile(`(\d+)(?: of |/)(\d+)(?: steps are done)?(?:, (\d+) skipped)?(?:, (\d+) gone)?(?:, (\d+) not needed)?`)
+
+func countIn(t *rapid.T, text string) (n counted) {
+	found := inWords.FindStringSubmatch(text)
+	require.NotNil(t, found, text)
+	number := func(i int) int { k, _ := strconv.Atoi(found[i]); return k }
+	n = counted{number(1), number(3) + number(4), number(5)}
+	n[3] = number(2) - n[0] - n[1] - n[2]
+	return n
+}
+
+// states counts the states of the steps in a JSON text, below these members.
+func states(t *rapid.T, text string, path ...string) (n counted) {
+	var all any
+	require.NoError(t, json.Unmarshal([]byte(text), &all), text)
+	var walk func(v any, path []string)
+	walk = func(v any, path []string) {
+		switch v := v.(type) {
+		case []any:
+			for _, one := range v {
+				walk(one, path)
+			}
+		case map[string]any:
+			if len(path) == 0 {
+				if v["earlier"] == true {
+					return
+				}
+				n.add(v["state"].(string))
+				return
+			}
+			walk(v[path[0]], path[1:])
+		}
+	}
+	walk(all, path)
+	return n
+}
+
+// TestEveryReaderCountsTheSame: how many steps are done, skipped, not needed and open, at any time of a run.
+func TestEveryReaderCountsTheSame(t *testing.T) {
+	worlds.Long(t)
+	t.Chdir(t.TempDir())
+	rapid.Check(t, func(t *rapid.T) {
+		w := newUndoWorld(t)
+		require.NoError(t, os.Chdir(w.Path("project")))
+		require.NoError(t, w.call(t, "outer"))
+		for range rapid.IntRange(1, 3).Draw(t, "rounds") {
+			w.works(t, 0)
+			if rapid.Bool().Draw(t, "nested") {
+				_ = w.call(t, "notes")
+			}
+			w.decided(t)
+		}
+		read := func(args ...string) string {
+			text, err := w.run(t, false, "", append(args, "--list", worlds.ListID)...)
+			require.NoError(t, err)
+			return text
+		}
+		status := read("status", "--json")
+		want := states(t, status, "workflows", "steps")
+		var said struct {
+			Workflows []struct{ Done, Skipped, NotNeeded, Open int }
+		}
+		require.NoError(t, json.Unmarshal([]byte(status), &said))
+		var sum counted
+		for _, x := range said.Workflows {
+			for i, n := range (counted{x.Done, x.Skipped, x.NotNeeded, x.Open}) {
+				sum[i] += n
+			}
+		}
+		require.Equal(t, want, sum, "status")
+		require.Equal(t, want, countIn(t, read("next")), "next")
+		require.Equal(t, want, states(t, read("attest", "--print", "--open", "--tree"), "predicate", "steps"), "attest")
+		line, err := w.run(t, true, fmt.Sprintf(`{"session_id": %q}`, worlds.ListID), "statusline")
+		require.NoError(t, err)
+		require.Equal(t, want, countIn(t, line), "statusline")
+	})
+}
