@@ -66,10 +66,7 @@ func (f *Frame) mayBeAnother(s *state.State, c *state.Current) *Verdict {
 	if hook == "" {
 		return nil
 	}
-	v := deny(c, whyAnother, c.Name()+": "+state.NotByPerson(hook, DoneCommand(s, c, f.listFlag())))
+	v := deny(c, "a new hook may have answered for the person", c.Name()+": "+state.NotByPerson(hook, DoneCommand(s, c, f.listFlag())))
 	v.past.none = true
 	return &v
 }
-
-// whyAnother is Why of an answer that is not known to be the person's.
-const whyAnother = "a new hook may have answered for the person"

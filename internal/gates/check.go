@@ -71,12 +71,9 @@ func planning(c *state.Current, r *run, status string) Verdict {
 	return v
 }
 
-// doesNotFit is Verdict.Why of a denial because commands of steps may run longer than the call may.
-const doesNotFit = "the checks do not fit into one call"
-
 // slow denies an update of c because a command of the step b may take too long.
 func slow(c, b *state.Current, limit, left time.Duration) Verdict {
-	return deny(c, doesNotFit, fmt.Sprintf("%s is refused: the check of %s may take %v, but the time limit of the hook "+
+	return deny(c, "the checks do not fit into one call", fmt.Sprintf("%s is refused: the check of %s may take %v, but the time limit of the hook "+
 		"that runs it leaves only %v. "+
 		`Tell the person: "fsmtx install" repairs the hook`, c.Name(), b.Name(), limit, left.Round(time.Second)))
 }

@@ -328,9 +328,6 @@ func hasTwin(s *state.State, u Update, call string) bool {
 		func(p state.Pending) bool { return p.Use == u.Use && p.Call != call && message.Itoa(p.Step) == u.Task })
 }
 
-// checkRuns is the reason of a denial that holds until the check ends.
-const checkRuns = "its check is running"
-
 // running denies an update of a step whose check is running in another call, unless it starts the step: that call completes it then. A
 // start that comes when another call of its message has completed the step would open it again.
 func (c *call) running(s *state.State, target *state.Current) (v Verdict) {
@@ -340,7 +337,8 @@ func (c *call) running(s *state.State, target *state.Current) (v Verdict) {
 	case starts && known && e.Lets() && e.To == workflow.Completed && c.update.Use != "" && !e.Time.Before(c.begun):
 		v = deny(target, "it is done", target.Name()+" was completed by another call of this message, so it need not be started")
 	case s.Checking(target.ID) && !(starts && target.Status == workflow.Pending):
-		v = deny(target, checkRuns, target.Name()+" is being completed by another call, whose check is running: wait until it ends")
+		v = deny(target, "its check is running", target.Name()+" is being completed by another call, whose check is running: wait until it ends")
+		v.until = true
 	default:
 		return Verdict{}
 	}
@@ -419,7 +417,7 @@ func (c *call) repeated(target *state.Current, v Verdict, n int) Verdict {
 	case v.Decision == state.Ask && c.Apply: // the caller asks the person itself, or says that it cannot
 	case v.Decision == state.Ask:
 		v.Reason += unanswered(n, state.ApproveCommand(target.ID, v.Outcome, c.listFlag()))
-	case v.Why == checkRuns:
+	case v.until: // it is no use to count these
 	case n >= state.MaxRepeats:
 		v.past.only = true
 		v.Reason += ".\nThis is the same refusal for the " + message.Nth(n) + " time: stop trying, and ask the person what to do"

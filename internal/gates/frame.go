@@ -531,7 +531,7 @@ func (f *Frame) listFlag() string {
 func (f *Frame) trouble(err error) Verdict {
 	text := message.Sprintf("the steps of the task list %s are not enforced: %v", f.List.Dir, err)
 	if f.Apply {
-		return Verdict{Decision: state.Deny, Why: undecided, Reason: text}
+		return Verdict{Decision: state.Deny, Why: "trouble", Reason: text, undecided: true}
 	}
 	return Verdict{Trouble: text}
 }

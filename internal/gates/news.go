@@ -82,7 +82,8 @@ func newsOf(s *state.State, f *Frame, since string) (lines []string, last time.T
 		case e.By.How == state.AtTerminal || e.IsQuiet() || e.IsReopen():
 		case len(e.Reopens) > 0:
 			lines = append(lines, message.Sprintf("%s: %s was sent back: %s", c.Workflow.Command, c.Name(), e.Why))
-		case e.Verdict == state.Deny && (slices.Contains([]state.How{state.ByShell, state.ByCommand}, e.By.How) && e.Use == "" || e.Why == whyAnother && e.By.How == state.ByApproval):
+		case e.Verdict == state.Deny && (e.By.How == state.ByApproval || e.Use == "" &&
+			slices.Contains([]state.How{state.ByShell, state.ByCommand}, e.By.How)):
 			lines = append(lines, message.Sprintf("%s: %s was refused: %s", c.Workflow.Command, c.Name(), e.Why))
 		case e.Lets() && e.To == workflow.Completed && c.Done() && !slices.Contains(done, c):
 			done, gaps[c] = append(done, c), e.Gaps

@@ -66,10 +66,12 @@ type Verdict struct {
 	watched  *state.Watched    // see state.Evidence
 	gaps     []state.Gap       // see state.Evidence
 
-	yes      state.How // how a person said yes; empty if nobody did
-	over     bool      // the step is over already, so nothing is decided
-	declined bool      // a person was asked, and did not say yes
-	past     pastHint  // what a person can do about a denial
+	yes       state.How // how a person said yes; empty if nobody did
+	undecided bool      // the gates could not be evaluated
+	until     bool      // it is denied until a check that is running ends
+	over      bool      // the step is over already, so nothing is decided
+	declined  bool      // a person was asked, and did not say yes
+	past      pastHint  // what a person can do about a denial
 }
 
 // Said returns Why with what else a reader of the log has to know.
@@ -119,12 +121,9 @@ type pastHint struct {
 // Allowed reports whether the update may be carried out without a person.
 func (v Verdict) Allowed() bool { return v.Decision == "" || v.Decision == state.Allow }
 
-// undecided is Why of a denial because the gates could not be evaluated.
-const undecided = "trouble"
-
 // Undecided reports whether the update is denied only because the gates could not be
 // evaluated.
-func (v Verdict) Undecided() bool { return v.Decision == state.Deny && v.Why == undecided }
+func (v Verdict) Undecided() bool { return v.undecided }
 
 func deny(c *state.Current, why, reason string) Verdict {
 	return Verdict{Decision: state.Deny, Step: c.ID, Why: why, Reason: reason}

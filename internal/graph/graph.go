@@ -23,6 +23,16 @@ const (
 	NotNeeded  State = "not needed"
 )
 
+// The others.
+const (
+	skipped   State = "skipped"
+	gone      State = "gone"
+	checking  State = "checking"
+	unchecked State = "unchecked"
+	awaits    State = "waiting for a person"
+	offRecord State = "not on record"
+)
+
 // Step is a step of a workflow.
 type Step struct {
 	ID          int64    `json:"id"`
@@ -281,9 +291,9 @@ func (s State) isDone() bool { return s.look() == Done || s.look() == NotNeeded 
 // look returns the state as which it is drawn: not all have a colour and a frame of their own.
 func (s State) look() State {
 	switch s {
-	case "skipped", "gone":
+	case skipped, gone:
 		return NotNeeded
-	case "checking", "unchecked", "waiting for a person", "not on record":
+	case checking, unchecked, awaits, offRecord:
 		return InProgress
 	}
 	return s

@@ -4,26 +4,26 @@ package graph
 // so that the state is seen without colours. The states are those of this package, and those that
 // only a step of a list has, as state.State.Word names them.
 func Sign(state string) string {
-	switch state { // a variable would be filled at each start of a hook
-	case "done":
+	switch State(state) { // a variable would be filled at each start of a hook
+	case Done:
 		return "●"
-	case "in progress":
+	case InProgress:
 		return "◐"
-	case "ready":
+	case Ready:
 		return "○"
-	case "blocked":
+	case Blocked:
 		return "◌"
-	case "not needed":
+	case NotNeeded:
 		return "⊘"
-	case "skipped":
+	case skipped:
 		return "»"
-	case "checking":
+	case checking:
 		return "…"
-	case "waiting for a person":
+	case awaits:
 		return "!"
-	case "unchecked", "not on record":
+	case unchecked, offRecord:
 		return "?"
-	case "gone":
+	case gone:
 		return "✗"
 	}
 	return ""
@@ -31,14 +31,14 @@ func Sign(state string) string {
 
 // Colour returns the parameters of the terminal's escape sequence (SGR) for the state of a step.
 func Colour(state string) string {
-	switch state {
-	case "done":
+	switch State(state) {
+	case Done:
 		return "32"
-	case "in progress", "checking":
+	case InProgress, checking:
 		return "33"
-	case "ready", "waiting for a person":
+	case Ready, awaits:
 		return "1"
-	case "unchecked":
+	case unchecked:
 		return "31"
 	}
 	return "2"

@@ -146,7 +146,7 @@ const sumPrefix = `{"sum":"`
 // is a checksum over the object without it, so that a damaged line is not believed.
 func (e Evidence) line() ([]byte, error) {
 	text, err := json.Marshal(e, jsonx.Tolerant)
-	if err != nil {
+	if err = cmp.Or(err, e.isTheirs()); err != nil {
 		return nil, err
 	}
 	line := append([]byte(sumPrefix), digits(crc32.ChecksumIEEE(text))...)

@@ -1,7 +1,9 @@
 package state
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,6 +105,17 @@ var kinds = map[Decision]kind{
 
 	Expand:   {by: anyone},
 	Expanded: {by: anyone, quiet: true},
+}
+
+// errNotTheirs is returned for a line of a kind that who is said to have decided may not decide.
+var errNotTheirs = errors.New("may not decide so")
+
+// isTheirs returns errNotTheirs unless the one who decided may decide so.
+func (e Evidence) isTheirs() error {
+	if by := kinds[e.Verdict].by; by != nil && (e.By.Who == "" || slices.Contains(by, e.By.Who)) {
+		return nil
+	}
+	return fmt.Errorf("%s of #%d: %s %w", e.Verdict, e.Step, e.By.Who, errNotTheirs)
 }
 
 // Lets reports whether the decision lets an update be carried out. A question without an answer does not, nor does a

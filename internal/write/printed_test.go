@@ -7,7 +7,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fsmtx/fsmtx/internal/graph"
 	"github.com/fsmtx/fsmtx/internal/outline"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -32,4 +34,15 @@ func TestWhatCanBeRepaired(t *testing.T) {
 	assert.True(t, checkSpec("a/fsm.json", []byte(known)).fixable)
 	assert.False(t, checkSpec("-", []byte(known)).fixable)
 	assert.False(t, checkSpec("a/fsm.json", []byte(unknown)).fixable)
+}
+
+// TestEveryStateHasASign, and is drawn in one of the ways that a drawing has.
+func TestEveryStateHasASign(t *testing.T) {
+	var drawn []graph.Step
+	for i, w := range state.Words() {
+		assert.NotEmpty(t, graph.Sign(string(w)), w)
+		drawn = append(drawn, graph.Step{ID: int64(i + 1), State: graph.State(w)})
+	}
+	assert.NotContains(t, graph.New("All", drawn).Mermaid(), ":::\n")
+	assert.NotRegexp(t, `s\d+".*:::(skipped|gone|checking|unchecked|waiting)`, graph.New("All", drawn).Mermaid())
 }
