@@ -90,6 +90,7 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 	if err != nil {
 		return err
 	}
+	list.By = command.Sender(s, list.Dir).Words()
 	u := undoneHydration{list: list, all: all, dryRun: f.dryRun}
 	if u.Hydration, err = toUndo(list, all, number); err != nil {
 		return err

@@ -22,6 +22,7 @@ type List struct {
 	Wait time.Duration // limit on waiting for all locks together; 0 means only the context limits it
 	Keep int           // how many runs Replace keeps in the history because they were changed last; 0 means txn.DefaultHistory
 	FS   vfs.FS        // nil means the operating system's
+	By   string        // who undoes a change, and how: Label.By of an undo
 
 	// Record, if not nil, returns a text that Replace stores in the history beside the
 	// label, such as the gates of the plan's steps, and the number of the step under which the tasks come, or 0.

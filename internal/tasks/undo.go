@@ -98,6 +98,7 @@ func (l List) undoIn(ctx, waiting context.Context, dir *txn.Dir, what undoReques
 		if u, err = l.planLocked(waiting, dir, history, what); err != nil {
 			return u, err
 		}
+		u.label.By = l.By
 		startup.ManyProcessors()
 		err = dir.Commit(ctx, txn.Change{Label: u.label.text(), Deletes: u.Removed, Restores: u.restores, Mark: markOf(u.Removed)})
 		if !errors.Is(err, txn.ErrChanged) && !errors.Is(err, txn.ErrExists) || errors.Is(err, txn.ErrRecoveryRequired) {
