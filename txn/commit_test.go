@@ -3,6 +3,7 @@ package txn
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -419,10 +421,53 @@ func TestEverythingIsSyncedBeforeTheDirectoryIsChanged(t *testing.T) {
 		linked = linked || s.Op == "link" && filepath.Dir(s.To) == dir
 		return nil
 	}))))
-	for _, want := range []string{"2.json", "S/txn/new/3.json", "S/txn/new/4.json", "S/txn/draft", "S/txn", "S/txn/new", "S/txn/old",
+	for _, want := range []string{"2.json", "S/txn/new/.3.json", "S/txn/new/.4.json", "S/txn/.draft", "S/txn", "S/txn/new", "S/txn/old",
 		"S", filepath.Base(filepath.Dir(dir))} {
 		assert.True(t, synced["sync "+want], "%s; synced are %v", want, slices.Sorted(maps.Keys(synced)))
 	}
+}
+
+// TestAllIsWrittenBeforeAnythingIsSynced: a file system with a journal then commits it once for all files, and once for
+// all names.
+func TestAllIsWrittenBeforeAnythingIsSynced(t *testing.T) {
+	dir := newList(t)
+	require.NoError(t, commit(t, dir, replacing))
+	undo := Change{Restores: []Restore{{history(t, dir)[0].ID, "2.json"}}, Deletes: []string{"3.json", "4.json"},
+		Creates: []File{{"5.json", []byte("5"), 0o644}}, Mark: &Mark{File: File{Name: "mark", Mode: 0o644}, Reached: func([]byte) bool { return false }}}
+	var all []string
+	require.NoError(t, commit(t, dir, undo, WithFS(before(func(s faultfs.Step) error {
+		all = append(all, s.String())
+		return nil
+	}))))
+	kinds := ""
+	for _, step := range all {
+		switch inStaging := strings.Contains(step, "S/txn/"); {
+		case strings.HasPrefix(step, "write") && inStaging:
+			kinds += "w"
+		case strings.HasPrefix(step, "sync") && (strings.HasSuffix(step, ".json") || strings.HasPrefix(step, "sync S/txn/.")):
+			kinds += "s"
+		case (strings.HasPrefix(step, "link") || strings.HasPrefix(step, "rename")) && strings.Contains(step, " to S/"):
+			kinds += "n"
+		case step == "sync S":
+			kinds += "."
+		}
+	}
+	assert.Equal(t, "wwwssssss"+"nnnnnn"+"."+"n"+".", kinds, "the mark, a restored and two deleted files, a new one, and the journal: %q", all)
+}
+
+// TestMoreFilesThanMayBeOpen are written and synced some at a time.
+func TestMoreFilesThanMayBeOpen(t *testing.T) {
+	dir := newList(t)
+	var was unix.Rlimit
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &was))
+	defer func() { _ = unix.Setrlimit(unix.RLIMIT_NOFILE, &was) }()
+	require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 100, Max: was.Max}))
+	var c Change
+	for n := range 300 {
+		c.Creates = append(c.Creates, File{fmt.Sprintf("%d.json", n+10), []byte("x"), 0o644})
+	}
+	require.NoError(t, commit(t, dir, c))
+	assert.FileExists(t, dir+"/309.json")
 }
 
 // TestDirectoriesAboveAreSynced before D is changed: those in which Open created a name and, in the first transaction, further ones that

@@ -51,9 +51,10 @@
 //
 // The order of operations, with the barriers at which it waits for the disk:
 //
-//   - New files are staged in S, and backup links to the files to be deleted are made
-//     in S. The journal, which names all of them, is written beside them. B1: these
-//     files are synced. B2: S, its directories and those above S and D are synced.
+//   - New files are staged in S under temporary names, with the journal, which names all
+//     of them. B1: these files, and those to be deleted, are synced at once. Then they get
+//     their names, and backup links to the files to be deleted are made in S. B2: S, its
+//     directories and those above S and D are synced.
 //   - The new files are linked into D, the deleted files are unlinked. Creates come
 //     before deletes: a reader that takes no lock sees the old files and the new ones
 //     together for a moment, never neither. B3: D is synced.

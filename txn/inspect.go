@@ -53,10 +53,21 @@ func (readOnly) Rename(string, string) error                { return nil }
 func (readOnly) RenameNew(string, string) error             { return nil }
 func (readOnly) Remove(string) error                        { return nil }
 func (readOnly) WriteNew(string, []byte, fs.FileMode) error { return nil }
-func (readOnly) AppendLine(string, []byte) error            { return nil }
-func (readOnly) Overwrite(string, []byte) error             { return nil }
-func (readOnly) Chtimes(string, time.Time) error            { return nil }
-func (readOnly) Sync(string) error                          { return nil }
+func (readOnly) WritePending(name string, _ []byte, _ fs.FileMode) (vfs.Unsynced, error) {
+	return nothing(name), nil
+}
+func (readOnly) StartSync(name string) (vfs.Unsynced, error) { return nothing(name), nil }
+func (readOnly) AppendLine(string, []byte) error             { return nil }
+func (readOnly) Overwrite(string, []byte) error              { return nil }
+func (readOnly) Chtimes(string, time.Time) error             { return nil }
+func (readOnly) Sync(string) error                           { return nil }
+
+// nothing is a file that was not written.
+type nothing string
+
+func (n nothing) Path() string { return string(n) }
+func (nothing) Sync() error    { return nil }
+func (nothing) Close() error   { return nil }
 
 // SetAside moves a journal that cannot be trusted, and the directories of transactions that
 // did not commit, into a quarantine directory in S, where this package ignores them. It

@@ -12,11 +12,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// parallel bounds the number of files written and synced at a time. Each takes a thread, and
-// the file system syncs those of a usual workflow in one go.
+// parallel bounds the number of files that are synced at a time. Each takes a thread, and the file system syncs
+// those of a usual workflow in one go.
 const parallel = 128
 
 // stage writes to S, and makes durable there, all that apply and a rollback need.
@@ -92,70 +93,119 @@ func changedIfMissing(err error) error {
 	return err
 }
 
-// writeAll writes and syncs the staged files, the backup links and the journal, all at the same
-// time. The journal needs no wait of its own: D is changed only after both barriers, and until
-// then there is nothing to roll back.
-func (t *transaction) writeAll(ctx context.Context, c Change, journal []byte) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(parallel)
-	do := func(op, name string, work func() error) {
-		g.Go(func() error {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			err := work()
-			if err != nil && name != "" {
-				return &FileError{op, name, err}
-			}
-			return err
-		})
+// staging is a file that the transaction makes durable before it gives it a name.
+type staging struct {
+	op, name string                       // for errors; "" for the journal
+	begin    func() (vfs.Unsynced, error) // writes a new file, and begins to write its bytes to the disk
+	end      func(path string) error      // gives the file, which is durable at path, its name
+
+	file vfs.Unsynced
+}
+
+// in returns err as one of the file.
+func (f *staging) in(err error) error {
+	if err == nil || f.name == "" {
+		return err
+	}
+	return &FileError{f.op, f.name, err}
+}
+
+// stagings returns the staged files, the backup links and, last, the journal. The journal needs no wait of its
+// own: D is changed only after both barriers, and until then there is nothing to roll back.
+func (t *transaction) stagings(c Change, journal []byte) (all []*staging) {
+	written := func(op, name, path string, data []byte, perm fs.FileMode, target string) {
+		all = append(all, &staging{op: op, name: name,
+			begin: func() (vfs.Unsynced, error) { return t.files.WritePending(path, data, perm) },
+			end:   func(temp string) error { return t.files.Rename(temp, target) }})
 	}
 	for _, f := range c.Creates {
-		do("create", f.Name, func() error { return t.stageFile(f, t.path(stagedName, f.Name)) })
+		path := t.path(stagedName, f.Name)
+		written("create", f.Name, path, f.Data, f.Mode.Perm()&^t.umask, path)
 	}
 	for _, r := range c.Restores {
-		do("restore", r.Name, func() error { return t.stageRestore(r) })
+		all = append(all, &staging{op: "restore", name: r.Name,
+			begin: func() (vfs.Unsynced, error) { return t.files.StartSync(t.txnPath(r.ID, backupName, r.Name)) },
+			end:   func(backup string) error { return t.stageRestore(backup, r.Name) }})
 	}
 	for _, name := range c.Deletes {
-		do("delete", name, func() error { return t.backUp(name) })
+		all = append(all, &staging{op: "delete", name: name,
+			begin: func() (vfs.Unsynced, error) {
+				f, err := t.files.StartSync(t.filePath(name))
+				return f, changedIfMissing(err)
+			},
+			end: func(path string) error { return t.backUp(path, name) }})
 	}
-	if c.Mark != nil {
-		do("create", c.Mark.Name, func() error { return t.stageFile(c.Mark.File, t.path(markName)) })
+	if m := c.Mark; m != nil {
+		written("create", m.Name, t.path(markName), m.Data, m.Mode.Perm()&^t.umask, t.path(markName))
 	}
-	do("", "", func() error {
-		if err := t.files.WriteNew(t.path(draftName), journal, 0o600); err != nil {
+	written("", "", t.path(draftName), journal, 0o600, t.statePath(journalName))
+	return all
+}
+
+// writeAll writes all files, then syncs all, then gives them their names. So the file system commits its own journal
+// once for all of them: a file created while another is synced belongs to the next commit.
+func (t *transaction) writeAll(ctx context.Context, c Change, journal []byte) error {
+	all := t.stagings(c, journal)
+	for some := range slices.Chunk(all, safefile.MostOpen()) {
+		if err := makeDurable(ctx, some); err != nil {
 			return err
 		}
-		return t.files.Rename(t.path(draftName), t.statePath(journalName))
+	}
+	for _, f := range all {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := f.end(f.file.Path()); err != nil {
+			return f.in(err)
+		}
+	}
+	return nil
+}
+
+// makeDurable writes the files, and then syncs and closes all, also after an error.
+func makeDurable(ctx context.Context, files []*staging) error {
+	writing, ctx := errgroup.WithContext(ctx)
+	err := atOnce(writing, files, func(f *staging) (err error) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		f.file, err = f.begin()
+		return f.in(err)
 	})
+	if err != nil {
+		for _, f := range files {
+			if f.file != nil {
+				_ = f.file.Close()
+			}
+		}
+		return err
+	}
+	return atOnce(new(errgroup.Group), files, func(f *staging) error { return f.in(f.file.Sync()) })
+}
+
+// atOnce calls do for the files at the same time.
+func atOnce(g *errgroup.Group, files []*staging, do func(*staging) error) error {
+	g.SetLimit(parallel)
+	for _, f := range files {
+		g.Go(func() error { return do(f) })
+	}
 	return g.Wait()
 }
 
-func (t *transaction) stageFile(f File, path string) error {
-	return t.files.WriteNew(path, f.Data, f.Mode.Perm()&^t.umask)
-}
-
 // stageRestore links a backup into the directory of staged files. From there it is linked into
-// D, and rolled back, like a file that is created. It is synced, because another program that
+// D, and rolled back, like a file that is created. It was synced, because another program that
 // still had it open may have written to it after it was deleted.
-func (t *transaction) stageRestore(r Restore) error {
-	backup := t.txnPath(r.ID, backupName, r.Name)
-	if err := t.files.Sync(backup); err != nil {
-		return err
-	}
-	return t.linkError(t.files.Link(backup, t.path(stagedName, r.Name)))
+func (t *transaction) stageRestore(backup, name string) error {
+	return t.linkError(t.files.Link(backup, t.path(stagedName, name)))
 }
 
 // backUp makes a backup link to a file to be deleted. A link has the same inode, so a
 // rollback restores mode and times too. If the file system has no hard links, this fails
-// before D is changed. The file is synced, because its writer may never have done that, and
+// before D is changed. The file was synced, because its writer may never have done that, and
 // before it is linked: after the link a sync would have to wait for the file system's journal
 // even if the bytes are on disk already.
-func (t *transaction) backUp(name string) error {
-	if err := t.files.Sync(t.filePath(name)); err != nil {
-		return changedIfMissing(err)
-	}
-	if err := t.files.Link(t.filePath(name), t.path(backupName, name)); err != nil {
+func (t *transaction) backUp(path, name string) error {
+	if err := t.files.Link(path, t.path(backupName, name)); err != nil {
 		return changedIfMissing(t.linkError(err))
 	}
 	info, err := t.files.Lstat(t.path(backupName, name))

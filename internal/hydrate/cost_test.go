@@ -42,7 +42,31 @@ func (d slowDisk) Sync(name string) error {
 	return d.FS.Sync(name)
 }
 
-// WriteNew syncs the file once (TestPowerModelWritesAsTheProgramDoes).
+// WritePending and StartSync wait when the file is synced.
+func (d slowDisk) WritePending(name string, data []byte, perm fs.FileMode) (vfs.Unsynced, error) {
+	return d.opened(d.FS.WritePending(name, data, perm))
+}
+
+func (d slowDisk) StartSync(name string) (vfs.Unsynced, error) { return d.opened(d.FS.StartSync(name)) }
+
+func (d slowDisk) opened(u vfs.Unsynced, err error) (vfs.Unsynced, error) {
+	if err != nil {
+		return nil, err
+	}
+	return slowFile{u, d}, nil
+}
+
+type slowFile struct {
+	vfs.Unsynced
+	disk slowDisk
+}
+
+func (f slowFile) Sync() error {
+	f.disk.wait()
+	return f.Unsynced.Sync()
+}
+
+// WriteNew syncs the file once.
 func (d slowDisk) WriteNew(name string, data []byte, perm fs.FileMode) error {
 	d.wait()
 	return d.FS.WriteNew(name, data, perm)

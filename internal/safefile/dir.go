@@ -321,6 +321,19 @@ func (d *Dir) inParent(op, name string, do func(root *os.Root, base string) erro
 	return pathError(op, d.Path(name), do(d.sub, name[slash+1:]))
 }
 
+// inRoot is inParent for Unheld, too, which opens the directory for one call.
+func (d *Dir) inRoot(op, name string, do func(root *os.Root, base string) error) error {
+	if d.root != nil {
+		return d.inParent(op, name, do)
+	}
+	root, err := d.openRoot(filepath.Dir(name))
+	if err != nil {
+		return pathError(op, name, err)
+	}
+	defer root.Close()
+	return pathError(op, name, do(root, filepath.Base(name)))
+}
+
 // forget closes the directory that inParent keeps open if it is name or below name. It is
 // called before name is removed, renamed or created.
 func (d *Dir) forget(name string) {

@@ -29,6 +29,14 @@ func counted(t *testing.T, call int32, do func()) (n int) {
 	return n
 }
 
+// synced syncs a file that a call has returned.
+func synced(u *Unsynced, err error) error {
+	if err != nil {
+		return err
+	}
+	return u.Sync()
+}
+
 // TestWhatIsSynced, and that a disk that fails at any of it is reported. A file system that cannot sync
 // directories is not a disk that fails.
 func TestWhatIsSynced(t *testing.T) {
@@ -39,6 +47,8 @@ func TestWhatIsSynced(t *testing.T) {
 		"write":     {func(_ *Dir, path string) error { return Write(path+"/f", []byte("x"), Exactly(0o600)) }, "temp ."},
 		"replace":   {func(_ *Dir, path string) error { return Replace(path+"/f", []byte("x"), Exactly(0o600)) }, "temp"},
 		"write new": {func(d *Dir, _ string) error { return d.WriteNew("new", []byte("x"), 0o600) }, "temp"},
+		"pending":   {func(d *Dir, _ string) error { return synced(d.WritePending("f", []byte("x"), 0o600)) }, "temp"},
+		"started":   {func(d *Dir, _ string) error { return synced(d.StartSync("file")) }, "file"},
 		"mkdir":     {func(_ *Dir, path string) error { _, err := Mkdir(path + "/a/b"); return err }, ". a"},
 		"rmdir":     {func(_ *Dir, path string) error { return Rmdir(path + "/sub") }, "."},
 		"names":     {func(d *Dir, _ string) error { return d.SyncNames(".") }, "."},
@@ -85,6 +95,8 @@ func TestAnInterruptedCallIsMadeAgain(t *testing.T) {
 		"read":   {unix.SYS_READ, func(d *Dir) error { _, err := d.ReadFile("f", 0, 9); return err }},
 		"write":  {unix.SYS_WRITE, func(d *Dir) error { return d.WriteNew("new", []byte("x"), 0o600) }},
 		"sync":   {unix.SYS_FSYNC, func(d *Dir) error { return d.Sync("f") }},
+		"begin":  {unix.SYS_SYNC_FILE_RANGE, func(d *Dir) error { return synced(d.StartSync("f")) }},
+		"end":    {unix.SYS_FSYNC, func(d *Dir) error { return synced(d.StartSync("f")) }},
 		"rename": {unix.SYS_RENAMEAT2, func(d *Dir) error { return d.RenameNew("f", d, "new") }},
 		"link":   {unix.SYS_LINKAT, func(d *Dir) error { return d.Link("f", d, "new") }},
 		"lock":   {unix.SYS_FLOCK, func(d *Dir) error { _, err := d.Lock(NoWait()); return err }},
@@ -158,6 +170,46 @@ func TestFailingCallsAreReported(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTheWritebackIsStarted when a file is written, and its error is reported. Where it cannot be started, the
+// sync does all.
+func TestTheWritebackIsStarted(t *testing.T) {
+	for name, do := range map[string]func(d *Dir) (*Unsynced, error){
+		"new":   func(d *Dir) (*Unsynced, error) { return d.WritePending("new", []byte("x"), 0o644) },
+		"there": func(d *Dir) (*Unsynced, error) { return d.StartSync("f") },
+	} {
+		for errno, fails := range map[unix.Errno]bool{0: false, unix.ENOSYS: false, unix.EPERM: false, unix.EINVAL: false,
+			unix.EIO: true, unix.ENOSPC: true, unix.EDQUOT: true} {
+			d, path := held(t, "f")
+			var err error
+			started := 0
+			kernel.Answering(t, func() { err = synced(do(d)) }, func(call kernel.Call) unix.Errno {
+				assert.Equal(t, path, filepath.Dir(call.Path()))
+				assert.EqualValues(t, unix.SYNC_FILE_RANGE_WRITE, call.Args[3])
+				started++
+				return errno
+			}, unix.SYS_SYNC_FILE_RANGE)
+			assert.Equal(t, 1, started, name)
+			if fails {
+				require.ErrorIs(t, err, errno, name)
+				require.ErrorContains(t, err, path)
+			} else {
+				require.NoError(t, err, name)
+			}
+		}
+	}
+}
+
+// TestMostOpen leaves descriptors for everything else.
+func TestMostOpen(t *testing.T) {
+	var was unix.Rlimit
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &was))
+	defer func() { _ = unix.Setrlimit(unix.RLIMIT_NOFILE, &was) }()
+	for limit, want := range map[uint64]int{1: 1, 100: 50, 1024: 512, was.Max: int(min(was.Max/2, 2048))} {
+		require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: limit, Max: was.Max}))
+		assert.Equal(t, want, MostOpen())
 	}
 }
 
@@ -246,6 +298,14 @@ func TestNothingStaysOpen(t *testing.T) {
 		"replace":   func() { assert.NoError(t, Write(path+"/f", nil, Exactly(0o600))) },
 		"new":       func() { _ = os.Remove(path + "/new"); assert.NoError(t, d.WriteNew("new", nil, 0o600)) },
 		"list":      func() { _, _ = d.ReadDir("sub") },
+		"pending":   func() { assert.NoError(t, synced(d.WritePending("sub/f", []byte("x"), 0o600))) },
+		"started":   func() { assert.NoError(t, synced(d.StartSync("f"))) },
+		"not named": func() { _, _ = d.WritePending("absent/f", nil, 0o600) },
+		"not synced": func() {
+			if u, err := d.StartSync("f"); assert.NoError(t, err) {
+				assert.NoError(t, u.Close())
+			}
+		},
 		"edit": func() {
 			e, err := ReadToEdit(path+"/f", 100)
 			assert.NoError(t, err)

@@ -18,3 +18,13 @@ func renameNew(oldfd int, old string, newfd int, new string) error {
 
 // fsync makes a file durable.
 func fsync(fd int) error { return unix.Fsync(fd) }
+
+// startWriteback tells the kernel to write the bytes of a file to the disk, and does not wait for it. Where that is
+// not known or not allowed, fsync does all of it.
+func startWriteback(fd int) error {
+	_, err := retry(func() (int, error) { return 0, unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WRITE) })
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.EINVAL) {
+		return nil
+	}
+	return err
+}

@@ -48,10 +48,13 @@ func (d *Dir) WriteNew(name string, data []byte, perm fs.FileMode) error {
 	if err != nil {
 		return &fs.PathError{Op: "open", Path: d.Path(name), Err: err}
 	}
-	return pathError("write", d.Path(name), errors.Join(fill(fd, data, uint32(perm)), unix.Close(fd)))
+	if err = fill(fd, data, uint32(perm)); err == nil {
+		_, err = retry(func() (int, error) { return 0, fsync(fd) })
+	}
+	return pathError("write", d.Path(name), errors.Join(err, unix.Close(fd)))
 }
 
-// fill sets the permissions of a new file, and writes and syncs its content.
+// fill sets the permissions of a new file, and writes its content.
 func fill(fd int, data []byte, perm uint32) error {
 	var st unix.Stat_t
 	err := unix.Fstat(fd, &st)
@@ -60,9 +63,6 @@ func fill(fd int, data []byte, perm uint32) error {
 	}
 	if err == nil {
 		err = writeAll(fd, data)
-	}
-	if err == nil {
-		_, err = retry(func() (int, error) { return 0, fsync(fd) })
 	}
 	return err
 }

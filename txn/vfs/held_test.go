@@ -33,11 +33,30 @@ func held(t *testing.T) (files vfs.FS, h *vfs.Held, dir string) {
 	return files, h, dir
 }
 
+// synced syncs a file that a call has returned.
+func synced(u vfs.Unsynced, err error) error {
+	if err != nil {
+		return err
+	}
+	return u.Sync()
+}
+
+// named writes a file for the path name and renames it to other, which may be name.
+func named(files vfs.FS, name, other string) error {
+	u, err := files.WritePending(name, []byte("p"), 0o666)
+	if err := synced(u, err); err != nil {
+		return err
+	}
+	return files.Rename(u.Path(), other)
+}
+
 // changes are all calls that change something in d, which has the file x. One makes a link to outside.
 func changes(files vfs.FS, d, outside string) []func() error {
 	return []func() error{
 		func() error { return files.Mkdir(d+"/sub", 0o700) },
 		func() error { return files.WriteNew(d+"/sub/a", []byte("a"), 0o600) },
+		func() error { return named(files, d+"/sub/w", d+"/sub/v") },
+		func() error { return synced(files.StartSync(d + "/sub/v")) },
 		func() error { return files.Overwrite(d+"/b", []byte("b")) },
 		func() error { return files.AppendLine(d+"/b", []byte("c")) },
 		func() error { return files.Link(d+"/b", d+"/sub/l") },
@@ -64,7 +83,7 @@ func TestEveryOperationStaysInTheHeldDirectory(t *testing.T) {
 	for _, do := range changes(files, d, dir+"/outside") {
 		require.NoError(t, do())
 	}
-	for in, want := range map[string]string{"/away": "n sub ", "/away/sub": "a l ", "/other": "x "} {
+	for in, want := range map[string]string{"/away": "n sub ", "/away/sub": "a l v ", "/other": "x "} {
 		entries, err := os.ReadDir(dir + in)
 		require.NoError(t, err)
 		got := ""
@@ -77,6 +96,7 @@ func TestEveryOperationStaysInTheHeldDirectory(t *testing.T) {
 	_, err = files.ReadDir(d + "/link")
 	require.Error(t, err, "a link inside the directory is not followed either")
 	require.Error(t, files.Sync(d+"/link"))
+	require.Error(t, synced(files.StartSync(d+"/link")))
 	require.NoError(t, files.Remove(d+"/link"))
 	entries, err := files.ReadDir(d)
 	require.NoError(t, err)

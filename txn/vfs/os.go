@@ -111,6 +111,28 @@ func (o OS) WriteNew(name string, data []byte, perm fs.FileMode) error {
 	return o.in("open", name, func(dir *safefile.Dir, rest string) error { return dir.WriteNew(rest, data, perm) })
 }
 
+func (o OS) WritePending(name string, data []byte, perm fs.FileMode) (Unsynced, error) {
+	return o.unsynced(name, func(dir *safefile.Dir, rest string) (*safefile.Unsynced, error) {
+		return dir.WritePending(rest, data, perm)
+	})
+}
+
+func (o OS) StartSync(name string) (Unsynced, error) {
+	return o.unsynced(name, (*safefile.Dir).StartSync)
+}
+
+func (o OS) unsynced(name string, do func(dir *safefile.Dir, rest string) (*safefile.Unsynced, error)) (Unsynced, error) {
+	dir, rest, err := o.resolve("open", name)
+	if err != nil {
+		return nil, err
+	}
+	u, err := do(dir, rest)
+	if err != nil {
+		return nil, err
+	}
+	return u, nil
+}
+
 func (o OS) Overwrite(name string, data []byte) error {
 	return o.in("open", name, func(dir *safefile.Dir, rest string) error { return dir.Overwrite(rest, data) })
 }

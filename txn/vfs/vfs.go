@@ -40,6 +40,13 @@ type FS interface {
 	// WriteNew creates a file, which must not exist, writes and syncs it. It has perm,
 	// whatever the umask. After a crash it may have a part of the data.
 	WriteNew(name string, data []byte, perm fs.FileMode) error
+	// WritePending writes a new file with a temporary name beside name and starts its write-back. It
+	// has perm, whatever the umask. The caller syncs it and renames it from its Path to name. If
+	// WritePending fails, or after a crash, a file with a part of the data may stay.
+	WritePending(name string, data []byte, perm fs.FileMode) (Unsynced, error)
+	// StartSync opens a file that another program may have written and starts its write-back. The
+	// caller syncs it.
+	StartSync(name string) (Unsynced, error)
 	// Overwrite replaces the content of a file in place, creating the file if
 	// necessary, and does not sync it. It is for small files that need not survive a
 	// crash. It does not follow a symbolic link and does not block on a pipe. Its
@@ -75,6 +82,17 @@ type FS interface {
 	// another one. Its errors include ErrBusy, ErrNotRegular, ErrNotOwn, and ErrMoved if
 	// there is no file or if it was replaced while it was opened.
 	Lock(ctx context.Context, name string, create bool) (locked fs.FileInfo, unlock func(), err error)
+}
+
+// Unsynced is an open file whose bytes are on their way to the disk. It is open until Sync or Close, so
+// that Sync returns an error of the write-back too.
+type Unsynced interface {
+	// Path returns the path of the file.
+	Path() string
+	// Sync makes the bytes of the file durable, and closes it.
+	Sync() error
+	// Close closes the file without a sync.
+	Close() error
 }
 
 // SameFile is os.SameFile. Files of a file system that is not the operating system's are the same if

@@ -62,12 +62,15 @@ func TestOperations(t *testing.T) {
 	assert.Equal(t, "b\n\nc\n", string(data))
 	require.NoError(t, files.WriteNew(dir+"/d/new", []byte("w"), 0o666))
 	assert.Equal(t, "w", text(t, dir+"/d/new"))
+	require.NoError(t, named(files, dir+"/d/pending", dir+"/d/pending"))
+	assert.Equal(t, "p", text(t, dir+"/d/pending"))
+	require.NoError(t, synced(files.StartSync(dir+"/d/pending")))
 	require.NoError(t, files.Link(dir+"/a", dir+"/linked"))
 	assert.True(t, os.SameFile(a, info("/linked")), "a is still the same file")
 	require.NoError(t, files.Rename(dir+"/appended", dir+"/new"))
 	assert.Equal(t, "b\n\nc\n", text(t, dir+"/new"), "it is replaced")
 	require.NoError(t, files.Mkdir(dir+"/e", 0o500))
-	for name, want := range map[string]fs.FileMode{"/new": 0o600, "/d/new": 0o666, "/e": fs.ModeDir | 0o500} {
+	for name, want := range map[string]fs.FileMode{"/new": 0o600, "/d/new": 0o666, "/d/pending": 0o666, "/e": fs.ModeDir | 0o500} {
 		assert.Equal(t, want, info(name).Mode(), name)
 	}
 	at := time.Unix(1e9, 7)
@@ -122,7 +125,8 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 	assert.Error(t, files.Sync(dir+"/p"), "it does not wait for the other end of a pipe")
 	_, err := files.ReadFile(dir + "/absent")
-	for _, err := range []error{err, files.Sync(dir + "/absent"), files.Remove(dir + "/absent"), files.WriteNew(dir+"/absent/a", nil, 0o600)} {
+	for _, err := range []error{err, files.Sync(dir + "/absent"), files.Remove(dir + "/absent"), files.WriteNew(dir+"/absent/a", nil, 0o600),
+		named(files, dir+"/absent/a", dir+"/a"), synced(files.StartSync(dir + "/absent"))} {
 		assert.ErrorIs(t, err, fs.ErrNotExist)
 	}
 	assert.Equal(t, "a's", text(t, dir+"/a"))

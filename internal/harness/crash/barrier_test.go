@@ -28,6 +28,11 @@ func named(name string) func(*dropper, faultfs.Step) bool {
 	return syncs(func(path string) bool { return filepath.Base(path) == name })
 }
 
+// unnamed matches the sync of a file that gets this name later.
+func unnamed(name string) func(*dropper, faultfs.Step) bool {
+	return syncs(func(path string) bool { return strings.HasPrefix(filepath.Base(path), "."+name) })
+}
+
 func below(part string) func(*dropper, faultfs.Step) bool {
 	return syncs(func(path string) bool { return strings.Contains(path, part) })
 }
@@ -38,8 +43,8 @@ var barriers = []barrier{
 	{"B1 staged files", below("/new/")},
 	{"B1 backups", below("/list/")},
 	{"B1 restored files", below("/old/")},
-	{"B1 journal", named("draft")},
-	{"B1 mark", named("mark")},
+	{"B1 journal", unnamed("draft")},
+	{"B1 mark", unnamed("mark")},
 	{"B2 new/", named("new")},
 	{"B2 old/", named("old")},
 	{"B2 txn-<id>/", syncs(func(path string) bool { return strings.HasPrefix(filepath.Base(path), "txn-") })},

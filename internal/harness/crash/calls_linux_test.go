@@ -12,7 +12,7 @@ import (
 )
 
 // TestAHydrationMakesFewSystemCalls, of those that may fail: with 10 tasks in place of 10, and a full history. What the same program
-// needs for a skill without a workflow is not counted.
+// needs for a skill without a workflow is not counted. Package os makes five calls for each file that it opens for writing.
 func TestAHydrationMakesFewSystemCalls(t *testing.T) {
 	w := newWorld(t)
 	w.addSkill(t, "ten", 10)
@@ -32,5 +32,5 @@ func TestAHydrationMakesFewSystemCalls(t *testing.T) {
 	idle, all := count("none"), count("ten")
 	assert.NotEqual(t, worlds.Names(before), worlds.Names(w.Tasks(t)))
 	t.Logf("%d calls, of which %d are those of a hydration", all, all-idle)
-	assert.Less(t, all-idle, 600)
+	assert.Less(t, all-idle, 640)
 }

@@ -29,6 +29,23 @@ var operations = []struct {
 	{do: func(f vfs.FS, dir string) error { return f.Mkdir(dir+"/d", 0o755) }, steps: []string{"mkdir d"}},
 	{do: func(f vfs.FS, dir string) error { return f.WriteNew(dir+"/a", []byte("x"), 0o644) },
 		steps: []string{"create a", "write a", "sync a"}},
+	{do: func(f vfs.FS, dir string) error {
+		u, err := f.WritePending(dir+"/d/p", []byte("w"), 0o664)
+		if err == nil {
+			err = u.Sync()
+		}
+		if err == nil {
+			err = f.Rename(u.Path(), dir+"/d/q")
+		}
+		return err
+	}, steps: []string{"create .p", "write .p", "sync .p", "rename .p to q"}},
+	{do: func(f vfs.FS, dir string) error {
+		u, err := f.StartSync(dir + "/a")
+		if err == nil {
+			err = u.Sync()
+		}
+		return err
+	}, steps: []string{"sync a"}},
 	{do: func(f vfs.FS, dir string) error { return f.Overwrite(dir+"/b", []byte("y")) }, steps: []string{"overwrite b"}},
 	{do: func(f vfs.FS, dir string) error { return f.AppendLine(dir+"/b", []byte("z")) }, steps: []string{"append b"}},
 	{do: func(f vfs.FS, dir string) error { return f.Link(dir+"/a", dir+"/c") }, steps: []string{"link a to c"}},
@@ -93,7 +110,7 @@ func TestSteps(t *testing.T) {
 		}}
 		require.NoError(t, runAll(files, dir))
 		assert.Equal(t, want, got)
-		assert.Equal(t, map[string]string{"write": "x", "overwrite": "y", "append": "z"}, written)
+		assert.Equal(t, map[string]string{"write": "w", "overwrite": "y", "append": "z"}, written)
 		assert.Equal(t, state(t, plain), state(t, dir))
 		assert.ErrorIs(t, files.WriteNew(dir+"/a", nil, 0o600), fs.ErrExist)
 	}
@@ -106,6 +123,7 @@ func TestNamesOfStepsAreTheSameInEveryRun(t *testing.T) {
 		"link S/txn/new/1.json to 1.json": {Op: "link", Path: s + "/txn-20261121t200000-000000001-0a1b2c3d/new/1.json", To: "/home/list/1.json"},
 		"rename S/journal to S/done":      {Op: "rename", Path: s + "/journal", To: s + "/done-20261121t200000-000000001-0a1b2c3d"},
 		"rename S/txn/draft to S/journal": {Op: "rename", Path: s + "/txn-2026/draft", To: s + "/journal"},
+		"sync S/txn/new/.1.json":          {Op: "sync", Path: s + "/txn-2026/new/.1.json7034219"},
 		"mkdir S/locks/-0":                {Op: "mkdir", Path: s + "/locks/0123456789ab-0"},
 	} {
 		assert.Equal(t, want, step.String())
@@ -121,7 +139,7 @@ func TestFailFailsOneStep(t *testing.T) {
 		err := runAll(files, dir)
 		if err == nil {
 			require.Empty(t, failed)
-			require.Equal(t, 16, n)
+			require.Equal(t, 21, n)
 			return
 		}
 		require.ErrorIs(t, err, syscall.EIO)
@@ -164,7 +182,7 @@ func TestKillKillsTheProcessBeforeAStep(t *testing.T) {
 		require.NoError(t, runAll(files, dir))
 		return
 	}
-	for step, operations := range map[string]int{"0": 0, "1": 1, "4": 2, "overwrite b": 2, "append b": 3} {
+	for step, operations := range map[string]int{"0": 0, "1": 1, "4": 2, "overwrite b": 4, "append b": 5} {
 		dir, plain := t.TempDir(), t.TempDir()
 		c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 		c.Env = append(os.Environ(), "FSMTX_TEST_DIR="+dir, "FSMTX_TEST_STEP="+step)

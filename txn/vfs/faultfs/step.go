@@ -3,8 +3,10 @@ package faultfs
 import (
 	"errors"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -22,7 +24,7 @@ type Step struct {
 
 // String returns a name for the step that is the same in every run. A path in the state
 // directory is written relative to it, as S/…, any other path as its last element. Ids of
-// transactions are left out.
+// transactions, and the numbers of temporary names, are left out.
 func (s Step) String() string {
 	name := s.Op + " " + short(s.Path)
 	if s.To != "" {
@@ -36,9 +38,11 @@ func (s Step) String() string {
 var (
 	ids      = pattern.New(`(txn|done)-[0-9a-z-]+|[0-9a-f]{12}`)
 	stateDir = pattern.New(`^.*/\.[^/]+\.fsmtx`)
+	pending  = pattern.New(`(/\.[^/]*[^/0-9])[0-9]+$`)
 )
 
 func short(path string) string {
+	path = pending.Regexp().ReplaceAllString(path, "$1")
 	if stateDir.Regexp().MatchString(path) {
 		return ids.Regexp().ReplaceAllString(stateDir.Regexp().ReplaceAllString(path, "S"), "$1")
 	}
@@ -122,28 +126,74 @@ func (s *Steps) AppendLine(name string, line []byte) error {
 	return s.step(Step{Op: "append", Path: name, Data: line}, func() error { return s.FS.AppendLine(name, line) })
 }
 
-// WriteNew makes the same changes as vfs.OS, in the same order; a test in
-// internal/harness/crash compares the two.
+// WriteNew makes the same changes as vfs.OS, in the same order.
 func (s *Steps) WriteNew(name string, data []byte, perm fs.FileMode) error {
+	f, err := s.write(name, data, perm)
+	if err != nil {
+		return err
+	}
+	return unsynced{s, f, name}.Sync()
+}
+
+// WritePending makes the same changes as vfs.OS, in the same order. The start of the write-back is not a step:
+// a crash may leave any part of what was not synced, whether it was started or not.
+func (s *Steps) WritePending(name string, data []byte, perm fs.FileMode) (vfs.Unsynced, error) {
+	temp := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+strconv.FormatInt(rand.Int64(), 10))
+	f, err := s.write(temp, data, perm)
+	if err != nil {
+		return nil, err
+	}
+	return unsynced{s, f, temp}, nil
+}
+
+// StartSync is not a step. The Sync of what it returns is.
+func (s *Steps) StartSync(name string) (vfs.Unsynced, error) {
+	u, err := s.FS.StartSync(name)
+	if err != nil {
+		return nil, err
+	}
+	return unsynced{s, u, name}, nil
+}
+
+// write creates and writes a file, and leaves it open.
+func (s *Steps) write(name string, data []byte, perm fs.FileMode) (*os.File, error) {
 	var f *os.File
 	err := s.step(Step{Op: "create", Path: name}, func() (err error) {
 		f, err = vfs.Create(s.FS, name, perm)
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return errors.Join(s.fill(f, data, perm), f.Close())
+	if err = f.Chmod(perm); err == nil {
+		err = s.step(Step{Op: "write", Path: name, Data: data}, func() error { _, err := f.Write(data); return err })
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
-func (s *Steps) fill(f *os.File, data []byte, perm fs.FileMode) error {
-	if err := f.Chmod(perm); err != nil {
-		return err
+// unsynced is an open file whose Sync is a step.
+type unsynced struct {
+	steps *Steps
+	file  interface {
+		Sync() error
+		Close() error
 	}
-	if err := s.step(Step{Op: "write", Path: f.Name(), Data: data}, func() error { _, err := f.Write(data); return err }); err != nil {
-		return err
+	path string
+}
+
+func (u unsynced) Path() string { return u.path }
+func (u unsynced) Close() error { return u.file.Close() }
+
+// Sync closes the file too, which what vfs.OS has opened has done by itself.
+func (u unsynced) Sync() error {
+	err := u.steps.step(Step{Op: "sync", Path: u.path}, u.file.Sync)
+	if f, ok := u.file.(*os.File); ok {
+		return errors.Join(err, f.Close())
 	}
-	return s.step(Step{Op: "sync", Path: f.Name()}, f.Sync)
+	return err
 }
 
 // read calls Before before a step that reads, if Reads is set. Reads themselves run
