@@ -119,8 +119,8 @@ func SegmentFault(value string) string {
 	return ""
 }
 
-// literally returns a text that Fill does not change except for undoing this.
-func literally(text string) string {
+// Literal returns a text that [Fill] does not change except for undoing this: {name} becomes {{name}}.
+func Literal(text string) string {
 	var b strings.Builder
 	for _, p := range parts(text) {
 		if p.name != "" {

@@ -65,7 +65,7 @@ const itemName = "{" + Item + "}"
 
 // replaceItem returns a text with the line in the place of its name.
 func replaceItem(text, item string) string {
-	return strings.ReplaceAll(text, itemName, literally(item))
+	return strings.ReplaceAll(text, itemName, Literal(item))
 }
 
 // ForItem returns what is done for one line of a step with Each, whose workflow is that of
@@ -96,7 +96,7 @@ func stepForItem(step jsontext.Value, item string) []byte {
 		kind := value.Kind()
 		switch {
 		case name == "subject" && kind == '"' && (hasEach && !hasParts || !strings.Contains(textOf(value), itemName)):
-			return appendQuoted(nil, textOf(value)+": "+literally(item))
+			return appendQuoted(nil, textOf(value)+": "+Literal(item))
 		case name == "each" && kind == '{':
 			return pathsIn(value, item)
 		case hasEach && !hasParts: // the texts are those of its own lines

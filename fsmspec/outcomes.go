@@ -84,8 +84,8 @@ func (t Task) Commands() (all []Check) {
 // belong to it. base is what is added to local ids. In the text of a file with values the
 // names still have to be replaced; see Fill.
 func (t Task) Shown(base int64) string {
-	lines := slices.DeleteFunc([]string{t.Description, literally(t.demands()), t.eachLine(), literally(t.endsAs(base)),
-		literally(t.onlyHere())}, func(line string) bool { return line == "" })
+	lines := slices.DeleteFunc([]string{t.Description, Literal(t.demands()), t.eachLine(), Literal(t.endsAs(base)),
+		Literal(t.onlyHere())}, func(line string) bool { return line == "" })
 	return strings.Join(lines, "\n")
 }
 

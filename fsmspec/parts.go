@@ -58,7 +58,7 @@ func (t Task) eachLine() string {
 	case t.Each == nil:
 		return ""
 	case t.Each.Run != nil:
-		return "It is done for each line that this command prints: " + literally(short(t.Each.Run.Run)) + ". " + startIt
+		return "It is done for each line that this command prints: " + Literal(short(t.Each.Run.Run)) + ". " + startIt
 	}
 	return "It is done for each line of " + t.Each.Lines + ". " + startIt
 }

@@ -2,7 +2,6 @@ package fuzz_test
 
 import (
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/checklist"
 	"github.com/fsmtx/fsmtx/internal/outline"
 	"github.com/fsmtx/fsmtx/internal/write"
 )
@@ -42,9 +42,15 @@ func FuzzPlan(f *testing.F) {
 		plan, err := write.ReadPlan(h.path("skill/SKILL.md"), forms[int(form)%len(forms)])
 		if err == nil {
 			require.Len(t, plan.Lines, must(fsmspec.Parse(plan.Data)).Len())
-			open := func(text string) string { return regexp.MustCompile(`\[[xX]\]`).ReplaceAllString(text, "[ ]") }
+			boxes := map[string]int{}
+			for _, b := range checklist.Read(string(text)).Boxes {
+				boxes[b.Open]++
+			}
 			for _, line := range plan.Lines {
-				require.Contains(t, open(string(text)), open(line.Text)) // a later box in a line is a part of its text
+				boxes[line.Text]--
+			}
+			for line, left := range boxes {
+				require.Zero(t, left, line)
 			}
 		}
 		if len(o.Steps) == 0 {

@@ -67,10 +67,12 @@ func TestWhatCannotBeReadIsTold(t *testing.T) {
 // TestCodeAndCommentsHaveNoBoxes, whatever is around them.
 func TestCodeAndCommentsHaveNoBoxes(t *testing.T) {
 	text := strings.Join([]string{
-		"---", "name: x", "---", "# Plan", "", "Tick `- [ ]` when done.", "```markdown", "- [ ] in code", "```", "- [ ] one", "  ~~~~", "  - [ ] code",
-		"  ~~~", "  - [ ] code", "  ~~~~", "<!--", "- [ ] comment", "-->", "- [x] two", "  <!-- - [ ] comment -->", "> ```", "> - [ ] code", "> ```",
-		"", "Text.", "", "    - [ ] indented code", "", "- ```", "  - [ ] code", "  ```", "- a <!-- begins", "- [ ] comment", "ends --> ", "- [ ] three",
-		"", "      - [ ] four", "````", "```", "- [ ] code", "````", "1. [ ] five"}, "\n")
+		"---", "name: x", "---", "# Plan", "", "Tick `- [ ]` when done.", "```markdown", "- [ ] in code", "```", "- [ ] one", "  ~~~~",
+		"  - [ ] code", "  ~~~", "  - [ ] code", "  ~~~~", "<!--", "- [ ] comment", "-->", "- [x] two", "  <!-- - [ ] comment -->",
+		"> ```", "> - [ ] code", "> ```", "", "Text.", "", "    - [ ] indented code", "", "- ```", "  - [ ] code", "  ```",
+		"- a <!-- begins", "- [ ] comment", "ends --> ", "- [ ] three", "", "      - [ ] four", "````", "```", "- [ ] code", "````",
+		"1. [ ] five",
+	}, "\n")
 	list := checklist.Read(text)
 	require.Empty(t, list.Faults)
 	var texts []string

@@ -35,7 +35,7 @@ type Request struct {
 	Cwd        string              // may be empty
 	Transcript string              // path of the client's transcript; may be empty
 	Prompt     string              // id of the prompt to which the model answers; may be empty
-	Agent      string              // id of the subagent from which the event came, which shares its parent's list; empty for the session's own agent
+	Agent      string              // id of the subagent from which the event came, which shares its parent's list; "" for the session's
 	Typed      bool                // a person typed the skill
 	By         string              // who began it, or agreed to it; see tasks.Label
 	Apart      bool                // the skill runs in an agent of its own

@@ -111,7 +111,7 @@ func (d *document) tasks() (all []*candidate) {
 	whole := &candidate{form: Tasks, what: "a list of checkboxes", rank: boxes}
 	for _, section := range d.boxesBySection() {
 		title := section[0].above
-		if title == nil || labelled(section)*2 >= len(section) || !isAside(title.titlesFrom()) && !checklist.in(title.text) {
+		if title == nil || labelled(section)*2 >= len(section) || !isAside(title.titlesFrom()) && !checkTitle.in(title.text) {
 			whole.marks = append(whole.marks, section...)
 			continue
 		}

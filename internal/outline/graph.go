@@ -14,6 +14,7 @@ import (
 // flow is a graph of steps: a node with several ways out that have names decides.
 type flow struct {
 	nodes []*node // in the order of the text
+	first *node   // from which the first edge leads
 }
 
 type node struct {
@@ -83,6 +84,9 @@ func (f *flow) node(id string, line int) *node {
 }
 
 func (f *flow) connect(from, to []*node, label string) {
+	if f.first == nil && len(from) > 0 {
+		f.first = from[0]
+	}
 	for _, a := range from {
 		for _, b := range to {
 			e := &edge{from: a, to: b, label: label}
@@ -217,8 +221,8 @@ func (f *flow) steps() (steps []Step, why string) {
 			roots = append(roots, n)
 		}
 	}
-	if len(roots) == 0 && len(f.nodes) > 0 {
-		roots = f.nodes[:1]
+	if len(roots) == 0 && slices.Contains(f.nodes, f.first) { // all of it is in loops: it begins with what it tells first
+		roots = []*node{f.first}
 	}
 	if len(roots) != 1 {
 		return nil, fmt.Sprintf("it begins in %d places", len(roots))
@@ -246,6 +250,9 @@ func (f *flow) withoutEnds() {
 	f.nodes = slices.DeleteFunc(f.nodes, func(n *node) bool {
 		if beginning.in(n.title) && len(n.in) == 0 && len(n.out) == 1 {
 			n.out[0].to.in = slices.DeleteFunc(n.out[0].to.in, func(e *edge) bool { return e == n.out[0] })
+			if f.first == n {
+				f.first = n.out[0].to
+			}
 			return true
 		}
 		for _, e := range n.in {

@@ -8,6 +8,7 @@
 package outline
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/checklist"
 )
 
 // Step is a task of an fsm.json.
@@ -65,18 +67,39 @@ func JSON(steps []Step, gates map[int64][]string) []byte {
 	var entries []string
 	object := false
 	for _, s := range steps {
-		// A Step has no value that JSON cannot represent, so there is no error.
-		text, _ := json.Marshal(s, jsontext.AllowInvalidUTF8(true))
-		entry := strings.Join(append([]string{strings.TrimSuffix(string(text), "}")}, gates[s.ID]...), ", ") + "}"
-		entries = append(entries, entry)
 		object = object || s.Do != nil || s.When != nil || s.Outcomes != nil ||
 			slices.ContainsFunc(gates[s.ID], func(gate string) bool { return strings.HasPrefix(gate, `"outcomes"`) })
+	}
+	for _, s := range steps {
+		if object {
+			s = s.literal()
+		}
+		// A Step has no value that JSON cannot represent, so there is no error.
+		added := slices.Clone(gates[s.ID])
+		for i, gate := range added {
+			if object && strings.HasPrefix(gate, `"approval"`) {
+				added[i] = fsmspec.Literal(gate)
+			}
+		}
+		text, _ := json.Marshal(s, jsontext.AllowInvalidUTF8(true))
+		entry := strings.Join(append([]string{strings.TrimSuffix(string(text), "}")}, added...), ", ") + "}"
+		entries = append(entries, entry)
 	}
 	list := "[" + strings.Join(entries, ", ") + "]"
 	if object {
 		list = fmt.Sprintf(`{"fsm": %d, "steps": %s}`, fsmspec.WithOutcomes, list)
 	}
 	return []byte(list)
+}
+
+// literal returns the step with texts in which {name} stands for itself, and not for a value.
+func (s Step) literal() Step {
+	s.Subject, s.Description, s.ActiveForm = fsmspec.Literal(s.Subject), fsmspec.Literal(s.Description), fsmspec.Literal(s.ActiveForm)
+	s.Do = slices.Clone(s.Do)
+	for i, part := range s.Do {
+		s.Do[i] = part.literal()
+	}
+	return s
 }
 
 // lineOf returns the line of the step to which a pointer into its fsm.json leads.
@@ -95,8 +118,12 @@ func Markdown(text []byte, form string) Outline {
 	d := read(text)
 	all := d.candidates()
 	best, tied, why := choose(all, form)
+	list := checklist.Read(string(d.source))
+	if form == Tasks && len(list.Boxes) > 0 && len(list.Faults) == 0 && (best == nil || len(d.untaken(best, all, list.Boxes)) > 0) {
+		return valid(d.everyBox(list), nil)
+	}
 	if best == nil {
-		return Outline{Unsure: why, Tied: told(tied)}
+		return Outline{Unsure: cmp.Or(why, faultOf(list)), Tied: told(tied)}
 	}
 	o := Outline{What: best.what, Steps: best.graph}
 	if best.form == formGraph && best.graph == nil { // never a chain of its nodes
@@ -104,24 +131,58 @@ func Markdown(text []byte, form string) Outline {
 	} else if best.graph == nil {
 		o.Steps, why = d.steps(best.marks)
 	}
-	if why == "" {
-		_, err := fsmspec.Parse(JSON(o.Steps, nil))
-		if e, ok := errors.AsType[*fsmspec.InvalidError](err); ok && len(o.Steps) <= fsmspec.MaxTasks {
-			why = fmt.Sprintf("line %d: %s", lineOf(o.Steps, e.Problems[0].Pointer), e.Problems[0].Message)
-		}
+	lost, every := d.wholly(best, all, list)
+	if best.form == Tasks || lost != "" {
+		lost = cmp.Or(lost, faultOf(list))
+	}
+	if form == "" && lost != "" {
+		return Outline{Unsure: lost, Tied: append(every, told([]*candidate{best})...)}
 	}
 	if why != "" {
-		tied := told([]*candidate{best})
-		tied[0].Form = "" // to ask for it is of no use
-		return Outline{Unsure: why, Tied: tied}
+		return unsure(why, []*candidate{best})
+	}
+	if o = valid(o, []*candidate{best}); o.Unsure != "" {
+		return o
 	}
 	o.Left = d.leftOut(best, all)
+	if lost != "" {
+		o.Left = slices.Insert(o.Left, 0, Left{Line: list.Boxes[0].Line + 1, What: lost})
+	}
 	o.Hints = d.hints(o.Steps, best)
 	return o
 }
 
-// Subject splits the text of a step into its subject, without the identifier that begins it, and the rest.
-func Subject(text string) (short, rest string) {
+// faultOf says which line of a text may be a box and cannot be read, "" if there is none.
+func faultOf(list checklist.List) string {
+	if len(list.Faults) == 0 {
+		return ""
+	}
+	return list.Faults[0].String()
+}
+
+// valid returns an outline, or one that is not sure if its steps are not valid.
+func valid(o Outline, from []*candidate) Outline {
+	_, err := fsmspec.Parse(JSON(o.Steps, nil))
+	if e, ok := errors.AsType[*fsmspec.InvalidError](err); ok && len(o.Steps) <= fsmspec.MaxTasks {
+		return unsure(fmt.Sprintf("line %d: %s", lineOf(o.Steps, e.Problems[0].Pointer), e.Problems[0].Message), from)
+	}
+	if len(o.Steps) > fsmspec.MaxTasks {
+		return unsure(fmt.Sprintf("it has %d steps, and a workflow has at most %d", len(o.Steps), fsmspec.MaxTasks), from)
+	}
+	return o
+}
+
+// unsure returns an outline without steps. To ask for the candidates is of no use.
+func unsure(why string, from []*candidate) Outline {
+	tied := told(from)
+	for i := range tied {
+		tied[i].Form = ""
+	}
+	return Outline{Unsure: why, Tied: tied}
+}
+
+// subjectOf splits the text of a step into its subject, without the identifier that begins it, and the rest.
+func subjectOf(text string) (short, rest string) {
 	_, title := cutLabel(text)
 	if short, rest = subject(title); short == "" {
 		short, rest = subject(text)
@@ -129,8 +190,8 @@ func Subject(text string) (short, rest string) {
 	return short, rest
 }
 
-// Text joins lines, without their ends, their common indentation and the blank lines around them.
-func Text(lines []string) string {
+// textIn joins lines, without their ends, their common indentation and the blank lines around them.
+func textIn(lines []string) string {
 	var all []string
 	for _, line := range lines {
 		all = append(all, strings.TrimRight(strings.ToValidUTF8(line, "\uFFFD"), "\r\n"))

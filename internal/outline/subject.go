@@ -10,11 +10,14 @@ import (
 const maxSubject = 65
 
 var (
-	boxed    = pattern{text: `^\[[ xX]\]\s+`}
-	ordinal  = pattern{text: `^(?:(?i:step|phase|stage)\s+)?\d+\s*[.:)\x{2013}\x{2014}-]\s*|^[IVX]{1,5}[.)]\s+`}
-	numeral  = pattern{text: `^(?:(?i:step|phase|stage)\s+)?(?:\d+(?:\.\d+)*|[IVX]{1,5})[.:)]?$`}
-	bold     = pattern{text: `^\*\*(.+?)\*\*[.:]?\s*[\x{2013}\x{2014}:\x{2192}-]*\s*(.*)$`}
-	runsOn   = pattern{text: "^\\*\\*[\\p{L}\\p{N}-]+\\*\\*\\s+[\\p{Ll}`]"} // one word in bold, with which a sentence begins
+	boxed   = pattern{text: `^\[[ xX]\]\s+`}
+	ordinal = pattern{text: `^(?:(?i:step|phase|stage)\s+)?\d+\s*[.:)\x{2013}\x{2014}-]\s*|^[IVX]{1,5}[.)]\s+`}
+	numeral = pattern{text: `^(?:(?i:step|phase|stage)\s+)?(?:\d+(?:\.\d+)*|[IVX]{1,5})[.:)]?$`}
+	bold    = pattern{text: `^\*\*(.+?)\*\*[.:]?\s*[\x{2013}\x{2014}:\x{2192}-]*\s*(.*)$`}
+	runsOn  = pattern{text: "^\\*\\*[\\p{L}\\p{N}-]+\\*\\*\\s+[\\p{Ll}`]"} // one word in bold, with which a sentence begins
+	calls   = pattern{text: `^(?:[\p{Lu}\d]{2,}(?:[ -][\p{Lu}\d]+){0,2}|(?i:important|mandatory|note|warning|critical|` +
+		`required|optional|caution|tip|attention|remember|always|never|must|hint|key|crucial|essential|` +
+		`wichtig|achtung|hinweis|importante|nota|attenzione|重要|注意|必须))\W*$`}
 	links    = pattern{text: `!?\[([^\]]*)\]\([^)]*\)`}
 	emphasis = pattern{text: "(\\*\\*|__|`)"}
 	codeSpan = pattern{text: "`[^`]+`"}
@@ -37,6 +40,8 @@ func split(text string) (subject, rest string) {
 	text = ordinal.compiled().ReplaceAllString(text, "")
 	switch m := bold.find(text); {
 	case m == nil || clean(m[1]) == "", runsOn.in(text):
+	case calls.in(clean(m[1])) && clean(m[2]) != "": // a word that calls for attention, and no subject
+		text = strings.TrimRight(clean(m[1]), ":. ") + ": " + m[2]
 	case numeral.in(clean(m[1])) && clean(m[2]) != "": // the bold text is the number of the step alone
 		text = m[2]
 	default:

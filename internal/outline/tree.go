@@ -128,8 +128,9 @@ func (d *document) lines(from, to int) string {
 	return paragraph(all)
 }
 
-// otherBox is the box of a task in progress. Behind a box, an asterisk marks what is optional.
-var otherBox = pattern{text: `^\[[-~/>]\]\s`}
+// otherBox is a box that is none of the extension's, such as that of a task in progress. Behind a box, an asterisk marks what is
+// optional.
+var otherBox = pattern{text: `^\[(?:[-~/>хХ✓✔]|[ \t]*)\]`}
 
 // items returns the entries of a list whose last line is before end.
 func (d *document) items(list ast.Node, end int) (all []item) {
@@ -142,8 +143,11 @@ func (d *document) items(list ast.Node, end int) (all []item) {
 		if n.NextSibling() != nil {
 			it.end = d.lineOf(n.NextSibling())
 		}
-		if box, ok := first.FirstChild().(*table.TaskCheckBox); ok || otherBox.in(it.text) {
-			it.box, it.done, it.text = true, ok && box.IsChecked, strings.TrimSpace(strings.TrimPrefix(it.text[3:], "*"))
+		if box, ok := first.FirstChild().(*table.TaskCheckBox); ok {
+			it.box, it.done, it.text = true, box.IsChecked, strings.TrimSpace(strings.TrimPrefix(it.text[3:], "*"))
+		} else if m := otherBox.find(it.text); m != nil && !strings.HasPrefix(it.text[len(m[0]):], "(") {
+			it.box, it.done = true, strings.ContainsAny(m[0], "хХ✓✔")
+			it.text = strings.TrimSpace(strings.TrimPrefix(it.text[len(m[0]):], "*"))
 		}
 		for c := first.NextSibling(); c != nil; c = c.NextSibling() {
 			if c.Kind() == ast.KindList {

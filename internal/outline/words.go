@@ -17,15 +17,16 @@ var (
 		`features?|success|criteria|criterion|definition of (?:done|ready)|guidelines?|mistakes?|pitfalls?|faq|see also|related|` +
 		`background|benefits?|options|usage|contents|limitations?|templates?|structure|deliverables?|next steps|strategy|out of scope|` +
 		`questions|glossary|conventions?|constraints?|assumptions?|risks|alternatives|dependencies|handling)\b`}
-	checklist = pattern{text: `(?i)\bchecklists?\b`}
-	inside    = pattern{text: `(?i)\S\s+(?:step|phase|stage|task|gate)s?\s+\d`} // a label that does not begin the text
-	element   = pattern{text: `(?m)^\s*<([a-z][\w-]*)[^>]*>`}
-	ofHTML    = pattern{text: `^(?:a|b|i|p|br|hr|div|span|img|sub|sup|kbd|code|pre|table|tr|td|th|thead|tbody|details|summary|ul|ol|li|` +
+	checkTitle = pattern{text: `(?i)\bchecklists?\b`}
+	inside     = pattern{text: `(?i)\S\s+(?:step|phase|stage|task|gate)s?\s+\d`} // a label that does not begin the text
+	element    = pattern{text: `(?m)^\s*<([a-z][\w-]*)[^>]*>`}
+	ofHTML     = pattern{text: `^(?:a|b|i|p|br|hr|div|span|img|sub|sup|kbd|code|pre|table|tr|td|th|thead|tbody|details|summary|ul|ol|li|` +
 		`h[1-6]|picture|source|center|em|strong|small|blockquote)$`}
 	aboutPlans = pattern{text: `(?i)\b(?:writ(?:e|ing)|structur\w+|format(?:ting)?|templates?|examples?) (?:\w+ )*` +
 		`(?:plans?|task lists?|tasks\.md)\b`}
-	placeholder = pattern{text: `^\W*\.\.\.|^\W*…$|\[[A-Z][\w ]*\](?:[^(\w]|$)|<[a-z][\w -]*>|\{\{?[A-Za-z][\w -]*\}|\bX{3,}\b|_{3,}`}
-	first       = pattern{text: `(?i)^(?:(?:first|then|next|now|finally|always|carefully|immediately|again|quickly|also|only then)\W+)?` +
+	placeholder = pattern{text: `^\W*\.\.\.|^\W*…$|\[[A-Z][\w ]*\](?:[^(\w]|$)|^[^\w<]*<[a-z][\w -]*>\W*$|` +
+		`^[^\w{]*\{\{?[A-Za-z][\w -]*\}[^\w{]*$|\bX{3,}\b|_{3,}`}
+	first = pattern{text: `(?i)^(?:(?:first|then|next|now|finally|always|carefully|immediately|again|quickly|also|only then)\W+)?` +
 		`([\p{L}]+)`}
 )
 

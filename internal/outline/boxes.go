@@ -1,0 +1,210 @@
+package outline
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/checklist"
+)
+
+// Plan returns a step for each of some boxes of a text, one after another: a box after its parts, with the text below it.
+func Plan(text string, list checklist.List, boxes []checklist.Box) []Step {
+	return planOf{lines: checklist.Lines(text), boxes: boxes, ends: endsOf(list)}.steps()
+}
+
+// Parts returns the boxes that are indented below one.
+func Parts(boxes []checklist.Box, i int) []checklist.Box {
+	end := i + 1
+	for end < len(boxes) && boxes[end].Indent > boxes[i].Indent && slices.Equal(boxes[end].Above, boxes[i].Above) {
+		end++
+	}
+	return boxes[i+1 : end]
+}
+
+// planOf is a plan that becomes steps.
+type planOf struct {
+	lines []string
+	boxes []checklist.Box
+	ends  []int // the lines of all boxes and headings, at which the text of a box ends
+}
+
+func endsOf(list checklist.List) (ends []int) {
+	for _, b := range list.Boxes {
+		ends = append(ends, b.Line)
+	}
+	for _, h := range list.Heads {
+		ends = append(ends, h.Line)
+	}
+	slices.Sort(ends)
+	return ends
+}
+
+// steps returns a step for each box, in the order in which they are done: a box after its parts.
+func (p planOf) steps() (steps []Step) {
+	subjects := p.subjects()
+	for _, i := range p.order(0, len(p.boxes)) {
+		b := p.boxes[i]
+		_, rest := subjectOf(b.Text)
+		s := Step{ID: int64(len(steps) + 1), Subject: subjects[i], Line: b.Line + 1,
+			Description: strings.TrimSpace(p.context(i) + "\n" + rest + "\n" + p.below(i))}
+		if b.Done {
+			s.Status = "completed"
+		}
+		if s.ID > 1 {
+			s.BlockedBy = []int64{s.ID - 1}
+		}
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+// order returns the indexes of boxes, those of parts before that of the box that has them.
+func (p planOf) order(from, to int) (all []int) {
+	for i := from; i < to; {
+		n := len(Parts(p.boxes[:to], i))
+		all = append(append(all, p.order(i+1, i+1+n)...), i)
+		i += 1 + n
+	}
+	return all
+}
+
+// subjects returns the subject of each box. Those that would be equal get the title of their section.
+func (p planOf) subjects() (all []string) {
+	count := map[string]int{}
+	for _, b := range p.boxes {
+		s, _ := subjectOf(b.Text)
+		if s == "" {
+			s = b.Text
+		}
+		all = append(all, s)
+		count[s]++
+	}
+	for i, b := range p.boxes {
+		if n := len(b.Above); count[all[i]] > 1 && n > 0 {
+			title, _ := subjectOf(b.Above[n-1].Text)
+			all[i] += " (" + title + ")"
+		}
+	}
+	return all
+}
+
+// context says of what a box is a part and, with the first one that is open, what stands above the boxes of its section.
+func (p planOf) context(i int) (text string) {
+	b := p.boxes[i]
+	of := ""
+	for j := i - 1; j >= 0 && of == ""; j-- {
+		if p.boxes[j].Indent < b.Indent && len(Parts(p.boxes, j)) >= i-j {
+			of, _ = subjectOf(p.boxes[j].Text)
+		}
+	}
+	n := len(b.Above)
+	if of == "" && n > 0 && b.Above[n-1].Level > 1 {
+		of = b.Above[n-1].Text
+	}
+	if of != "" {
+		text = "Of: " + of
+	}
+	if n > 0 && b.Above[n-1].Level > 1 && p.next(b.Above[n-1]) == i {
+		begin := b.Above[n-1].Line + 1
+		end, _ := slices.BinarySearch(p.ends, begin)
+		text += "\n" + textIn(p.lines[begin:p.ends[end]])
+	}
+	return text
+}
+
+// next returns the index of the first box of a section that is not ticked, else of its first one.
+func (p planOf) next(of checklist.Head) int {
+	first := -1
+	for i, b := range p.boxes {
+		if n := len(b.Above); n == 0 || b.Above[n-1] != of {
+			continue
+		}
+		if first < 0 || p.boxes[first].Done && !b.Done {
+			first = i
+		}
+	}
+	return first
+}
+
+// below returns the text between a box and the next box or heading.
+func (p planOf) below(i int) string {
+	begin, end := p.boxes[i].Line+1, len(p.lines)
+	if next, _ := slices.BinarySearch(p.ends, begin); next < len(p.ends) {
+		end = p.ends[next]
+	}
+	return textIn(p.lines[begin:end])
+}
+
+// untaken returns the lines of boxes that are neither steps of a candidate nor in another one that is told as left out. Those
+// in the text of a single step are a part of that.
+func (d *document) untaken(best *candidate, all []*candidate, boxes []checklist.Box) (lines []int) {
+	told := func(line int) bool {
+		return slices.ContainsFunc(all, func(c *candidate) bool { return c != best && c.form == Tasks && !c.within(best) && c.has(line) })
+	}
+	in := map[int]bool{}
+	for _, b := range boxes {
+		if best.has(b.Line) || told(b.Line) {
+			continue
+		}
+		lines = append(lines, b.Line)
+		in[slices.IndexFunc(best.marks, func(m mark) bool { return m.line < b.Line && b.Line < m.end })] = true
+	}
+	if len(in) == 1 && !in[-1] && best.form != Tasks {
+		return nil
+	}
+	return lines
+}
+
+// has reports whether a step, or a part of one, is in a line.
+func (c *candidate) has(line int) bool {
+	return slices.ContainsFunc(c.marks, func(m mark) bool {
+		return m.line == line || slices.ContainsFunc(m.parts, func(p mark) bool { return p.line == line })
+	})
+}
+
+// maxLines limits the lines that are named.
+const maxLines = 10
+
+// linesOf names lines, from 0, for people, from 1.
+func linesOf(lines []int) string {
+	var texts []string
+	for i := 0; i < len(lines); {
+		end := i
+		for end+1 < len(lines) && lines[end+1] == lines[end]+1 {
+			end++
+		}
+		text := strconv.Itoa(lines[i] + 1)
+		if end > i {
+			text += "–" + strconv.Itoa(lines[end]+1)
+		}
+		texts, i = append(texts, text), end+1
+	}
+	if len(texts) > maxLines {
+		texts = append(texts[:maxLines], "…")
+	}
+	if len(lines) == 1 {
+		return "line " + texts[0]
+	}
+	return "lines " + strings.Join(texts, ", ")
+}
+
+// everyBox is the outline of a text whose steps are all of its boxes.
+func (d *document) everyBox(list checklist.List) Outline {
+	return Outline{What: "every box", Steps: Plan(string(d.source), list, list.Boxes)}
+}
+
+// wholly returns what a person has to know if the boxes of a text are not all steps of the candidate.
+func (d *document) wholly(best *candidate, all []*candidate, list checklist.List) (why string, every []Left) {
+	lines := d.untaken(best, all, list.Boxes)
+	if len(lines) == 0 {
+		return "", nil
+	}
+	if len(list.Faults) == 0 {
+		first, _ := subjectOf(list.Boxes[0].Text)
+		every = []Left{{Line: list.Boxes[0].Line + 1, Form: Tasks,
+			What: fmt.Sprintf("every box (%d, the first is %q)", len(list.Boxes), first)}}
+	}
+	return fmt.Sprintf("%d of its %d boxes would be no steps (%s)", len(lines), len(list.Boxes), linesOf(lines)), every
+}
