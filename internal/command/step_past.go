@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -57,7 +59,9 @@ func newStepDone(s terminal.Streams) *cobra.Command {
 	return f.command(s, &cobra.Command{
 		Use:   "done N --because TEXT",
 		Short: "Mark a step as done",
-		Long:  "Done marks step N of a workflow as done, without checking its gates.\n" + pastLong + flowLong,
+		Long: "Done marks step N of a workflow as done. In a terminal that is the yes, or the choice, of the person whom\n" +
+			"a step needs: its other gates are tested first. Any other step, and one whose other gates do not hold,\n" +
+			"is marked without regard to its gates, and is on record as gone past.\n" + pastLong + flowLong,
 		Example: Example(`fsmtx step done 3 --because "published by hand"`, `fsmtx step done 44 --outcome merge --because "it is good enough"`,
 			`fsmtx step done 43 --set version=1.4.0 --because "bumped by hand"`),
 	})
@@ -150,6 +154,22 @@ func (f *pastFlags) read(args []string) error {
 	return nil
 }
 
+// endStep ends the step by the person's yes if that is all that it lacks, else past its gates.
+func (f *pastFlags) endStep(ctx context.Context, s terminal.Streams, frame *gates.Frame, found tasklist.Found) (*state.State, error) {
+	frame.NoChecks = sync.OnceValue(hook.ChecksOff(s.Getenv, found))
+	here, _ := os.Getwd()
+	done, why, err := frame.Approve(ctx, f.past, here, decidedBy(ctx))
+	switch {
+	case err != nil:
+		return nil, err
+	case done:
+		return state.Load(ctx, found.Dir)
+	case why != "":
+		s.Errorf("#%d has another gate that does not hold (%s), so it is on record as gone past", f.past.Step, why)
+	}
+	return frame.GoPast(ctx, f.past, decidedBy(ctx))
+}
+
 func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	found, err := findExisting(ctx, s, f.session)
 	if err != nil {
@@ -174,7 +194,7 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 		now, err = f.do(frame, ctx, f.past.Step, f.past.Because, decidedBy(ctx))
 	} else {
 		word = map[bool]string{true: "done", false: "skipped"}[f.past.Done]
-		now, err = frame.GoPast(ctx, f.past, decidedBy(ctx))
+		now, err = f.endStep(ctx, s, frame, found)
 	}
 	if err != nil {
 		return err

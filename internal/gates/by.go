@@ -11,13 +11,14 @@ import (
 // nothing yet: it has the sender, too.
 func (f *Frame) by(u Update, v Verdict) state.By {
 	by := state.By{Who: cmp.Or(f.Via.Who, state.TheAgent), How: cmp.Or(f.Via.How, state.ByUpdate), Session: f.Session, Agent: u.Agent,
-		TTY: f.Via.TTY}
+		TTY: f.Via.TTY, Young: f.Via.Young}
 	if v.Check != nil && f.IsForged() || f.isUnseen() {
 		by.How = state.ByShell
 	}
 	switch {
+	case v.yes == state.AtTerminal: // it is the sender's
 	case v.yes != "":
-		by.Who, by.How, by.TTY = state.ThePerson, v.yes, nil
+		by.Who, by.How, by.TTY, by.Young = state.ThePerson, v.yes, nil, false
 	case v.Decision != state.Deny:
 	case v.Check != nil && v.Check.Exit != 0:
 		by.Who = state.TheCommand

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // Decision is the kind of a line of evidence, as it is called in JSON. The table kinds says what each means.
@@ -206,8 +207,12 @@ func (e Evidence) Answer() string {
 }
 
 // NotEnforced returns why the line shows that a step with this subject was not enforced; empty if it does not. A refusal lets
-// nothing through, but one of what was done already shows that no hook has judged that.
+// nothing through, but one of what was done already shows that no hook has judged that. What only a command in the agent's shell has
+// decided is not enforced: of hooks that were off from the beginning nothing else tells.
 func (e Evidence) NotEnforced(subject string) string {
+	if e.Lets() && e.To == workflow.Completed && e.By.How == ByShell && e.GonePast() == "" && len(e.Gaps) == 0 {
+		return fmt.Sprintf(meaning[Unseen].statement, subject)
+	}
 	for _, g := range e.Gaps {
 		if e.Lets() || g == Otherwise {
 			return fmt.Sprintf(meaning[g].statement, subject)
