@@ -42,9 +42,9 @@ func Deliver(s terminal.Streams, a client.Answer) (code int) {
 	return a.Exit
 }
 
-// OwnPath returns the path of this program, by which any shell of the agent can run it; a
+// ownPath returns the path of this program, by which any shell of the agent can run it; a
 // login shell may not have the PATH of the hooks. It is "fsmtx" if the path is unknown.
-func OwnPath() string {
+func ownPath() string {
 	self, err := programs.Path()
 	if err != nil {
 		return settings.Program

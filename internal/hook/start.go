@@ -30,7 +30,7 @@ func (h *hook) recovered(ctx context.Context) client.Answer {
 		report = tasklist.Recover(ctx, h.List.Dir, tasklist.Wait, h.flags.Recovery)
 	}
 	a := tasklist.Answer(report, h.noList)
-	if text := programs.Mismatch(h.streams.Env("CLAUDE_PLUGIN_ROOT"), OwnPath(), programs.GetBuild().Version); text != "" {
+	if text := programs.Mismatch(h.streams.Env("CLAUDE_PLUGIN_ROOT"), ownPath(), programs.GetBuild().Version); text != "" {
 		a = client.Join(h.call.Name, a, client.Notice(text))
 	}
 	return a
@@ -89,9 +89,9 @@ func (h *hook) unfinished(ctx context.Context) client.Answer {
 // way returns by what the agent works on the steps, as the transcript shows. prompt is the id of a prompt; see progress.Offered.
 func (h *hook) way(transcript, prompt string) progress.Way {
 	if !h.agent.Session {
-		return progress.Way{Program: OwnPath()}
+		return progress.Way{Program: ownPath()}
 	}
-	return progress.Offered(h.streams.Getenv, transcript, prompt, h.call.AgentID != "", OwnPath()).In(h.call.Cwd)
+	return progress.Offered(h.streams.Getenv, transcript, prompt, h.call.AgentID != "", ownPath()).In(h.call.Cwd)
 }
 
 // separated tells the agent and the person, once, that a session has an empty list of its own, and that the workflow is in

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
@@ -59,7 +58,7 @@ func Spell(text []byte) []byte {
 		word, _, _ := bytes.Cut(text[at+len(name):], []byte(" "))
 		word = bytes.TrimRight(word, "\\n\"\n.,;:)`'")
 		out = append(out, text[:at]...)
-		if (at == 0 || !bytes.ContainsRune([]byte("/-_."), rune(text[at-1]))) && slices.Contains(spelt, string(word)) {
+		if (at == 0 || !bytes.ContainsRune([]byte("/-_."), rune(text[at-1]))) && isSpelt(word) {
 			out = append(out, typed...)
 		} else {
 			out = append(out, Fsmtx...)
@@ -68,13 +67,27 @@ func Spell(text []byte) []byte {
 	}
 }
 
-// spelt are the commands that a text tells somebody to type.
-var spelt = strings.Fields("begin continue next start complete finish status step undo log init new validate fmt graph plan locate doctor install " +
-	"recover attest verify hooks guard mcp demo version help")
+// isSpelt reports whether a word is a command that a text tells somebody to type.
+func isSpelt(word []byte) bool {
+	const all = " begin continue next start complete finish status step undo log init new validate fmt graph plan locate doctor install " +
+		"recover attest verify hooks guard mcp demo version help "
+	return strings.Contains(all, " "+string(word)+" ")
+}
 
 // inPlugin returns the path of the program of the plugin that this program is part of, "" if it is of none, if PATH has the program
 // outside of the plugin, or if the path would need quotes.
-var inPlugin = sync.OnceValue(func() string {
+func inPlugin() string {
+	spelling.Do(func() { spelling.path = findInPlugin() })
+	return spelling.path
+}
+
+// spelling is found when it is first needed.
+var spelling struct {
+	sync.Once
+	path string
+}
+
+func findInPlugin() string {
 	root := PluginRoot()
 	if root == "" || strings.ContainsAny(root, " \t\"'\\$`&;|<>()") {
 		return ""
@@ -84,7 +97,7 @@ var inPlugin = sync.OnceValue(func() string {
 		return ""
 	}
 	return filepath.Join(root, "bin", Fsmtx)
-})
+}
 
 // PluginRoot returns the directory of the plugin that this program is part of, "" if it is of none.
 func PluginRoot() string {

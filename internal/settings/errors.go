@@ -18,7 +18,7 @@ var (
 	// ErrShape is returned when a value on the path to a hook does not have the type
 	// that the client documents. The error contains the value's JSON pointer.
 	ErrShape = message.NewError("unexpected settings", "correct the file; it was not changed")
-	// ErrNewer is returned for a file whose hooks a newer program has written; see Form.
+	// ErrNewer is returned for a file whose hooks a newer program has written; see form.
 	ErrNewer = message.NewError("its hooks are of a newer "+Program+" than this one, so they stay as they are",
 		"update this program: "+programs.Home+". To go back to this one, take the hooks out (--remove) and install them again")
 	// ErrStatusLine is returned when the file has a status line of another program.

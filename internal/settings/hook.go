@@ -153,9 +153,9 @@ func HookLimit(wait time.Duration) int { return TimeLimit(wait) + int(margin/tim
 // Runs reports whether the hook runs a subcommand of this program.
 func (h Hook) Runs(subcommand string) bool { return h.Args[0] == subcommand }
 
-// Form is the form of the hooks that this program writes: it rises with each change of a hook or of its line. The hook that reports a
+// form is the form of the hooks that this program writes: it rises with each change of a hook or of its line. The hook that reports a
 // missing program carries it as a comment, so that of two programs that share a file the older one leaves the newer one's hooks alone.
-const Form = 1
+const form = 1
 
 const formMark = " # " + Program + " form "
 
@@ -172,10 +172,10 @@ func (h Hook) start() string {
 	args := append(h.Args[:len(h.Args):len(h.Args)], h.Flags...)
 	others := slices.ContainsFunc(h.Args, func(arg string) bool { return strings.HasPrefix(arg, "--agent=") && arg != ofClaude })
 	if h.Report != "" && others {
-		return shell.GuardWellReporting(word(h.Command), args, h.Report) + formMark + strconv.Itoa(Form)
+		return shell.GuardWellReporting(word(h.Command), args, h.Report) + formMark + strconv.Itoa(form)
 	}
 	if h.Report != "" {
-		return shell.GuardReporting(word(h.Command), args, h.Report) + formMark + strconv.Itoa(Form)
+		return shell.GuardReporting(word(h.Command), args, h.Report) + formMark + strconv.Itoa(form)
 	}
 	if h.fallback != shell.Nothing || strings.HasPrefix(h.Command, pluginRoot) { // a plugin goes to other machines
 		return shell.GuardOr(h.fallback, word(h.Command), args)

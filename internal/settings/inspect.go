@@ -65,7 +65,7 @@ func Inspect(data []byte, hooks []Hook) (Report, error) {
 func errNewer(found []entry) error {
 	for _, e := range found {
 		if _, mark, marked := strings.Cut(e.line, formMark); marked {
-			if n, err := strconv.Atoi(mark); err != nil || n > Form {
+			if n, err := strconv.Atoi(mark); err != nil || n > form {
 				return fmt.Errorf(" %w", ErrNewer) // of the whole file, which has no position
 			}
 		}
