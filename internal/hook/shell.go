@@ -163,7 +163,8 @@ func (h *hook) begins(ctx context.Context, call Invocation, dir string) (what st
 	} else if len(call.Args) > 0 {
 		skill = call.Args[0]
 	}
-	lost := frame.WouldReplace(ctx, state.Calling{Command: hydrate.CommandOf(skill), Session: h.Session, Agent: h.call.AgentID})
+	spec := hydrate.SpecOf(skill, call.Flags.Lookup(PlanFlag).Value.String(), cmp.Or(dir, h.call.Cwd), h.project(), h.streams.Getenv)
+	lost := frame.WouldReplace(ctx, state.Calling{Command: hydrate.CommandOf(skill), Spec: spec, Session: h.Session, Agent: h.call.AgentID})
 	project := h.project()
 	if len(lost) == 0 && (project == "" || dir != "" && gates.IsIn(project, dir)) {
 		return ""

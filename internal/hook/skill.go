@@ -3,6 +3,7 @@ package hook
 import (
 	"cmp"
 	"context"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -162,7 +163,7 @@ func (h *hook) takeUp(ctx context.Context) client.Answer {
 		return notEnforced(h.noList)
 	}
 	h.tookUp = true
-	open, under, err := h.isOpen(ctx, skill.Name)
+	open, under, err := h.isOpen(ctx, skill)
 	if !open && err == nil {
 		return h.begin(ctx, skill)
 	}
@@ -185,17 +186,17 @@ func (h *hook) takeUp(ctx context.Context) client.Answer {
 
 // isOpen reports whether the list has an unfinished workflow of the skill, and under which step;
 // that is 0 if it is under none.
-func (h *hook) isOpen(ctx context.Context, skill string) (open bool, under int64, err error) {
+func (h *hook) isOpen(ctx context.Context, skill *agent.Skill) (open bool, under int64, err error) {
 	s, err := state.LoadNow(ctx, h.List.Dir)
 	if err != nil {
 		return false, 0, err
 	}
 	for _, c := range s.Steps {
-		if c.Workflow.Command != skill || c.Done() {
+		if c.Workflow.Command != skill.Name || c.Done() || !state.SameFile(c.Workflow.Spec, filepath.Join(skill.Dir, "fsm.json")) {
 			continue
 		}
 		for _, p := range s.Above(c.Workflow) {
-			if p.Workflow.Command != skill { // its parts and copies are under its own steps
+			if p.Workflow.Command != skill.Name { // its parts and copies are under its own steps
 				return true, p.ID, nil
 			}
 		}

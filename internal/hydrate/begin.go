@@ -12,10 +12,12 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/workflow"
@@ -109,6 +111,24 @@ func Begin(ctx context.Context, b Beginning, env Env, o Options) (Begun, Result,
 		return Begun{}, result, r.noSpec(env, b.Program)
 	}
 	return begun(r, result), result, nil
+}
+
+// SpecOf returns the path of the file whose workflow begin would put into the list in the directory here, of a project: that of a skill,
+// or of a plan if that is not empty. It is empty if there is none.
+func SpecOf(skill, plan, here, project string, env Env) string {
+	if plan != "" {
+		return safefile.Absolute(plan, here)
+	}
+	if project != "" {
+		env = env.with("CLAUDE_PROJECT_DIR", project)
+	}
+	r, err := Beginning{Skill: skill, Program: caller.Claude, Here: here}.request(env)
+	if err != nil {
+		return ""
+	}
+	var found Result
+	_, _ = findSpec(r, env, Options{}, &found)
+	return found.Spec
 }
 
 // request returns the request that a call of the skill would make.

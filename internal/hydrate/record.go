@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -24,7 +26,7 @@ func (h *Hydration) record(plan *fsmspec.Plan) (text string, under int64, err er
 	w.Definition = h.result.Definition
 	h.compare(plan, &w)
 	if h.request.Begun || h.fromClient != nil && !h.fromClient() {
-		w.Changed = strings.Join(changed(h.request, h.result), "; ")
+		w.Changed = strings.Join(append(h.begunByAgent(plan), changed(h.request, h.result)...), "; ")
 	}
 	w.Lost = h.result.Lost
 	if len(w.Steps) == 0 && w.Changed == "" && len(w.Lost) == 0 {
@@ -46,6 +48,15 @@ func (h *Hydration) record(plan *fsmspec.Plan) (text string, under int64, err er
 	delete(w.Vars, fsmspec.Args)
 	text, err = w.Encode()
 	return text, w.Parent, err
+}
+
+// begunByAgent says that an agent has begun the workflow by a command or a tool, whose answer reaches it alone.
+func (h *Hydration) begunByAgent(plan *fsmspec.Plan) []string {
+	n := len(plan.Creations())
+	if !h.request.Begun || h.request.By != "" || n == 0 {
+		return nil
+	}
+	return []string{message.Sprintf("the agent has begun %s (%s), from %s", h.request.tag(), terminal.Count(n, "step"), h.result.Spec)}
 }
 
 // givingWay returns the state of the list, and its workflows that are not finished and that the plan replaces.
@@ -80,7 +91,8 @@ func (h *Hydration) compare(plan *fsmspec.Plan, w *workflow.Workflow) {
 	s, replaced := h.givingWay(plan)
 	h.result.Changed = ""
 	for _, old := range replaced {
-		if old.Command == h.request.tag() && old.SHA256 != h.result.SHA256 && h.result.Mistake == nil {
+		same := old.Command == h.request.tag() && state.SameFile(old.Spec, h.result.Spec)
+		if same && old.SHA256 != h.result.SHA256 && h.result.Mistake == nil {
 			h.result.Changed = s.Changes(old, w)
 		}
 	}

@@ -143,6 +143,7 @@ func TestBeginFindsTheSkillsOfTheAgent(t *testing.T) {
 		atHome := filepath.Join(w.home, agent.Named(program).Skills.User[0])
 		require.NoError(t, os.MkdirAll(atHome, 0o755))
 		require.NoError(t, os.Rename(dir, filepath.Join(atHome, "folder")))
+		w.env["XDG_STATE_HOME"] = t.TempDir() // it is another workflow there
 		_, out = w.connect(nil).begins(args{"skill": "theirs"})
 		assert.Equal(t, "theirs", out.Skill, "%s at home", program)
 	}

@@ -4,12 +4,16 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/workflow"
+	"github.com/fsmtx/fsmtx/locator"
 )
 
 // maxDepth is how many skills may be open one within the other. A further one comes under the
@@ -19,6 +23,7 @@ const maxDepth = 3
 // Calling is a call of a skill that has a workflow.
 type Calling struct {
 	Command string // the name of the skill
+	Spec    string // path of its file; empty if it is not known
 	Session string
 	Agent   string // id of the subagent that called it; empty for the session's own agent
 	Use     string // identifies the call; empty if unknown
@@ -80,7 +85,7 @@ func (s *State) Place(c Calling) (Place, error) {
 			return Place{}, fmt.Errorf("%s: %w: %s of it has led to %s, and a skill cannot be inside itself. Go on with %s",
 				message.Quote(c.Command), ErrOpenAbove, s.stepIn(w, at).Name(), open[0].Title(), at.Name())
 		case s.Parent(w) == nil:
-			return Place{Lost: s.lostTo(c)}, nil // it starts over
+			return Place{Lost: s.lostTo(c)}, nil // it starts over, or another one of its name takes its place
 		default:
 			at = s.Parent(w)
 		}
@@ -227,6 +232,27 @@ func (s *State) startedOver(at *Current, c Calling) (all []*workflow.Workflow) {
 	return all
 }
 
+// isNamesakeOf reports whether the workflow has the name of the one that is called and is another one: a workflow is its file. The file
+// at the same place in another work tree of the repository is the same.
+func (c Calling) isNamesakeOf(w *workflow.Workflow) bool {
+	return w.Command == c.Command && c.Spec != "" && w.Spec != "" && !SameFile(c.Spec, w.Spec)
+}
+
+// SameFile reports whether two paths are those of one file, or of the same one in two work trees of a repository.
+func SameFile(a, b string) bool {
+	if a == b || safefile.Same(a, b) {
+		return true
+	}
+	thereA, repositoryA, _ := client.Repository(locator.OS{}, safefile.Resolve(filepath.Dir(a)))
+	thereB, repositoryB, _ := client.Repository(locator.OS{}, safefile.Resolve(filepath.Dir(b)))
+	if thereA == "" || repositoryA == "" || repositoryA != repositoryB || thereA == thereB {
+		return false
+	}
+	inA, errA := filepath.Rel(thereA, safefile.Resolve(a))
+	inB, errB := filepath.Rel(thereB, safefile.Resolve(b))
+	return errA == nil && errB == nil && inA == inB
+}
+
 // below returns the workflows under the steps of a workflow, directly or not.
 func (s *State) below(w *workflow.Workflow) (all []*workflow.Workflow) {
 	for _, c := range s.In(w) {
@@ -243,11 +269,16 @@ func Unrecorded(tag string) string { return tag + " (nothing is on record of it)
 // lostTo returns the workflows of other skills, and of other sessions, that are not finished.
 func (s *State) lostTo(c Calling) (all []Lost) {
 	for _, w := range s.Workflows() {
-		own := w.Command == c.Command && (w.Session == "" || w.Session == c.Session)
+		another := c.isNamesakeOf(w)
+		own := w.Command == c.Command && !another && (w.Session == "" || w.Session == c.Session)
 		if own || w.Part || s.Finished(w) {
 			continue
 		}
-		all = append(all, Lost{w, fmt.Sprintf("%s (%s)", w.Command, s.CountOf(s.In(w)).Short())})
+		name := w.Command
+		if another {
+			name = message.Sprintf("%s of %s", name, w.Spec)
+		}
+		all = append(all, Lost{w, fmt.Sprintf("%s (%s)", name, s.CountOf(s.In(w)).Short())})
 	}
 	return all
 }
