@@ -83,7 +83,7 @@ var (
 var kinds = map[Decision]kind{
 	Allow:    {by: anyone, lets: true, person: "done"},
 	Deny:     {by: ours, person: "refused"},
-	Ask:      {by: []Who{TheAgent}},
+	Ask:      {by: []Who{TheAgent, ThePerson}},
 	Declined: {by: ours, person: "refused"},
 
 	Skip:    {by: people, lets: true, event: passes, past: "skip", person: "skipped"},
