@@ -23,7 +23,7 @@ func (s *State) setCalled() {
 // callNoted reports whether there is a line about a call in the step's present round.
 func (s *State) callNoted(c *Current) bool {
 	return slices.ContainsFunc(s.Evidence, func(e Evidence) bool {
-		return e.Step == c.ID && e.Verdict == Called && e.Round == c.Round && !c.undoneCalls[e.Use]
+		return e.Step == c.ID && e.Verdict == Called && e.Round == c.Round
 	})
 }
 

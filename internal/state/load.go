@@ -257,11 +257,13 @@ func recordOf(history []txn.Entry) *OnRecord {
 		}
 	}
 	r.Steps, r.replaced = make(RecordedSteps, 0, len(inList)), replaced
-	for id := range inList {
-		if step, ok := r.known[id]; ok {
-			step.replaced, step.undoneCalls = replaced[step.Workflow] || r.records[step.Workflow].Undone, undoneCalls
+	for id, step := range r.known {
+		step.replaced, step.undoneCalls = replaced[step.Workflow] || r.records[step.Workflow].Undone, undoneCalls
+		if inList[id] {
 			r.Steps = append(r.Steps, step)
 		}
+		step.replaced = false
+		r.known[id] = step
 	}
 	r.sort()
 	return r
@@ -354,6 +356,19 @@ func (all RecordedSteps) afterRecovery(src Source) RecordedSteps {
 // State reads the tasks of the steps, and from src, unless that is nil, the state files.
 // Unless it is whole, the evidence is that part of it on which decisions depend.
 func (all RecordedSteps) State(ctx context.Context, dir string, src Source, whole bool) (*State, error) {
+	s, err := all.withEarlier(ctx, dir, src, whole)
+	if err != nil {
+		return nil, err
+	}
+	if left := slices.DeleteFunc(slices.Clone(s.Steps), func(c *Current) bool { return c.Gone() && s.IsEarlier(c) }); len(left) < len(s.Steps) {
+		s.Steps = left
+		s.Fold()
+	}
+	return s, nil
+}
+
+// withEarlier is State with the steps in whose place others have come.
+func (all RecordedSteps) withEarlier(ctx context.Context, dir string, src Source, whole bool) (*State, error) {
 	s := &State{Time: time.Now().UTC()}
 	names := make([]string, 0, len(all))
 	replaced := map[*workflow.Workflow]bool{}
@@ -377,7 +392,7 @@ func (all RecordedSteps) State(ctx context.Context, dir string, src Source, whol
 	s.Fold()
 	if src != nil && s.lacksCopies() { // another call may have expanded a step since the record was read
 		if r := readRecord(src); len(r.Broken) == 0 && !r.Steps.same(all) {
-			return r.Steps.State(ctx, dir, src, whole)
+			return r.Steps.withEarlier(ctx, dir, src, whole)
 		}
 	}
 	s.dropOver()

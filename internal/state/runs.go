@@ -35,7 +35,7 @@ func Runs(ctx context.Context, dir string) (all []*State, err error) {
 	}
 	for w, own := range of {
 		slices.SortFunc(own, func(a, b RecordedStep) int { return cmp.Compare(a.ID, b.ID) })
-		s, err := own.State(ctx, dir, src, true)
+		s, err := own.withEarlier(ctx, dir, src, true)
 		if err != nil {
 			return nil, err
 		}
