@@ -41,9 +41,10 @@ func endsOf(list checklist.List) (ends []int) {
 	return ends
 }
 
-// steps returns a step for each box, in the order in which they are done: a box after its parts.
+// steps returns a step for each box, in the order in which they are done: a box after its parts. A step waits for the one before it and,
+// if that is ticked already, for the last one that is not.
 func (p planOf) steps() (steps []Step) {
-	subjects := p.subjects()
+	subjects, open := p.subjects(), int64(0)
 	for _, i := range p.order(0, len(p.boxes)) {
 		b := p.boxes[i]
 		_, rest := subjectOf(b.Text)
@@ -54,6 +55,12 @@ func (p planOf) steps() (steps []Step) {
 		}
 		if s.ID > 1 {
 			s.BlockedBy = []int64{s.ID - 1}
+		}
+		if 0 < open && open < s.ID-1 {
+			s.BlockedBy = []int64{open, s.ID - 1}
+		}
+		if !b.Done {
+			open = s.ID
 		}
 		steps = append(steps, s)
 	}
