@@ -130,8 +130,12 @@ func rulePathFault(text string) string {
 		return "the path is blank"
 	case strings.Contains("/"+text+"/", "/../"):
 		return ".. is not allowed: write the path from the project's directory, //path for one from the root, or ~/path"
-	case strings.Contains(text, "${"):
-		return "variables are not expanded: want a path from the project's directory"
+	case strings.Contains(text, "$"):
+		return "variables are not expanded: want a path from the project's directory (? stands for a $ in a name)"
+	case strings.HasPrefix(text, "!"):
+		return "a pattern cannot be negated: list what belongs to the step (? stands for a ! in a name)"
+	case strings.Contains(text, "{"):
+		return "nothing is replaced or expanded in a rule: write * for it, or a rule for each path (? stands for a { in a name)"
 	}
 	return ""
 }

@@ -43,6 +43,9 @@ func TestWrongRules(t *testing.T) {
 		`["bash(git push *)"]`:  `only: "bash(git push *)": there is no tool "bash" (did you mean "Bash"?)`,
 		`["Shell(git push *)"]`: `only: "Shell(git push *)": there is no tool "Shell" (did you mean "Bash"?)`,
 		`["WebFecth"]`:          `only: "WebFecth": there is no tool "WebFecth" (did you mean "WebFetch"?)`,
+		`["Edit({a,b}.md)"]`:    `only: "Edit({a,b}.md)": nothing is replaced or expanded in a rule: write * for it, or a rule for each path`,
+		`["Write(!x.md)"]`:      `only: "Write(!x.md)": a pattern cannot be negated: list what belongs to the step`,
+		`["Edit($HOME/x)"]`:     `only: "Edit($HOME/x)": variables are not expanded: want a path from the project's directory`,
 		`["MultiEdit(a)"]`:      `only: "MultiEdit(a)": write Edit, which covers every tool that edits a file`,
 		`["WebFetch(domain:a.b)"]`: `only: "WebFetch(domain:a.b)": only rules for Bash, Write, Edit, NotebookEdit, ` +
 			`Read may have something in parentheses: write WebFetch for all its calls`,
@@ -81,7 +84,7 @@ func TestSuspiciousRules(t *testing.T) {
 		{onlyCase(`["FutureTööl"]`), `1:57 /steps/0/only/0 task 1 ("A"): only: "FutureTööl": no tool is known by this name; ` +
 			`one of an MCP server is written mcp__server__tool`},
 		{`{"fsm": 2, "vars": {"v": "x"}, "steps": [{"id": 1, "subject": "A", "each": {"lines": "l"}, ` +
-			`"only": ["Edit({item}/**)", "Edit({v,w})"]}]}`,
+			`"only": ["Bash(make {item})"]}]}`,
 			`1:101 /steps/0/only/0 task 1 ("A"): only has {item}, and nothing is replaced in rules: write * for it`},
 		{`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "status": "completed", "only": ["Edit"]}]}`,
 			`1:79 /steps/0/only task 1 ("A"): only: this step is completed from the start, so it never lets these calls through: unless another ` +
@@ -93,7 +96,7 @@ func TestSuspiciousRules(t *testing.T) {
 	} {
 		assert.Contains(t, lines(parsed(t, c.file).Warnings()), c.want)
 	}
-	assert.Empty(t, parsed(t, onlyCase(`["Bash(fsmtx install *)", "Bash(a\u2028b)", "Edit({a}/**)"]`)).Warnings())
+	assert.Empty(t, parsed(t, onlyCase(`["Bash(fsmtx install *)", "Bash(a\u2028b)", "Edit(app/[slug]/**)"]`)).Warnings())
 }
 
 func TestRuleFault(t *testing.T) {

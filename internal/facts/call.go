@@ -72,8 +72,8 @@ func runs(r permission.Rule, words []string) bool {
 }
 
 // OnPath reports whether the pattern of a rule matches the call's file, by the way in which the
-// agent wrote the path, or by the file to which it leads. Patterns are those of .gitignore. root is
-// the directory to which they are relative.
+// agent wrote the path, or by the file to which it leads. Patterns are those of .gitignore, but [ and ] stand for themselves, as in
+// all patterns of a workflow. root is the directory to which they are relative.
 func (x Call) OnPath(pattern, root string) bool {
 	if x.Path == "" {
 		return false
@@ -83,6 +83,7 @@ func (x Call) OnPath(pattern, root string) bool {
 		file = safefile.Absolute(Homely(x.Path), root)
 	}
 	base := root
+	pattern = strings.NewReplacer(`\\`, `\\`, `\[`, `\[`, `[`, `\[`).Replace(pattern)
 	switch {
 	case strings.HasPrefix(pattern, "//"):
 		base, pattern = "/", pattern[2:]

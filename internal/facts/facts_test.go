@@ -184,6 +184,10 @@ func TestPathsOfCalls(t *testing.T) {
 		{"/a", "b/a", "", false},
 		{"b/", "b/a", "", true},
 		{"*", "../a", home, false},
+		{"app/[slug]/page.tsx", "app/[slug]/page.tsx", "", true},
+		{"app/[slug]/**", "app/[slug]/a/b.ts", "", true},
+		{"app/[slug]/**", "app/s/a.ts", "", false},
+		{`app/\[slug\]/*`, "app/[slug]/a", "", true},
 	} {
 		assert.Equal(t, c.want, Call{Tool: "Write", Path: c.path, Cwd: c.cwd}.OnPath(c.pattern, home), "%+v", c)
 	}
