@@ -118,7 +118,7 @@ func ownLine(ctx context.Context, s terminal.Streams, input jsontext.Value) (str
 	if err != nil {
 		return "", nil // there is no list
 	}
-	now, err := state.Load(ctx, found.Dir)
+	now, err := state.LoadNow(ctx, found.Dir)
 	if err != nil {
 		return "", err
 	}

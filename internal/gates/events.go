@@ -80,16 +80,16 @@ func (f *Frame) stop(ctx context.Context, s *state.State, x Stopping) (mine *sta
 	return s, left, nil
 }
 
-// load is Load at an event: the list shows the state then.
+// load is LoadNow at an event: the list shows the state then.
 func (f *Frame) load(ctx context.Context) (*state.State, error) {
-	s, err := state.Load(ctx, f.List.Dir)
+	s, err := state.LoadNow(ctx, f.List.Dir)
 	if err != nil || !isBehind(s) {
 		return s, err
 	}
 	if _, err := f.redo(ctx, s); err != nil {
 		return s, nil // the next event tries again
 	}
-	return state.Load(ctx, f.List.Dir)
+	return state.LoadNow(ctx, f.List.Dir)
 }
 
 // own returns the state of the workflows whose skill the session has called.
@@ -183,7 +183,7 @@ func (f *Frame) Resume(ctx context.Context, path string) (string, error) {
 // Report returns the state of the workflows that a session works, or of all workflows in the list if
 // it is not known to work any, as text for an agent. It is empty if every step is done.
 func (f *Frame) Report(ctx context.Context, session string) (string, error) {
-	s, err := state.Load(ctx, f.List.Dir)
+	s, err := state.LoadNow(ctx, f.List.Dir)
 	if err != nil || len(s.Steps) == 0 {
 		return "", err
 	}

@@ -22,7 +22,7 @@ import (
 //
 // Errors: those of Load and of tasks.List.Open.
 func (f *Frame) Redo(ctx context.Context) (trouble string, err error) {
-	s, err := state.Load(ctx, f.List.Dir)
+	s, err := state.LoadNow(ctx, f.List.Dir)
 	if err != nil {
 		return "", err
 	}

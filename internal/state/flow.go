@@ -3,6 +3,7 @@ package state
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -40,8 +41,9 @@ func (s *State) Fold() {
 func (s *State) foldOnce() {
 	s.Flows, s.Unseen, s.Unshown = map[*workflow.Workflow]machine.State{}, nil, false
 	var given []Evidence
+	lines := s.foldedLines()
 	for _, w := range s.downward() {
-		given = append(given, s.foldOf(w)...)
+		given = append(given, s.foldOf(w, lines)...)
 	}
 	s.setCalled()
 	s.value(given)
@@ -73,10 +75,10 @@ func (c *Current) isPlain() bool {
 // foldOf computes the state of a workflow. Decisions that have been carried out in the list
 // and are not on record as seen are folded as if they were; s.unseen has them. It returns the
 // lines that gave values.
-func (s *State) foldOf(w *workflow.Workflow) (given []Evidence) {
+func (s *State) foldOf(w *workflow.Workflow, lines foldedLines) (given []Evidence) {
 	f := folding{state: w.Machine.Start(), decided: map[int64]Evidence{}, stale: map[int64]bool{}, left: map[int64]bool{},
 		begun: map[int64]time.Time{}, told: map[int64]bool{}}
-	for _, e := range slices.Concat(s.Evidence, s.EndedOtherwise) {
+	for e := range lines.about(w) {
 		c := s.Step(e.Step)
 		switch {
 		case c != nil && c.Unread && e.Verdict != End: // its status is believed
@@ -127,6 +129,47 @@ func (s *State) foldOf(w *workflow.Workflow) (given []Evidence) {
 		}
 	}
 	return f.given
+}
+
+// foldedLines has the evidence by the workflows whose states depend on it, so that a fold of a hundred workflows goes over
+// it once. Numbers are those of lines in all, in order.
+type foldedLines struct {
+	all   []Evidence
+	of    map[*workflow.Workflow][]int // those about steps of a workflow alone
+	every []int                        // those that may concern any workflow
+}
+
+func (s *State) foldedLines() foldedLines {
+	l := foldedLines{all: s.Evidence, of: map[*workflow.Workflow][]int{}}
+	if len(s.EndedOtherwise) > 0 {
+		l.all = slices.Concat(s.Evidence, s.EndedOtherwise)
+	}
+	for i := range l.all {
+		e := &l.all[i]
+		if e.Verdict == Shown || e.IsReopen() || len(e.Reopens) > 0 {
+			l.every = append(l.every, i)
+		} else if c := s.Step(e.Step); c != nil {
+			l.of[c.Workflow] = append(l.of[c.Workflow], i)
+		}
+	}
+	return l
+}
+
+// about yields the lines on which the state of a workflow depends, in order.
+func (l foldedLines) about(w *workflow.Workflow) iter.Seq[Evidence] {
+	return func(yield func(Evidence) bool) {
+		own, every := l.of[w], l.every
+		for len(own)+len(every) > 0 {
+			next := &own
+			if len(own) == 0 || len(every) > 0 && every[0] < own[0] {
+				next = &every
+			}
+			if !yield(l.all[(*next)[0]]) {
+				return
+			}
+			*next = (*next)[1:]
+		}
+	}
 }
 
 // folding is a fold over the evidence of a workflow.
