@@ -284,8 +284,7 @@ func TestWhatHoldsAndWhatDoesNot(t *testing.T) {
 			w := world{r, &judge{in: r.repository, commit: r.git("rev-parse", "HEAD"), now: someTime.Add(time.Hour)}, ""}
 			w.commit = w.j.commit
 			var err error
-			w.j.signers, err = parseAllowed([]byte(line))
-			require.NoError(t, err)
+			w.j.signers = parseAllowed([]byte(line))
 			if c.policy != "" {
 				w.j.policy, err = parsePolicy([]byte(c.policy))
 				require.NoError(t, err)
@@ -512,25 +511,31 @@ func TestAllowedSigners(t *testing.T) {
 		{`ada cert-authority ` + key, nil, "authority"},
 		{`ada valid-after="20261128",valid-before="20261130Z" ` + key, nil, "ada"},
 		{`ada valid-after="20261201" ` + key, nil, "not valid before"},
-		{`ada valid-before="202611281159Z" ` + key, nil, "not valid since"},
+		{`ada valid-before="202611281159Z" ` + key, nil, "not valid after"},
 		{`*@example.org,!eve@example.org ` + key, []string{"ada@example.org"}, "*@example.org,!eve@example.org"},
 		{`*@example.org,!eve@example.org ` + key, []string{"eve@example.org"}, "may not sign by the policy"},
+		{`ada namespaces="" ` + key, nil, `for the namespaces "" only`},
+		{`"ada lovelace,bob" ` + key, []string{"ada lovelace"}, "ada lovelace,bob"},
+		{`[a-z]da ` + key, []string{"ada"}, "may not sign by the policy"},
+		{`[a-z]da ` + key, []string{"[a-z]da"}, "[a-z]da"},
 		{"ada " + key, []string{"a", "adam"}, "may not sign by the policy"},
 	} {
-		all, err := parseAllowed([]byte(c.file))
-		require.NoError(t, err)
-		got, err := all.find(signer.PublicKey(), someTime, c.wanted)
+		got, err := parseAllowed([]byte(c.file)).find(signer.PublicKey(), someTime, c.wanted)
 		if err != nil {
 			got = err.Error()
 		}
 		require.Contains(t, got, c.want, c.file)
 	}
 	for file, want := range map[string]string{
-		"\n" + key[:11]:                     "line 2: want a principal",
-		`ada valid-after="tomorrow" ` + key: `line 1: want a time such as`,
-		`ada no-pty ` + key:                 `line 1: unknown option "no-pty"`,
+		"\n" + key[:11]:                            "line 2: want principals",
+		`ada valid-after="tomorrow" ` + key:        `line 1: want a time such as`,
+		`ada no-pty ` + key:                        `line 1: its option "no-pty" is unknown`,
+		`ada namespaces=fsmtx ` + key:              `its option namespaces: want a value in quotes`,
+		`"ada lovelace ` + key:                     "want principals",
+		`ada namespaces="a",namespaces="b" ` + key: "stands twice",
 	} {
-		_, err := parseAllowed([]byte(file))
+		_, err := parseAllowed([]byte(file)).find(signer.PublicKey(), someTime, nil)
+		require.ErrorContains(t, err, "is not in the file of allowed signers, in which lines cannot be read")
 		require.ErrorContains(t, err, want)
 	}
 }

@@ -152,9 +152,7 @@ func (f verifyFlags) judge(ctx context.Context) (j judge, err error) {
 	if err != nil {
 		return j, err
 	}
-	if j.signers, err = parseAllowed(data); err != nil {
-		return j, fmt.Errorf("%s: %w", allowed, err)
-	}
+	j.signers = parseAllowed(data)
 	return j, nil
 }
 
