@@ -36,21 +36,25 @@ func TestSignersAreThoseOfSSHKeygen(t *testing.T) {
 	other := strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signerOf(t, newEd25519(t)).PublicKey())))
 
 	oneOf := func(all ...string) *rapid.Generator[string] { return rapid.SampledFrom(all) }
-	name := oneOf("ada", "ada@example.org", "ada lovelace", "bob", "*", "a?a", "[a-z]da", "*@example.org", "!bob", "!ada", "", "*a*", `a\da`, "é", "?", "??",
+	name := oneOf("ada", "ada@example.org", "ada lovelace", "bob", "*", "a?a", "[a-z]da", "*@example.org", "!bob", "!ada", "", "*a*", `a\da`,
+		"é", "?", "??",
 		"{ada,bob}", "Ada", strings.Repeat("a", 1030), "!*@example.org")
 	list := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(name, 1, 3).Draw(t, "names"), ",") })
-	moment := oneOf("20261128", "20261129", "202611281200", "20261128120000", "20261128120001", "20261128Z", "202611281200z", "20261128120000UTC",
+	moment := oneOf("20261128", "20261129", "202611281200", "20261128120000", "20261128120001", "20261128Z", "202611281200z",
+		"20261128120000UTC",
 		"20260231", "20261301", "19700101Z", "2026", "tomorrow", "", "20261128 ", "20261128125960")
 	option := rapid.Custom(func(t *rapid.T) string {
 		switch rapid.IntRange(0, 6).Draw(t, "option") {
 		case 0:
-			return "namespaces=\"" + oneOf("fsmtx", "git", "", "*", "git,fsm*", "*,!fsmtx", "!git", "!git,fsmtx", `fs\"mtx`, "FSMTX").Draw(t, "namespaces") + "\""
+			return "namespaces=\"" + oneOf("fsmtx", "git", "", "*", "git,fsm*", "*,!fsmtx", "!git", "!git,fsmtx", `fs\"mtx`, "FSMTX").Draw(t,
+				"namespaces") + "\""
 		case 1:
 			return "valid-after=\"" + moment.Draw(t, "after") + "\""
 		case 2:
 			return "valid-before=\"" + moment.Draw(t, "before") + "\""
 		}
-		return oneOf("cert-authority", "CERT-AUTHORITY", "no-cert-authority", "namespaces", "namespaces=fsmtx", `NAMESPACES="fsmtx"`, "x", `x="y"`, "",
+		return oneOf("cert-authority", "CERT-AUTHORITY", "no-cert-authority", "namespaces", "namespaces=fsmtx", `NAMESPACES="fsmtx"`, "x",
+			`x="y"`, "",
 			`namespaces="fsmtx`, `cert-authority="x"`, "cert-authorityx", `valid-after="20261128"x`).Draw(t, "other")
 	})
 	line := rapid.Custom(func(t *rapid.T) string {
@@ -73,10 +77,12 @@ func TestSignersAreThoseOfSSHKeygen(t *testing.T) {
 	held := 0
 	rapid.Check(t, func(t *rapid.T) {
 		text2 := strings.Join(rapid.SliceOfN(line, 1, 3).Draw(t, "lines"), "\n") + oneOf("\n", "").Draw(t, "last")
-		identity := oneOf("ada", "bob", "ada@example.org", "ada lovelace", "[a-z]da", "é", "Ada", `a\da`, strings.Repeat("a", 1030)).Draw(t, "identity")
+		identity := oneOf("ada", "bob", "ada@example.org", "ada lovelace", "[a-z]da", "é", "Ada", `a\da`, strings.Repeat("a", 1030)).Draw(t,
+			"identity")
 		at := time.Date(2026, 11, 28, 12, 0, rapid.IntRange(-1, 2).Draw(t, "second"), 0, time.Local)
 		require.NoError(t, os.WriteFile(file, []byte(text2), 0o600))
-		ask := exec.Command(program, "-Y", "verify", "-f", file, "-I", identity, "-n", namespace, "-s", sig, "-Overify-time="+at.Format("20060102150405"))
+		ask := exec.Command(program, "-Y", "verify", "-f", file, "-I", identity, "-n", namespace, "-s", sig,
+			"-Overify-time="+at.Format("20060102150405"))
 		ask.Stdin = bytes.NewReader(text)
 		said, err := ask.CombinedOutput()
 		_, ours := parseAllowed([]byte(text2)).find(signer.PublicKey(), at, []string{identity})

@@ -114,7 +114,8 @@ func (f attestFlags) choose(dir string, runs []*state.State, skill string) (*sta
 		open = cmp.Or(open, s)
 	}
 	if open != nil {
-		return nil, Run{}, command.Fail(command.ExitNo, fmt.Errorf("%s has not ended: %v", open.Run().Command, open.Count().Sentence()), "--open attests it as it is; fsmtx verify does not accept that")
+		return nil, Run{}, command.Fail(command.ExitNo, fmt.Errorf("%s has not ended: %v", open.Run().Command, open.Count().Sentence()),
+			"--open attests it as it is; fsmtx verify does not accept that")
 	}
 	none := strings.Join(strings.Fields("no workflow "+skill+" is on record of this task list"), " ")
 	return nil, Run{}, command.Fail(command.ExitNo, errors.New(none), "fsmtx status --all lists the sessions with workflows")

@@ -84,7 +84,7 @@ func (j judge) subject(ctx context.Context, s Statement) (problems, notes []stri
 	case id == here:
 		return nil, nil, nil
 	case !j.in.has(ctx, id):
-		return []string{no + ", and it is not in this clone"}, nil, nil
+		return []string{no + ", and it is not in this clone" + j.in.shallow(ctx)}, nil, nil
 	case what.Name == ofCommit && !j.in.isAncestor(ctx, id, j.commit):
 		return []string{no + ", which does not come after it"}, nil, nil
 	}

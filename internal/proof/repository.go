@@ -36,11 +36,40 @@ func (r repository) config(ctx context.Context, name string) (string, error) {
 	return r.Optional(ctx, "config", "--type=path", "--get", name)
 }
 
+// errNoBase is returned for a base that an event does not have.
+var errNoBase = message.NewError("there is no base: the commit that it is to be merged into is empty or zero, as in the event of a new branch",
+	"name a commit of that branch, such as origin/main (--from, or base of the action)")
+
+// depth returns how many commits a shallow clone has; 0 if it is not one.
+func (r repository) depth(ctx context.Context) int {
+	if shallow, err := r.Line(ctx, "rev-parse", "--is-shallow-repository"); err != nil || shallow != "true" {
+		return 0
+	}
+	count, _ := r.Line(ctx, "rev-list", "--count", "--all", "HEAD")
+	n, _ := strconv.Atoi(count)
+	return max(n, 1)
+}
+
+// shallow says that a clone is shallow, in parentheses; empty if it is not.
+func (r repository) shallow(ctx context.Context) string {
+	n := r.depth(ctx)
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return " (a shallow clone with one commit: fetch-depth: 0 fetches all)"
+	}
+	return fmt.Sprintf(" (a shallow clone with %d commits: fetch-depth: 0 fetches all)", n)
+}
+
 // commit returns the id of the commit that a name stands for.
 func (r repository) commit(ctx context.Context, name string) (string, error) {
+	if strings.Trim(name, "0") == "" {
+		return "", errNoBase
+	}
 	id, err := r.Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
 	if err != nil {
-		return "", message.WithHint(fmt.Errorf("%q is not a commit of this repository", name), "fetch it, or name another one")
+		return "", message.WithHint(fmt.Errorf("%q is not a commit of this repository%s", name, r.shallow(ctx)), "fetch it, or name another one")
 	}
 	return id, nil
 }
@@ -71,8 +100,8 @@ func (r repository) changedSince(ctx context.Context, base, commit string) ([]st
 	}
 	fork, err := r.Line(ctx, "merge-base", base, commit)
 	if err != nil {
-		return nil, message.WithHint(fmt.Errorf("no common ancestor of %s and %s is in this clone", short(base), short(commit)),
-			"fetch the whole history (fetch-depth: 0)")
+		return nil, message.WithHint(fmt.Errorf("no common ancestor of %s and %s is in this clone%s", short(base), short(commit),
+			r.shallow(ctx)), "fetch the whole history (git fetch --unshallow)")
 	}
 	return r.changed(ctx, fork, commit)
 }

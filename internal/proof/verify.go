@@ -47,6 +47,7 @@ const exitUnread = 2
 type verifyFlags struct {
 	commit, from, policy, allowed string
 	note, json                    bool
+	based                         bool // --from was given
 	format                        *command.Choice
 }
 
@@ -59,7 +60,7 @@ func NewVerify(s terminal.Streams) *cobra.Command {
 		Example: command.Example("fsmtx verify release.intoto.json --allowed-signers ~/allowed_signers",
 			"fsmtx verify --note --from origin/main --policy .fsmtx/policy.json --allowed-signers .fsmtx/allowed_signers"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if f.json {
+			if f.based = c.Flags().Changed("from"); f.json {
 				f.format.Value = "json"
 			}
 			return f.run(c.Context(), s, args)
@@ -124,7 +125,7 @@ func (f verifyFlags) judge(ctx context.Context) (j judge, err error) {
 	if j.commit, err = j.in.commit(ctx, f.commit); err != nil {
 		return j, err
 	}
-	if f.from != "" {
+	if f.based {
 		if j.base, err = j.in.commit(ctx, f.from); err != nil {
 			return j, err
 		}

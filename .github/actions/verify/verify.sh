@@ -14,9 +14,26 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 
 set -- # the arguments of fsmtx verify, built from the last one on
+case "$BASE" in
+*[!0]*) ;;
+*)
+	echo "fsmtx: there is no base: the commit that it is to be merged into is empty or zero, as in the event of a new branch" >&2
+	echo "hint: set base of the action to a commit of that branch, such as origin/main" >&2
+	exit 2
+	;;
+esac
+if ! found=$(git rev-parse --git-dir 2>&1); then
+	echo "fsmtx: $found" >&2
+	echo "hint: run it in a clone; of another user: git config --global --add safe.directory DIR" >&2
+	exit 2
+fi
 fork=$(git merge-base "$BASE" "$COMMIT") || {
 	echo "fsmtx: $BASE and $COMMIT have no common ancestor in this clone" >&2
-	echo "hint: fetch the whole history (fetch-depth: 0)" >&2
+	if [ "$(git rev-parse --is-shallow-repository)" = true ]; then
+		echo "hint: this clone is shallow, with $(git rev-list --count --all) commits: fetch the whole history (fetch-depth: 0)" >&2
+	else
+		echo "hint: fetch both branches" >&2
+	fi
 	exit 2
 }
 for file in $FILES; do # which matches the patterns
