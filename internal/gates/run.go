@@ -24,9 +24,9 @@ const killAfter = 400 * time.Millisecond
 // decides or is a value.
 func (c *call) runCheck(ctx context.Context, b *run, base string) state.Result {
 	out := facts.NewTail()
-	script := `exec /bin/sh -c "$1" 2>&1`
+	script := readable + `exec /bin/sh -c "$1" 2>&1`
 	if b.kind == workflow.CommandDecides || b.kind == workflow.EachLine || b.kind.Prints() != "" {
-		script = `exec /bin/sh -c "$1"`
+		script = readable + `exec /bin/sh -c "$1"`
 	}
 	o := process.Command{
 		Args:    []string{"/bin/sh", "-c", script, "sh", b.Run},
@@ -58,6 +58,10 @@ func (c *call) runCheck(ctx context.Context, b *run, base string) state.Result {
 	r.Unrunnable = r.Unrunnable || r.Exit == notExecutable || r.Exit == notFound
 	return r
 }
+
+// readable has the shell read the whole command before it runs a part of it. One that it cannot read is a mistake of the file.
+const readable = `/bin/sh -n -c "$1" 2>&1 || { echo "This is no command for /bin/sh: fsmtx validate says what is wrong"; exit 126; }
+`
 
 // Exit statuses of a shell that cannot run a program.
 const (

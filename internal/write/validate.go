@@ -27,7 +27,8 @@ problem as
   path:line:column: error: what is wrong
   path:line:column: warning: what is allowed but probably a mistake
 
-The hook refuses a file with errors, but not one with warnings only. Problems that
+The hook refuses a file with errors, but not one with warnings only. A command that is no
+shell is an error here; the hook refuses the step that has it. Problems that
 differ only in the task are printed once, with all their places. On a terminal each
 problem is followed by the line of the file, with carets under the place. Validate also
 prints the commands that the checks of steps would run. The last line is a summary.
@@ -221,6 +222,7 @@ func checkSpec(path string, data []byte) validated {
 	} else {
 		v.spec, v.problems = spec, inOrder(spec.Warnings(), unedited(data, spec))
 	}
+	v.checkCommands()
 	v.checkName()
 	v.checkMention()
 	return v

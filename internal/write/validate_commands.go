@@ -1,0 +1,77 @@
+package write
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/shell"
+)
+
+// checkCommands reports commands that are no shell, and warns of checks whose status does not say that they have failed.
+func (v *validated) checkCommands() {
+	if v.spec == nil {
+		return
+	}
+	var commands []string
+	for _, c := range checksOf(*v) {
+		commands = append(commands, c.Run)
+	}
+	if len(commands) == 0 {
+		return
+	}
+	var problems []fsmspec.Problem
+	wrong := false
+	for _, c := range commandsIn(v.data, v.data, "", 0) {
+		if !slices.Contains(commands, c.text) {
+			continue
+		}
+		fault, isCheck := shell.Fault(c.text), strings.Contains(c.Pointer, "/check")
+		shown := message.Quote(message.Clip(message.Words(c.text), message.MaxSubject))
+		switch {
+		case fault != "":
+			c.Message, wrong = fmt.Sprintf("the command %s cannot run: %s", shown, fault), true
+		case isCheck && shell.Hides(c.text) != "":
+			c.Message, c.Warning = fmt.Sprintf("the check %s: %s", shown, shell.Hides(c.text)), true
+		default:
+			continue
+		}
+		problems = append(problems, c.Problem)
+	}
+	if v.problems = inOrder(v.problems, problems); wrong {
+		v.spec = nil
+	}
+}
+
+// commandAt is where a file has a command.
+type commandAt struct {
+	fsmspec.Problem
+	text string
+}
+
+// commandsIn returns the texts that are commands by the names of their members, with their places: in a value that has a
+// pointer and begins at an offset of the file.
+func commandsIn(file []byte, value jsontext.Value, pointer string, offset int) (all []commandAt) {
+	i := 0
+	for p := range jsonx.Parts(value) {
+		name := cmp.Or(p.Name, strconv.Itoa(i))
+		below, at := pointer+"/"+name, offset+p.Offset
+		i++
+		text, isText := jsonx.String(p.Value)
+		switch kind := p.Value.Kind(); {
+		case kind == '{' || kind == '[':
+			all = append(all, commandsIn(file, p.Value, below, at)...)
+		case isText && (name == "check" || name == "run"):
+			start := jsonx.PositionAt(file, at)
+			all = append(all, commandAt{fsmspec.Problem{Line: start.Line, Column: start.Column, Offset: int64(at), Pointer: below}, text})
+		}
+	}
+	return all
+}
