@@ -27,7 +27,7 @@ func newContinue(s terminal.Streams) *cobra.Command {
 	f := &workFlags{}
 	var from string
 	c := &cobra.Command{
-		Use:   "continue [SKILL] [--session ID | --list NAME] [--to LIST]",
+		Use:   "continue [SKILL] [--list NAME] [--to LIST]",
 		Short: "Go on here with a workflow that another session has begun",
 		Long: `Continue takes an unfinished workflow out of another task list and puts it into this one, with all that was decided: which
 steps are done, their values, rounds and items, and what came under them. Its numbers are new. It works from session to session,
@@ -42,7 +42,7 @@ that is at work on it, or from another work tree or project.
 --json prints an object with list, session, from (the list in which it was), text (as without --json), and what "fsmtx next --json"
 prints.
 `,
-		Example:           Example("fsmtx continue", "fsmtx continue release", "fsmtx continue --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"),
+		Example:           Example("fsmtx continue", "fsmtx continue release", "fsmtx continue --list 0b54"),
 		ValidArgsFunction: CompleteSkills(s),
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 1 && args[0] == "" {

@@ -125,13 +125,13 @@ func concerned(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args [
 		return presence.Lists(s.Getenv, hook.Here())
 	}
 	named := ""
-	if session := c.Flags().Lookup("session"); session != nil {
-		named = session.Value.String() // --list has the same variable
+	if session := c.Flags().Lookup("list"); session != nil {
+		named = session.Value.String()
 	}
 	if named == "" && !rule.Personal() {
 		named, _ = tasklist.SessionAndNumber(args)
 	}
-	found, err := FindList(c.Context(), s, named)
+	found, err := findList(c.Context(), s, tasklist.Query{Named: named, Over: rule.Command == "undo" || rule.Command == "step reopen"})
 	if err != nil {
 		return nil // the command says so
 	}
@@ -179,20 +179,27 @@ func commandLine(ctx context.Context) string {
 }
 
 // useGrant uses up the grant of the token in the list of the session that asked, which is
-// that of the environment or of --session.
+// that of the environment or of --list.
 func useGrant(ctx context.Context, s terminal.Streams, flags *pflag.FlagSet, token, line string) (g state.Grant, err error) {
 	if token == "" {
 		return g, state.ErrNoGrant
 	}
 	named := ""
-	if f := flags.Lookup("session"); f != nil {
+	if f := flags.Lookup("list"); f != nil {
 		named = f.Value.String()
 	}
-	for _, session := range []string{s.Env("CLAUDE_CODE_SESSION_ID"), named} {
-		if session == "" && s.Env("CLAUDE_CODE_TASK_LIST_ID") == "" {
+	for _, own := range []bool{true, false} {
+		var dir string
+		switch session := s.Env("CLAUDE_CODE_SESSION_ID"); {
+		case own && session+s.Env(tasklist.Variable) != "":
+			dir, err = tasklist.OfSession(s.Getenv, session)
+		case !own && named != "":
+			var found tasklist.Found
+			found, err = FindList(ctx, s, named)
+			dir = found.Dir
+		default:
 			continue
 		}
-		dir, err := tasklist.OfSession(s.Getenv, cmp.Or(session, named))
 		if err != nil {
 			return g, err
 		}

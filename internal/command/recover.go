@@ -47,10 +47,10 @@ type recoverFlags struct {
 func newRecover(s terminal.Streams) *cobra.Command {
 	var f recoverFlags
 	c := &cobra.Command{
-		Use:     "recover [--session ID | --list NAME | --all]",
+		Use:     "recover [--list NAME | --all]",
 		Short:   "Finish or take back what a crash has interrupted",
 		Long:    recoverLong,
-		Example: Example("fsmtx recover", "fsmtx recover --dry-run --json", "fsmtx recover --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"),
+		Example: Example("fsmtx recover", "fsmtx recover --dry-run --json", "fsmtx recover --list 0b54"),
 		Args:    NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.hook {
@@ -69,7 +69,7 @@ func newRecover(s terminal.Streams) *cobra.Command {
 	c.Flags().BoolVar(&f.json, "json", false, "print the reports as JSON")
 	c.Flags().BoolVar(&f.Force, "force", false, "move an untrusted journal aside; it is never applied")
 	c.Flags().BoolVar(&f.hook, "hook", false, "run as a hook: read an event from standard input")
-	c.MarkFlagsMutuallyExclusive("session", "list", "all", "hook")
+	c.MarkFlagsMutuallyExclusive("list", "all", "hook")
 	// Has no effect: fsmtx install adds it to the hook to mark that it has set the variable.
 	c.Flags().Bool("task-tools", false, "")
 	_ = c.Flags().MarkHidden("task-tools")
@@ -100,7 +100,7 @@ func recoverLists(ctx context.Context, s terminal.Streams, f recoverFlags) ([]ta
 		}
 		return tasklist.RecoverAll(ctx, dirs, tasklist.Wait, f.RecoverOptions)
 	}
-	found, err := findExisting(ctx, s, f.session)
+	found, err := findExisting(ctx, s, f.session, true)
 	if err != nil {
 		return nil, err
 	}

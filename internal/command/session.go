@@ -11,6 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/presence"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -19,53 +22,82 @@ import (
 )
 
 // FindList returns the task list that a command is about, as package tasklist says. named is
-// the list that the user named; it may be empty.
+// the list that the user named; it may be empty. Without a name it has to be the only one of the project with open steps.
 func FindList(ctx context.Context, s terminal.Streams, named string) (tasklist.Found, error) {
-	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: named, Who: s.Who})
-	if errors.Is(err, tasklist.ErrNoList) {
-		err = &Exit{ExitNo, err, "call a skill that has a workflow in the client first (fsmtx locate lists them); fsmtx status --all lists " +
-			"the sessions of other projects"}
-	}
-	return found, err
+	return findList(ctx, s, tasklist.Query{Named: named})
 }
 
-// findExisting is FindList for a list that must exist.
-func findExisting(ctx context.Context, s terminal.Streams, named string) (tasklist.Found, error) {
-	found, err := FindList(ctx, s, named)
+// FindAnyList is FindList for a command that may concern what is over.
+func FindAnyList(ctx context.Context, s terminal.Streams, named string) (tasklist.Found, error) {
+	return findList(ctx, s, tasklist.Query{Named: named, Over: true})
+}
+
+func findList(ctx context.Context, s terminal.Streams, q tasklist.Query) (tasklist.Found, error) {
+	q.Lookup, q.Who = s.Getenv, s.Who
+	found, err := tasklist.Find(ctx, q)
+	return found, Which(ctx, s, err)
+}
+
+// Which returns the error about the list that a command is about, with what to do: of several lists a line for each, with the command.
+func Which(ctx context.Context, s terminal.Streams, err error) error {
+	var several *tasklist.SeveralError
+	switch {
+	case errors.Is(err, tasklist.ErrNoList):
+		return &Exit{ExitNo, err, "call a skill that has a workflow in the client first (fsmtx locate lists them); fsmtx status --all lists " +
+			"the sessions of other projects"}
+	case errors.Is(err, tasklist.ErrNoSuchList):
+		return &Exit{ExitNo, err, "a list is named by its name or by the beginning of it, of at least four characters; fsmtx status --all shows them"}
+	case errors.As(err, &several):
+		lines := []string{several.Error() + ", so nothing was done. Run one of these:"}
+		for _, l := range several.Lists[:min(len(several.Lists), maxListed)] {
+			lines = append(lines, "  "+Listed(l)+":\n    "+commandLine(ctx)+" --list "+shell.Join(tasklist.ShortName(s.Getenv, l.Dir)))
+		}
+		if more := len(several.Lists) - maxListed; more > 0 {
+			lines = append(lines, fmt.Sprintf("  and %d more: fsmtx status --all", more))
+		}
+		return &Exit{ExitNo, message.Lines(strings.Join(lines, "\n")), ""}
+	}
+	return err
+}
+
+// maxListed limits the lists of which one line each is printed.
+const maxListed = 12
+
+// Listed says what a person knows of a list, and whether its client runs.
+func Listed(l tasklist.Listed) string {
+	if presence.IsAlive(l.Dir) {
+		return l.String() + ", its client runs"
+	}
+	return l.String()
+}
+
+// findExisting is FindList, or with over FindAnyList, for a list that must exist.
+func findExisting(ctx context.Context, s terminal.Streams, named string, over bool) (tasklist.Found, error) {
+	found, err := findList(ctx, s, tasklist.Query{Named: named, Over: over})
 	if err != nil {
 		return found, err
 	}
 	return found, MustExist(found.Dir)
 }
 
-// ChooseList returns the list that FindList finds, which must exist. chosen describes it,
+// ChooseList returns the list that FindList finds, or with over FindAnyList, which must exist. chosen describes it,
 // for the first line of the output.
-func ChooseList(ctx context.Context, s terminal.Streams, named string) (list tasks.List, chosen string, err error) {
-	found, err := findExisting(ctx, s, named)
+func ChooseList(ctx context.Context, s terminal.Streams, named string, over bool) (list tasks.List, chosen string, err error) {
+	found, err := findExisting(ctx, s, named, over)
 	if err != nil {
 		return list, "", err
 	}
 	list = tasks.List{Dir: found.Dir, Wait: tasklist.Wait}
-	switch {
-	case found.Newest:
-		return list, NewestList + ": " + found.Dir, nil
-	case found.Project != "":
+	if found.Project != "" {
 		return list, "the list of " + found.Project + ": task list " + found.Dir, nil
 	}
 	return list, "task list " + found.Dir, nil
 }
 
-// NewestList is what a command says of the list that it took itself.
-const NewestList = "newest task list of this project"
-
-// NameList adds the flags that name the list of a command: by its session, or by its name.
+// NameList adds the flag that names the list of a command.
 func NameList(s terminal.Streams, c *cobra.Command, named *string) {
-	c.Flags().Var((*listName)(named), "session", "the task list of this session `ID`")
-	c.Flags().Var((*listName)(named), "list", "the list of this `NAME`, as that of a project in other agents")
-	for _, flag := range []string{"session", "list"} {
-		_ = c.RegisterFlagCompletionFunc(flag, CompleteLists(s))
-	}
-	c.MarkFlagsMutuallyExclusive("session", "list")
+	c.Flags().Var((*listName)(named), "list", "the list of this `NAME`: a session's id, a name, or the beginning of one")
+	_ = c.RegisterFlagCompletionFunc("list", CompleteLists(s))
 }
 
 // NamedOnce returns the list that a command is about: the one of a flag, or of an argument.

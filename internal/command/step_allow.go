@@ -30,7 +30,7 @@ func newStepAllow(s terminal.Streams) *cobra.Command {
 		Short: "Let one call through that belongs to a later step",
 		Long:  allowLong,
 		Example: Example(`fsmtx step allow 'Bash(git push *)' --because "the server needs the branch now"`,
-			`fsmtx step allow 'Write(docs/plan.md)' --because "a typing error" --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10`),
+			`fsmtx step allow 'Write(docs/plan.md)' --because "a typing error" --list 0b54`),
 		Args: func(_ *cobra.Command, args []string) error {
 			if err := f.read(args); err != nil {
 				return &Exit{ExitNo, err, `for example: fsmtx step allow 'Bash(git push *)' --because "why"`}
@@ -64,14 +64,9 @@ func (f *allowFlags) read(args []string) error {
 }
 
 func (f *allowFlags) run(ctx context.Context, s terminal.Streams) error {
-	found, err := findExisting(ctx, s, f.session)
+	found, err := findExisting(ctx, s, f.session, false)
 	if err != nil {
 		return err
-	}
-	if found.Newest {
-		if err := onlyOne(ctx, s, found, f.rule, func(s *state.State) bool { return gates.Lists(s, f.rule) }); err != nil {
-			return err
-		}
 	}
 	frame := frameIn(s, found)
 	owners, err := frame.Permit(ctx, f.rule, f.because, decidedBy(ctx))

@@ -24,7 +24,7 @@ func newStepMove(s terminal.Streams) *cobra.Command {
 		Use:     "move DIR --because TEXT",
 		Short:   "Say where the project of a workflow is now",
 		Long:    moveLong,
-		Example: Example(`fsmtx step move . --because "the project has a new name" --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10`),
+		Example: Example(`fsmtx step move . --because "the project has a new name" --list 0b54`),
 		Args: func(_ *cobra.Command, args []string) (err error) {
 			if because = strings.TrimSpace(because); because == "" {
 				err = errors.New("--because is required: give the reason to record")
@@ -40,7 +40,7 @@ func newStepMove(s terminal.Streams) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := signals.Interruptible(c.Context())
 			defer stop()
-			found, err := findExisting(ctx, s, session)
+			found, err := findExisting(ctx, s, session, false)
 			if err != nil {
 				return err
 			}

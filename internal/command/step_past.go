@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,6 +38,7 @@ type pastFlags struct {
 	do   func(f *gates.Frame, ctx context.Context, step int64, because string, by state.By) (*state.State, error)
 	word string
 	ends bool // it ends the workflow
+	over bool // the workflow may be over
 }
 
 func newStepSkip(s terminal.Streams) *cobra.Command {
@@ -50,7 +50,7 @@ func newStepSkip(s terminal.Streams) *cobra.Command {
 			"a gate has refused it wrongly.\n" + pastLong + flowLong,
 		Example: Example(`fsmtx step skip 3 --because "there is nothing to publish"`,
 			`fsmtx step skip 3 --wrong --because "the linter is broken"`,
-			`fsmtx step skip 3 --because "not today" --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10`),
+			`fsmtx step skip 3 --because "not today" --list 0b54`),
 	})
 }
 
@@ -76,7 +76,7 @@ The steps before it, and before the step that it is part of, must be done; --wit
 skips those that are open.`
 
 func newStepReopen(s terminal.Streams) *cobra.Command {
-	f := &pastFlags{do: (*gates.Frame).Reopen, word: "open again"}
+	f := &pastFlags{do: (*gates.Frame).Reopen, word: "open again", over: true}
 	return f.command(s, &cobra.Command{
 		Use:   "reopen N --because TEXT",
 		Short: "Open a step again",
@@ -99,7 +99,7 @@ func newStepEnd(s terminal.Streams) *cobra.Command {
 }
 
 const recordedLong = `
-The decision is recorded with the reason. The session is found as by "fsmtx status".
+The decision is recorded with the reason. The list is found as by "fsmtx status".
 
 If an agent runs the command, it works only if the person has agreed to this very call.`
 
@@ -171,18 +171,12 @@ func (f *pastFlags) endStep(ctx context.Context, s terminal.Streams, frame *gate
 }
 
 func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
-	found, err := findExisting(ctx, s, f.session)
+	found, err := findExisting(ctx, s, f.session, f.over)
 	if err != nil {
 		return err
 	}
 	if f.past.Step == 0 {
 		if f.past.Step, err = openIn(ctx, found.Dir); err != nil {
-			return err
-		}
-	}
-	if found.Newest {
-		if err := onlyOne(ctx, s, found, fmt.Sprintf("step %d", f.past.Step),
-			func(s *state.State) bool { return s.Step(f.past.Step) != nil }); err != nil {
 			return err
 		}
 	}
@@ -301,25 +295,4 @@ func frameIn(s terminal.Streams, found tasklist.Found) *gates.Frame {
 	f := hook.NewFrame(s, found)
 	f.Log = hook.ToLog(s)
 	return f
-}
-
-// onlyOne returns an error if the person may mean another list than the newest one: what they mean,
-// which the lists have for which has is true, is in another one, too, or only there.
-func onlyOne(ctx context.Context, s terminal.Streams, found tasklist.Found, what string, has func(*state.State) bool) error {
-	others, err := tasklist.Rivals(ctx, s.Getenv, found.Dir, has)
-	if err != nil || len(others) == 0 {
-		return err
-	}
-	var names []string
-	for _, dir := range others {
-		names = append(names, filepath.Base(dir))
-	}
-	const hint = "name the one that you mean with --list; fsmtx status --all shows where each is"
-	if newest, err := state.LoadNow(ctx, found.Dir); err == nil && !has(newest) {
-		return &Exit{ExitNo, fmt.Errorf("the newest task list of this project, %s, does not have %s, but %s has", found.Name(), what,
-			strings.Join(names, ", ")), hint}
-	}
-	names = append([]string{found.Name()}, names...)
-	return &Exit{ExitNo, fmt.Errorf("%d task lists of this project have open steps and %s: %s", len(names), what, strings.Join(names, ", ")),
-		hint}
 }

@@ -109,7 +109,6 @@ type listWork struct {
 	streams terminal.Streams
 	json    bool
 	found   tasklist.Found
-	note    string       // on which list it is, if nothing named it
 	yes     *state.Grant // the person's yes to what the command does, or nil
 	cwd     string       // where the agent is, as its client says; empty if that is not known
 	agent   string       // the id of the subagent that runs the command, as its client says
@@ -133,20 +132,14 @@ func (l *listWork) vouched(ctx context.Context, command string) {
 
 // find returns the work on the list that the command is about.
 func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (*listWork, error) {
-	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: f.list, Who: s.Who, Begins: begins})
-	if errors.Is(err, tasklist.ErrNoList) {
-		return nil, &Exit{ExitNo, err, "call a skill that has an fsm.json, or run fsmtx begin SKILL"}
-	}
+	found, err := findList(ctx, s, tasklist.Query{Named: f.list, Begins: begins})
 	if err != nil {
 		return nil, err
 	}
 	here, _ := os.Getwd()
-	l := &listWork{hook.NewFrame(s, found), progress.Way{Program: programs.AsTyped(), Named: f.list}.In(here), s, f.json, found, "", nil, "", ""}
+	l := &listWork{hook.NewFrame(s, found), progress.Way{Program: programs.AsTyped(), Named: f.list}.In(here), s, f.json, found, nil, "", ""}
 	l.NoChecks = sync.OnceValue(hook.ChecksOff(s.Getenv, found))
 	l.Apply, l.Via, l.Began, l.Log = true, Sender(s, found.Dir), startup.Began, hook.ToLog(s)
-	if found.Newest {
-		l.note = "(This is the newest list of the project, that of session " + found.Session + ".) "
-	}
 	return l, nil
 }
 
@@ -189,7 +182,7 @@ produces, check, approval, outcomes, decides) and waiting (what the others wait 
 		if err != nil {
 			return err
 		}
-		if err := l.print(shownWork{shownProgress: l.shown(now), Waiting: progress.Waiting(now)}, l.note+l.Next(now)); err != nil {
+		if err := l.print(shownWork{shownProgress: l.shown(now), Waiting: progress.Waiting(now)}, l.Next(now)); err != nil {
 			return err
 		}
 		if len(now.Steps) == 0 {
@@ -350,7 +343,7 @@ func (l *listWork) answer(ctx context.Context, step int64, r progress.Result) er
 		code = ExitNo
 	}
 	if code != ExitOK && !l.json {
-		return &Exit{code, message.Lines(l.note + r.Text), ""}
+		return &Exit{code, message.Lines(r.Text), ""}
 	}
 	out := shownUpdate{Step: step, Verdict: r.Decision, Back: r.Back, Text: message.Text(r.Text)}
 	switch {
@@ -362,7 +355,7 @@ func (l *listWork) answer(ctx context.Context, step int64, r progress.Result) er
 	if now, err := state.LoadNow(context.WithoutCancel(ctx), l.List.Dir); err == nil {
 		out.shownWork = shownWork{l.shown(now), progress.Waiting(now)}
 	}
-	if err := l.print(out, l.note+r.Text); err != nil || code == ExitOK {
+	if err := l.print(out, r.Text); err != nil || code == ExitOK {
 		return err
 	}
 	return &Exit{Code: code}

@@ -82,7 +82,7 @@ func Find(ctx context.Context, q Query) (found []Unfinished, err error) {
 			return nil, context.Cause(ctx)
 		}
 		if err == nil { // a list that cannot be read is not offered
-			found = append(found, slices.DeleteFunc(all, func(u Unfinished) bool { return !q.isOurs(u.Workflow.Dir) })...)
+			found = append(found, slices.DeleteFunc(all, func(u Unfinished) bool { return !tasklist.Belongs(q.Lookup, u.Workflow.Dir, q.Here) })...)
 		}
 	}
 	return found, nil
@@ -138,21 +138,8 @@ func (q Query) isAtWork(u Unfinished) (another, same bool) {
 	return time.Since(u.Time) < recently, false
 }
 
-// isOurs reports whether a directory is of the project, or of another work tree of its repository.
-func (q Query) isOurs(dir string) bool {
-	if q.isHere(dir) {
-		return true
-	}
-	_, ours, _ := state.WorkTreeOf(q.Here)
-	_, theirs, _ := state.WorkTreeOf(dir)
-	return ours != "" && ours == theirs
-}
-
 // isHere reports whether a directory is of the project.
-func (q Query) isHere(dir string) bool {
-	rel, err := filepath.Rel(safefile.Resolve(dir), safefile.Resolve(q.Here))
-	return err == nil && filepath.IsLocal(rel) || tasklist.Project(q.Lookup, dir) == tasklist.Project(q.Lookup, q.Here)
-}
+func (q Query) isHere(dir string) bool { return tasklist.IsIn(q.Lookup, dir, q.Here) }
 
 // Needs returns what a person has to agree to before an agent takes the workflow; empty if nothing: its session has ended, and its
 // gates look in this project. An agent that took it out of its own list would be rid of it: which of the sessions of a client is at
@@ -201,7 +188,7 @@ func Choose(ctx context.Context, q Query, named, skill string) (u Unfinished, er
 	var all []Unfinished
 	if named != "" { // another list than the one that the client was told to use
 		var found tasklist.Found
-		found, err = tasklist.Find(ctx, tasklist.Query{Lookup: tasklist.OwnOnly(q.Lookup), Named: named, Dir: q.Here, Who: q.Who})
+		found, err = tasklist.Find(ctx, tasklist.Query{Lookup: q.Lookup, Named: named, Dir: q.Here, Who: q.Who})
 		if named = found.Dir; err == nil {
 			all, err = in(ctx, q, named)
 		}
@@ -228,9 +215,9 @@ func Choose(ctx context.Context, q Query, named, skill string) (u Unfinished, er
 			where += " of " + message.Words(skill)
 		}
 		return u, message.WithHint(message.Lines("nothing to continue: "+where),
-			"fsmtx status --all shows those of other directories, also of a work tree that is gone; --session and --list name them")
+			"fsmtx status --all shows those of other directories, also of a work tree that is gone; --list names them")
 	case len(all) > 1, named == "" && all[0].AtWork:
-		return u, message.Lines("name one, with SKILL, --session ID or --list NAME:\n" + strings.Join(lines, "\n"))
+		return u, message.Lines("name one, with SKILL or --list NAME:\n" + strings.Join(lines, "\n"))
 	}
 	return all[0], nil
 }

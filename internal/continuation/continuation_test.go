@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 )
 
 // TestWhichDirectoriesAreOfTheProject: those of one work tree, or of two of one repository. Outside any, each is for itself.
@@ -39,6 +41,6 @@ func TestWhichDirectoriesAreOfTheProject(t *testing.T) {
 	} {
 		q := Query{Lookup: func(string) (string, bool) { return "", false }, Here: filepath.Join(top, c.here)}
 		dir := filepath.Join(top, c.dir)
-		assert.Equal(t, []bool{c.ours, c.same}, []bool{q.isOurs(dir), q.isHere(dir)}, "%+v", c)
+		assert.Equal(t, []bool{c.ours, c.same}, []bool{tasklist.Belongs(q.Lookup, dir, q.Here), q.isHere(dir)}, "%+v", c)
 	}
 }

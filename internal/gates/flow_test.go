@@ -39,7 +39,7 @@ func TestABranch(t *testing.T) {
 	l.ended(1, 2)
 	v := l.ask(3, completed)
 	assert.Equal(t, `#3 "Review" cannot be completed: say how it ends. Complete it with metadata {"outcome": "approved"}, or with changes.
-A person can go past this in a terminal outside the client: fsmtx step skip 3 --because "..." --session s1 (or: fsmtx step done ...)`,
+A person can go past this in a terminal outside the client: fsmtx step skip 3 --because "..." --list s1 (or: fsmtx step done ...)`,
 		v.Reason)
 	assert.Contains(t, l.end(3, "aproved").Reason, `it cannot end as "aproved". Complete it with metadata {"outcome": "approved"}`)
 	assert.Contains(t, l.end(3, "disputed").Reason, `nobody chooses "disputed"`)
@@ -449,7 +449,7 @@ func TestAPathWithoutItsValue(t *testing.T) {
 	l.skip(1)
 	assert.Equal(t, `#2 "Check it" cannot be started: in "specs/{feature}/*.md", {feature} stands in a path, `+
 		`and has no value yet. #1 "Specify" gives it. `+
-		`Tell the person, who can open that step again in a terminal: fsmtx step reopen 1 --because "..." --session s1`,
+		`Tell the person, who can open that step again in a terminal: fsmtx step reopen 1 --because "..." --list s1`,
 		strings.Split(l.denies(2, inProgress), ".\nA person")[0])
 }
 

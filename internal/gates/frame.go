@@ -46,9 +46,8 @@ type Frame struct {
 	// program. It is called before a check runs; nil leaves the context as it is.
 	Interruptible func(context.Context) (context.Context, context.CancelFunc)
 
-	// Unnamed reports whether a person's command in a terminal finds the list without naming it.
-	// It is asked when a text names such a command; nil is no.
-	Unnamed func() bool
+	// ListName returns the name by which a person names the list in a command; nil is its whole name.
+	ListName func() string
 
 	// Apply makes the Frame change the task's status itself, under the client's locks,
 	// when the gates allow it. It is for callers without a client that does. The update
@@ -494,38 +493,28 @@ func (f *Frame) withPastHint(c *call, v Verdict, told func(key string) bool) Ver
 		v.Reason += ": in a terminal outside the client they can skip it with " + state.OverrideCommands(v.Step, f.listFlag()) +
 			", and end its whole workflow with " + endCommand(v.Step, " "+f.listFlag())
 	}
-	return f.unnamed(v)
+	return f.shortened(v)
 }
 
-// unnamed leaves the list out of the commands in a reason if a person finds it without.
-func (f *Frame) unnamed(v Verdict) Verdict {
+// shortened names the list in the commands of a reason as ListFlag does.
+func (f *Frame) shortened(v Verdict) Verdict {
 	if flag := " " + f.listFlag(); strings.Contains(v.Reason, flag) {
 		v.Reason = strings.ReplaceAll(v.Reason, flag, f.ListFlag())
 	}
 	return v
 }
 
-// ListFlag returns a space and the flag that names the list in another terminal, or nothing if a
-// person's command finds it without.
+// ListFlag returns a space and the flag that names the list in a person's command. Every command for a person that changes something has
+// it: they may run it where their own session, or one that began later, has another list.
 func (f *Frame) ListFlag() string {
-	if f.Unnamed != nil && f.Unnamed() {
-		return ""
+	if f.ListName != nil {
+		return " --list " + f.ListName()
 	}
 	return " " + f.listFlag()
 }
 
-// listFlag returns the flag that names the list in another terminal. It is not the session's id,
-// because the hook's environment may have chosen another list than the session's, and a terminal
-// does not have that environment.
-//
-// The list of a project, which is in fsmtx/tasks (package tasklist), has a name, and so has one that sessions share.
-func (f *Frame) listFlag() string {
-	tasks, name := filepath.Split(f.List.Dir)
-	if name != f.Session || strings.HasSuffix(tasks, "/fsmtx/tasks/") {
-		return "--list " + name
-	}
-	return "--session " + name
-}
+// listFlag is ListFlag without the space and with the whole name, which costs nothing to find.
+func (f *Frame) listFlag() string { return "--list " + filepath.Base(f.List.Dir) }
 
 // trouble returns the verdict for gates that cannot be evaluated.
 func (f *Frame) trouble(err error) Verdict {

@@ -283,21 +283,19 @@ func TestWithoutTheLockNothingIsCarriedOut(t *testing.T) {
 	assert.False(t, l.ask(1, workflow.Deleted).Undecided(), "that is a rule")
 }
 
-// TestCommandsNameTheList: unless a person finds it without.
+// TestCommandsNameTheList by the name that a person uses for it.
 func TestCommandsNameTheList(t *testing.T) {
 	l := hydrated(t, Step{Subject: "Build"}, Step{Subject: "Test", BlockedBy: ids(1)})
-	for unnamed, flag := range map[bool]string{false: " --list s1", true: ""} {
-		l.Unnamed, l.Session = func() bool { return unnamed }, fmt.Sprint(unnamed) // each session is told once
+	for _, name := range []string{"9bd5", "team"} {
+		l.ListName, l.Session = func() string { return name }, name // each session is told once
+		flag := " --list " + name
 		assert.Contains(t, l.denies(2, inProgress), `step skip 1 --because "..."`+flag+" (or:")
 		assert.Equal(t, `fsmtx step end 1 --because "..."`+flag, l.EndCommand(l.state().Step(1)))
 		assert.Contains(t, l.denies(1, workflow.Deleted), `they can skip it with fsmtx step skip 1 --because "..."`+flag+
 			` (or: fsmtx step done ...), and end its whole workflow with fsmtx step end 1 --because "..."`+flag)
 	}
-	for dir, flag := range map[string]string{"/c/tasks/s1": " --session s1", "/c/tasks/team": " --list team",
-		"/d/fsmtx/tasks/s1": " --list s1", "/fsmtx/x/s1": " --session s1"} {
-		l.List.Dir, l.Session, l.Unnamed = dir, "s1", nil
-		assert.Equal(t, flag, l.ListFlag())
-	}
+	l.ListName = nil
+	assert.Equal(t, " --list "+filepath.Base(l.List.Dir), l.ListFlag())
 }
 
 // TestWhatDecisionsAreAbout: subjects have the values of their time, also in the copies of a step, and what

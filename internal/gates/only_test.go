@@ -114,7 +114,7 @@ func TestCallsBelongToSteps(t *testing.T) {
 	require.Equal(t, state.Deny, v.Decision)
 	require.Equal(t, `git push belongs to #2 "Open the pull request", which waits for #1 "Review". Ready: #1 "Review".`+"\n"+
 		`A person can let one such call through, in a terminal outside the client: fsmtx step allow 'Bash(git push *)' `+
-		`--because "..." --session s1`, v.Reason)
+		`--because "..." --list s1`, v.Reason)
 	l.allows(1, completed)
 	require.Contains(t, l.call(push("")).Reason, "which is not in progress: start it first. Ready: #2")
 	require.Contains(t, l.call(push("")).Reason, "for the 3rd time: stop trying, and ask the person")
@@ -269,7 +269,7 @@ func TestWhyACallIsRefused(t *testing.T) {
 		Step{Subject: "Push", BlockedBy: ids(1), When: []Condition{{Step: 1, Outcomes: []string{"yes"}}}, Only: only},
 		Step{Subject: "Again", BlockedBy: ids(1, 2), Only: only, Check: runs("true")}, Step{Subject: "End", BlockedBy: ids(3)})
 	const hint = "\nA person can let one such call through, in a terminal outside the client: " +
-		`fsmtx step allow 'Bash(git push *)' --because "..." --session s1`
+		`fsmtx step allow 'Bash(git push *)' --because "..." --list s1`
 	refused := func(step int64, times int, why string) {
 		t.Helper()
 		v := l.call(push(""))

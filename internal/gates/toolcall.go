@@ -37,7 +37,7 @@ func (f *Frame) Call(ctx context.Context, x ToolCall) Verdict {
 	}
 	c := &call{Frame: f, id: rand.Text(), steps: r.Steps, target: parts[0].listed[0].step, begun: cmp.Or(f.Began, time.Now()),
 		update: Update{Agent: x.Agent, Cwd: x.Cwd, Use: x.Use}, facts: map[factKey]fact{}}
-	v := f.unnamed(c.decideToolCall(ctx, parts))
+	v := f.shortened(c.decideToolCall(ctx, parts))
 	v.Trouble = message.Join(v.Trouble, unknown)
 	return v
 }

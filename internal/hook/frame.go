@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"context"
 	"os"
 	"time"
 
@@ -30,7 +29,7 @@ func NewFrame(s terminal.Streams, found tasklist.Found) *gates.Frame {
 		},
 		Env:           os.Environ(),
 		Interruptible: signals.Interruptible,
-		Unnamed:       func() bool { return tasklist.Unnamed(context.Background(), s.Getenv, found.Dir) },
+		ListName:      func() string { return tasklist.ShortName(s.Getenv, found.Dir) },
 		Questions:     found.Questions(),
 	}
 }

@@ -160,9 +160,7 @@ func Outside(rule Loosening, flags *pflag.FlagSet, args []string, line, session,
 	case list == "":
 	case rule.Command == "continue" && !IsSet(flags, "to"):
 		return line + " --to=" + shell.Join(list)
-	case IsSet(flags, "session") || IsSet(flags, "list"):
-	case step && list == session:
-		return line + " --session=" + shell.Join(list)
+	case IsSet(flags, "list"):
 	case step || rule.Command == "begin":
 		return line + " --list=" + shell.Join(list)
 	case rule.Command == "undo":

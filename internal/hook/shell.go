@@ -3,6 +3,7 @@ package hook
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -128,7 +129,7 @@ func (h *hook) byState(ctx context.Context, call Invocation, dir string) (what s
 // continues returns to what a person has to agree before the workflow of a list that is named goes on here; empty if to nothing, and
 // if the command refuses by itself.
 func (h *hook) continues(ctx context.Context, call Invocation, dir string) (what string) {
-	named := cmp.Or(call.Flags.Lookup("session").Value.String(), call.Flags.Lookup("list").Value.String())
+	named := call.Flags.Lookup("list").Value.String()
 	if named == "" || call.hidden {
 		return ""
 	}
@@ -395,8 +396,10 @@ func (h *hook) question(ctx context.Context, one restrictedCall) (question strin
 // stateFor returns the state of the list that a command decides about.
 func (h *hook) stateFor(ctx context.Context, one restrictedCall) (_ *state.State, err error) {
 	dir := h.List.Dir
-	if session := one.Flags.Lookup("session"); session != nil && session.Value.String() != "" && session.Value.String() != h.Session {
-		if dir, err = h.listNamed(ctx, session.Value.String()); err != nil {
+	if list := one.Flags.Lookup("list"); list != nil && list.Value.String() != "" {
+		if dir, err = h.listNamed(ctx, list.Value.String()); errors.Is(err, tasklist.ErrNoSuchList) {
+			return new(state.State), nil // the command says so
+		} else if err != nil {
 			return nil, err
 		}
 	}

@@ -159,7 +159,7 @@ func (h *Hydration) nested() *Nested {
 		return nil
 	}
 	frame := gates.Frame{Store: state.Store{List: h.list},
-		Unnamed: func() bool { return tasklist.Unnamed(context.Background(), h.env, h.list.Dir) }}
+		ListName: func() string { return tasklist.ShortName(h.env, h.list.Dir) }}
 	return &Nested{ID: p.ID, Step: p.Name(), Skill: p.Workflow.Command, Early: h.place.Early,
 		EndOuter: frame.EndCommand(p)}
 }

@@ -80,7 +80,7 @@ func TestBegin(t *testing.T) {
 	}
 }
 
-// TestBeginNamesTheList: that of the call, else of --session; without Claude Code it is the project's,
+// TestBeginNamesTheList: that of the call, else of --list; without Claude Code it is the project's,
 // which the other tools then find too.
 func TestBeginNamesTheList(t *testing.T) {
 	w := shipping(t)

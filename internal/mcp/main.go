@@ -26,11 +26,11 @@ workflow_begin does what "fsmtx begin" does, and workflow_continue what "fsmtx c
 The resource fsmtx://current is what "fsmtx next" prints; who subscribes to it hears of every change within a second. The prompt "work" is for
 people, in clients that show prompts as commands: it begins with a skill's workflow, or goes on.
 
-The list is that of the call, of --session, or of the session in CLAUDE_CODE_SESSION_ID.
+The list is that of the call, of --list, or of the session in CLAUDE_CODE_SESSION_ID.
 Without these it is the list of the project (CLAUDE_PROJECT_DIR, else the working
 directory), which is in fsmtx/tasks in XDG_STATE_HOME or ~/.local/state. If that has no
 workflow, and the server was not started by another agent than Claude Code, it is the
-newest list of the project, and every answer says so.
+only list of the project with open steps; of several the call has to name one.
 
 fsmtx plugin --mcp and fsmtx install --mcp register it.`
 
@@ -46,10 +46,10 @@ func Command(s terminal.Streams) *cobra.Command {
 	var f flags
 	c := &cobra.Command{
 		DisableFlagsInUseLine: true,
-		Use:                   "mcp [--session ID]",
+		Use:                   "mcp [--list NAME]",
 		Short:                 "Serve a workflow's steps as tools of an MCP server",
 		Long:                  long,
-		Example:               "  fsmtx mcp\n  fsmtx mcp --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10\n  claude mcp add fsmtx -- fsmtx mcp",
+		Example:               "  fsmtx mcp\n  fsmtx mcp --list 0b54\n  claude mcp add fsmtx -- fsmtx mcp",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.LockTimeout <= 0 {
 				return fmt.Errorf("--lock-timeout: got %v, want a positive duration", f.LockTimeout)
@@ -60,7 +60,7 @@ func Command(s terminal.Streams) *cobra.Command {
 			return run(ctx, s, f)
 		},
 	}
-	c.Flags().StringVar(&f.Session, "session", "", "serve the task list of this session `ID`")
+	c.Flags().StringVar(&f.Session, "list", "", "serve the list of this `NAME`: a session's id, a name, or the beginning of one")
 	c.Flags().DurationVar(&f.LockTimeout, "lock-timeout", 5*time.Second, "how long to wait for the task list's locks")
 	return c
 }

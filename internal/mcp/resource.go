@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,7 +27,7 @@ func (t *tools) current(ctx context.Context, _ *mcp.ReadResourceRequest) (*mcp.R
 }
 
 func (t *tools) next(ctx context.Context) (string, error) {
-	f, note, err := t.choose(ctx, "")
+	f, err := t.choose(ctx, "")
 	if errors.Is(err, errNoList) {
 		return byTools.NoWorkflow(), nil
 	}
@@ -39,7 +38,7 @@ func (t *tools) next(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return strings.TrimSpace(note + " " + byTools.Next(s)), nil
+	return byTools.Next(s), nil
 }
 
 // watch tells the subscribers of the resource that it has changed: at once when a tool of this

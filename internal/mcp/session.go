@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
+	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hook"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -18,7 +19,7 @@ import (
 )
 
 // chooser chooses the list that a call is about. It does so at every call, because the
-// newest list changes when a skill is called.
+// only list with open steps changes when a skill is called.
 type chooser struct {
 	lookup func(string) (string, bool)
 	flags  flags
@@ -27,21 +28,17 @@ type chooser struct {
 }
 
 var errNoList = errors.New("no session was named, and no task list of this project has a workflow: " +
-	"call a skill that has an fsm.json first, or workflow_begin, or start the server with --session ID")
+	"call a skill that has an fsm.json first, or workflow_begin, or start the server with --list NAME")
 
-// choose returns the list of the session that the call names, or else of --session, or else
-// of the environment. Without a session it returns the newest list of the project, and note
-// says so.
-func (c chooser) choose(ctx context.Context, named string) (f *gates.Frame, note string, err error) {
-	found, project, err := c.list(ctx, named, false)
+// choose returns the list of the session that the call names, or else of --list, or else
+// of the environment, or else the only list of the project with open steps.
+func (c chooser) choose(ctx context.Context, named string) (f *gates.Frame, err error) {
+	found, _, err := c.list(ctx, named, false)
 	if errors.Is(err, tasklist.ErrNoList) {
-		return nil, "", errNoList
+		return nil, errNoList
 	}
 	if err != nil {
-		return nil, "", err
-	}
-	if found.Newest {
-		note = fmt.Sprintf("(No session was named: this is the newest task list of %s, that of session %s.)", project, found.Session)
+		return nil, which(c.lookup, err)
 	}
 	f = &gates.Frame{
 		Store:     state.Store{List: tasks.List{Dir: found.Dir, Wait: c.flags.LockTimeout}, Session: found.Session, Log: c.log()},
@@ -51,10 +48,23 @@ func (c chooser) choose(ctx context.Context, named string) (f *gates.Frame, note
 		Unseen:    func() bool { return !c.fromClient(found.Dir) },
 		Via:       state.By{How: state.ByMCP},
 		Questions: found.Questions(),
-		Unnamed:   func() bool { return tasklist.Unnamed(ctx, c.lookup, found.Dir) },
+		ListName:  func() string { return tasklist.ShortName(c.lookup, found.Dir) },
 	}
 	f.EndOrphans() // of a server that was killed
-	return f, note, nil
+	return f, nil
+}
+
+// which names the lists of which the call has to name one.
+func which(lookup func(string) (string, bool), err error) error {
+	var several *tasklist.SeveralError
+	if !errors.As(err, &several) {
+		return err
+	}
+	var all []string
+	for _, l := range several.Lists {
+		all = append(all, tasklist.ShortName(lookup, l.Dir)+" ("+l.String()+")")
+	}
+	return message.Lines(several.Error() + "; name one as session: " + strings.Join(all, ", "))
 }
 
 // fromClient reports whether a client has started the server, and not the agent that works on the list.

@@ -52,7 +52,7 @@ type tools struct {
 type result = *mcp.CallToolResult
 
 func (t *tools) status(ctx context.Context, _ *mcp.CallToolRequest, in statusInput) (result, *progress.Status, error) {
-	f, note, err := t.choose(ctx, in.Session)
+	f, err := t.choose(ctx, in.Session)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -60,7 +60,7 @@ func (t *tools) status(ctx context.Context, _ *mcp.CallToolRequest, in statusInp
 	if err != nil {
 		return nil, nil, err
 	}
-	status := byTools.Of(s, note)
+	status := byTools.Of(s, "")
 	return nil, &status, nil
 }
 
@@ -97,21 +97,17 @@ func fits(name, text string) error {
 // stepCall is a call about one step.
 type stepCall struct {
 	*progress.Work
-	note string
 }
 
 // on finds the list and the step of a call, and lets do answer it. An error names the list, too, if nothing named it.
 func (t *tools) on(ctx context.Context, in startInput, do func(*stepCall) (result, any, error)) (r result, _ any, err error) {
-	f, note, err := t.choose(ctx, in.Session)
+	f, err := t.choose(ctx, in.Session)
 	if err != nil {
 		return nil, nil, err
 	}
 	o, err := byTools.On(ctx, f, in.Step)
 	if err == nil {
-		r, _, err = do(&stepCall{o, note})
-	}
-	if err != nil && note != "" {
-		err = message.Lines(note + " " + message.Error(err))
+		r, _, err = do(&stepCall{o})
 	}
 	return r, nil, err
 }
@@ -162,7 +158,7 @@ func useOf(r *mcp.CallToolRequest) string {
 
 // say returns an answer with a text.
 func (o *stepCall) say(text string) (result, any, error) {
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strings.TrimSpace(o.note + " " + text)}}}, nil, nil
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil, nil
 }
 
 // next returns an answer with a sentence and the present state of the workflow.

@@ -238,13 +238,17 @@ func Lists(lookup func(string) (string, bool), dir string) (found []string) {
 	if err != nil {
 		return nil
 	}
-	project := tasklist.Project(lookup, dir)
 	for _, list := range all {
 		if slices.ContainsFunc(Of(list).Clients, func(c Client) bool {
-			return c.IsAlive() && tasklist.Project(lookup, c.Dir) == project
+			return c.IsAlive() && tasklist.Belongs(lookup, c.Dir, dir)
 		}) {
 			found = append(found, list)
 		}
 	}
 	return found
+}
+
+// IsAlive reports whether a client runs that works on the list.
+func IsAlive(list string) bool {
+	return slices.ContainsFunc(Of(list).Clients, Client.IsAlive)
 }

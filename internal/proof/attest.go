@@ -72,7 +72,7 @@ func (f attestFlags) run(ctx context.Context, s terminal.Streams, skill string) 
 	if _, err := os.Lstat(f.out); err == nil && !f.force {
 		return command.Fail(command.ExitNo, fmt.Errorf("%s exists", f.out), "--force replaces it")
 	}
-	list, err := command.FindList(ctx, s, f.session)
+	list, err := command.FindAnyList(ctx, s, f.session)
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func NewLog(s terminal.Streams) *cobra.Command {
 		Short: "List what was put into a task list, by which skill, and whether it was undone",
 		Long:  logLong,
 		Example: command.Example("fsmtx log", "fsmtx log 3", "fsmtx log --decisions", "fsmtx log --summary --all",
-			"fsmtx log 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 --json"),
+			"fsmtx log --list 0b54 --json"),
 		ValidArgsFunction: completeSessions(s),
 		Args: func(c *cobra.Command, args []string) error {
 			if summary {
@@ -161,7 +161,7 @@ func logOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 }
 
 func runLog(ctx context.Context, s terminal.Streams, session, number string, asJSON bool) error {
-	list, chosen, err := command.ChooseList(ctx, s, session)
+	list, chosen, err := command.ChooseList(ctx, s, session, true)
 	if err != nil {
 		return err
 	}

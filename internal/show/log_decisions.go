@@ -17,7 +17,7 @@ import (
 
 // printDecisions prints what was decided about a list and in its sessions.
 func printDecisions(ctx context.Context, s terminal.Streams, session string, asJSON bool) error {
-	found, err := command.FindList(ctx, s, session)
+	found, err := command.FindAnyList(ctx, s, session)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func printSummary(ctx context.Context, s terminal.Streams, session string, every
 		dirs, err = tasklist.WithHistory(s.Getenv)
 	case len(files) == 0 || session != "":
 		var list tasklist.Found
-		list, err = command.FindList(ctx, s, session)
+		list, err = command.FindAnyList(ctx, s, session)
 		dirs = []string{list.Dir}
 	}
 	if err != nil {

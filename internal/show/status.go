@@ -38,9 +38,11 @@ on open steps: the client's task list, commands or the MCP server. The states of
 
 Steps that are not needed for one reason are one line, if they stand below each other.
 
-SESSION is a session's id or a list's name. Without it it is the session in
-CLAUDE_CODE_SESSION_ID; below another agent it is the list of the project; else it is the
-list of this project that was hydrated last. --all prints one line for each workflow
+SESSION is a list's name, as is that of --list: a session's id, a name, or the beginning of
+one, of at least four characters, that no other list has. Without it it is the session in
+CLAUDE_CODE_SESSION_ID; below another agent it is the list of the project; else it is each
+list of this project with open steps, in whichever of its work trees and folders. Other
+commands do nothing if there are several, and print the line to run for each. --all prints one line for each workflow
 of every list, by project, what is unfinished first. --full also prints the description of each step. "fsmtx step show" prints
 the same.
 
@@ -55,7 +57,8 @@ project, and goes on to the list of the next one.
 workflows, manual (tasks with id, subject, status, owner, blockedBy), last (a hydration as
 "fsmtx log --json" prints it, or null), undo (possible, restores, removes), pending
 (clean, rolled back or committed: what "fsmtx recover" would report; or unknown, and then
-pending_error says why) and troubles (why the steps are not enforced, or not fully).
+pending_error says why) and troubles (why the steps are not enforced, or not fully); of
+several lists an object with lists, an array of such objects.
 A workflow has skill, spec, done, skipped (or gone), notNeeded, open, total, values (all that
 it has, by name) and steps, which are those of "fsmtx step show --json" with owner. With --all it prints an object with
 projects, each with dir and workflows: objects with list, session, skill, done, skipped,
@@ -71,7 +74,7 @@ func NewStatus(s terminal.Streams) *cobra.Command {
 		Short: "Show the state of the workflows in a task list",
 		Long:  statusLong,
 		Example: command.Example("fsmtx status", "fsmtx status --watch --notify", "fsmtx status --all",
-			"fsmtx status 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 --json"),
+			"fsmtx status 0b54 --json"),
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeSessions(s),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -112,7 +115,11 @@ func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string
 		}
 		return watchStatus(ctx, s, w)
 	}
-	list, chosen, err := command.ChooseList(ctx, s, session)
+	var several *tasklist.SeveralError
+	if _, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: session, Who: s.Who}); errors.As(err, &several) {
+		return f.each(ctx, s, several.Lists)
+	}
+	list, chosen, err := command.ChooseList(ctx, s, session, false)
 	if err != nil {
 		return command.NotAStep(session, err)
 	}
@@ -125,6 +132,31 @@ func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string
 		return command.PrintJSON(s.Out, st.shown())
 	}
 	return st.print(s, chosen, f.full)
+}
+
+// each prints the status of each of the lists.
+func (f statusFlags) each(ctx context.Context, s terminal.Streams, lists []tasklist.Listed) error {
+	all := []shownStatus{}
+	for i, l := range lists {
+		st, err := readStatus(ctx, tasks.List{Dir: l.Dir, Wait: tasklist.Wait})
+		if err != nil {
+			return err
+		}
+		st.look(s)
+		if all = append(all, st.shown()); f.json {
+			continue
+		}
+		if i > 0 {
+			_, _ = s.Out.Write([]byte{'\n'})
+		}
+		if err := st.print(s, "task list "+l.Dir, f.full); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		return command.PrintJSON(s.Out, map[string]any{"lists": all})
+	}
+	return nil
 }
 
 // print prints the status and, with full, the descriptions of the steps. Lines are cut only for a

@@ -218,20 +218,39 @@ func (w *watch) stamp() string {
 // choose sets the list to watch: as command.ChooseList does, but it may come later, and another one after it.
 func (w *watch) choose(ctx context.Context, s terminal.Streams, session string) error {
 	found, err := command.FindList(ctx, s, session)
-	if err == nil && !found.Newest {
-		w.list, w.chosen, err = command.ChooseList(ctx, s, session)
+	if session != "" || err == nil && isOwn(s, found) {
+		w.list, w.chosen, err = command.ChooseList(ctx, s, session, false)
 		return err
 	}
-	if err != nil && !errors.Is(err, tasklist.ErrNoList) {
+	var several *tasklist.SeveralError
+	if err != nil && !errors.Is(err, tasklist.ErrNoList) && !errors.As(err, &several) {
 		return err
 	}
-	w.chosen = command.NewestList // without its path, which is a line full of digits
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	w.chosen = lastList // without its path, which is a line full of digits
 	w.newest = func(ctx context.Context) (tasks.List, error) {
-		list, _, err := command.ChooseList(ctx, s, "")
-		return list, err
+		all, err := tasklist.OfProject(ctx, s.Getenv, here)
+		if err == nil && len(all) == 0 {
+			err = tasklist.ErrNoList
+		}
+		if err != nil {
+			return tasks.List{}, err
+		}
+		return tasks.List{Dir: all[0].Dir, Wait: tasklist.Wait}, nil
 	}
 	w.roots, err = tasklist.Roots(s.Getenv)
 	return err
+}
+
+// lastList is what is said of the list of the project that was worked on last.
+const lastList = "the list of this project that was worked on last"
+
+// isOwn reports whether the environment names the list.
+func isOwn(s terminal.Streams, found tasklist.Found) bool {
+	return s.Env("CLAUDE_CODE_SESSION_ID")+s.Env(tasklist.Variable) != "" || found.Project != ""
 }
 
 func (w *watch) draw(ctx context.Context) error {

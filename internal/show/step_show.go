@@ -74,7 +74,7 @@ func runStepShow(ctx context.Context, s terminal.Streams, session string, asJSON
 		return command.Fail(command.ExitNo, fmt.Errorf("%s has no workflow", frame.List.Dir),
 			"fsmtx status --all lists the sessions with workflows")
 	}
-	list, chosen, err := command.ChooseList(ctx, s, session)
+	list, chosen, err := command.ChooseList(ctx, s, session, true)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,7 +55,7 @@ func NewUndo(s terminal.Streams) *cobra.Command {
 		Use:               "undo [SESSION] [N]",
 		Short:             "Take back a call of a skill with all that came of it, and put the old tasks back",
 		Long:              undoLong,
-		Example:           command.Example("fsmtx undo --dry-run", "fsmtx undo", "fsmtx undo 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 3 --force"),
+		Example:           command.Example("fsmtx undo --dry-run", "fsmtx undo", "fsmtx undo --list 0b54 3 --force"),
 		ValidArgsFunction: completeSessions(s),
 		Args:              cobra.MaximumNArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -82,7 +81,7 @@ func NewUndo(s terminal.Streams) *cobra.Command {
 }
 
 func runUndo(ctx context.Context, s terminal.Streams, session, number string, f undoFlags) error {
-	list, chosen, err := command.ChooseList(ctx, s, session)
+	list, chosen, err := command.ChooseList(ctx, s, session, true)
 	if err != nil {
 		return err
 	}
@@ -91,7 +90,7 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 		return err
 	}
 	list.By = command.Sender(s, list.Dir).Words()
-	u := undoneHydration{list: list, all: all, dryRun: f.dryRun}
+	u := undoneHydration{list: list, name: tasklist.ShortName(s.Getenv, list.Dir), all: all, dryRun: f.dryRun}
 	if u.Hydration, err = toUndo(list, all, number); err != nil {
 		return err
 	}
@@ -129,13 +128,14 @@ type undoneHydration struct {
 	Hydration
 	tasks.Undoing
 	list   tasks.List
+	name   string      // by which a person names the list
 	all    []Hydration // of the list, before
 	dryRun bool
 }
 
 // line returns the command that undoes a hydration of the list.
 func (u undoneHydration) line(number int64, more ...string) string {
-	return shell.Join(append([]string{"fsmtx", "undo", "--list", filepath.Base(u.list.Dir), strconv.FormatInt(number, 10)}, more...)...)
+	return shell.Join(append([]string{"fsmtx", "undo", "--list", u.name, strconv.FormatInt(number, 10)}, more...)...)
 }
 
 // refused says of the error of undoing the hydration what was not done, and what to do.

@@ -25,7 +25,7 @@ import (
 const maxTasks = fsmspec.MaxTasks
 
 // Expansion returns the lines for which the step is done in its present round. ok is false if
-// they were not read yet, or if a person took their tasks back with fsmtx undo.
+// they were not read yet.
 func (s *State) Expansion(c *Current) (items []string, ok bool) {
 	e, ok := s.expansion(c)
 	return e.Items, ok
@@ -98,8 +98,7 @@ func (s *State) copiesIn(c *Current, e Evidence) []*workflow.Workflow {
 	return slices.DeleteFunc(s.Under(c), func(w *workflow.Workflow) bool { return w.Item == "" || w.Expands != e.Expands })
 }
 
-// hasAll reports whether the list has all copies that an expansion has made. An undo keeps tasks that were changed,
-// and the step is not done for the others then.
+// hasAll reports whether the record that was read has all copies that an expansion has made.
 func (s *State) hasAll(c *Current, e Evidence) bool {
 	all := s.copiesIn(c, e)
 	return len(all) == len(e.Items) && !slices.ContainsFunc(all, s.lacks)

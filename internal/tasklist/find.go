@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
@@ -32,6 +33,7 @@ type Query struct {
 
 	Serves bool // for an agent that may not be known: a server
 	Begins bool // a workflow is begun, so the list need not exist
+	Over   bool // lists without open steps can be meant, too
 }
 
 // Found is a task list.
@@ -39,7 +41,6 @@ type Found struct {
 	Dir     string // absolute; it need not exist
 	Session string // the id of the session that called the skill; the list's name if it is a project's list
 	Project string // the root of the project; empty if the list is a session's
-	Newest  bool   // it was not named: it is the list of the project that was hydrated last
 }
 
 // Questions returns the tool by which the agent of the list asks its person, if hooks hear the
@@ -54,19 +55,18 @@ func (f Found) Questions() string {
 // Name returns the name by which Query.Named finds the list.
 func (f Found) Name() string { return filepath.Base(f.Dir) }
 
-// Find returns the first of these lists:
+// Find returns the list that is meant:
 //
-//  1. the named one: of the project, else one of that exact name, else that of the session
+//  1. the named one, by its name or the beginning of it; see ShortName
 //  2. in Claude Code, that of the session, or of CLAUDE_CODE_TASK_LIST_ID
 //  3. below another agent, or for a workflow that is begun, the project's
-//  4. for a server, and for whoever is not a person at a terminal, the project's if there is
-//     one
-//  5. the newest list of the project, of whichever agent
+//  4. for a server, and for whoever is not a person at a terminal, the project's if there is one
+//  5. the only list of the project with open steps, or with Query.Over the only one; of whichever agent
 //
 // Below another agent than Claude Code the variables of Claude Code are ignored: it was
 // started in the shell of Claude Code's agent.
 //
-// Errors: ErrNoList, client.ErrNoHome, or the file system's.
+// Errors: ErrNoList, ErrNoSuchList, *SeveralError, client.ErrNoHome, or the file system's.
 func Find(ctx context.Context, q Query) (Found, error) {
 	if q.Session != "" && q.Named == "" && q.Agent == "" {
 		return q.ofSession(q.Session)
@@ -79,24 +79,58 @@ func Find(ctx context.Context, q Query) (Found, error) {
 		q.Dir = here
 	}
 	who := q.who()
-	inherited, _ := q.Lookup("CLAUDE_CODE_SESSION_ID")
-	shared, _ := q.Lookup(Variable)
-	marked := inherited+shared != ""
-	other := who.Kind == caller.Agent && who.Program != caller.Claude && (who.Program != "" || !marked)
-	inClaude := !other && marked
+	q.Who = func() caller.Caller { return who } // once
 	switch {
 	case q.Named != "":
-		return q.named(other || q.Begins && !inClaude)
-	case inClaude:
+		return q.named()
+	case q.inClaude():
+		inherited, _ := q.Lookup("CLAUDE_CODE_SESSION_ID")
 		return q.ofSession(inherited)
-	case other || q.Begins:
+	case q.isOther(who):
+		return q.ofAgent(ctx)
+	case q.Begins:
 		return q.ofProject("")
 	case q.Serves || who.Kind != caller.Person:
 		if f, err := q.ofProject(""); err == nil && exists(f.Dir) {
 			return f, nil
 		}
 	}
-	return q.newest(ctx)
+	return q.sole(ctx)
+}
+
+// isOther reports whether another agent than Claude Code is meant.
+func (q Query) isOther(who caller.Caller) bool {
+	return who.Kind == caller.Agent && who.Program != caller.Claude && (who.Program != "" || !q.isMarked())
+}
+
+// inClaude reports whether the list is that of the environment.
+func (q Query) inClaude() bool { return q.isMarked() && !q.isOther(q.who()) }
+
+// isMarked reports whether the environment has the variables of Claude Code.
+func (q Query) isMarked() bool {
+	inherited, _ := q.Lookup("CLAUDE_CODE_SESSION_ID")
+	shared, _ := q.Lookup(Variable)
+	return inherited+shared != ""
+}
+
+// ofAgent returns the list of another agent, whose shell does not show its session: the project's. If several lists of the project
+// have open steps, the agent has to name one.
+func (q Query) ofAgent(ctx context.Context) (Found, error) {
+	f, err := q.ofProject("")
+	if err != nil || q.Begins || exists(f.Dir) {
+		return f, err
+	}
+	all, err := OfProject(ctx, q.Lookup, q.Dir)
+	if err != nil {
+		return f, err
+	}
+	switch all = slices.DeleteFunc(all, func(l Listed) bool { return !l.Open || l.Project == "" }); len(all) {
+	case 0:
+		return f, nil
+	case 1:
+		return all[0].Found, nil
+	}
+	return Found{}, &SeveralError{all}
 }
 
 func (q Query) who() caller.Caller {
@@ -131,25 +165,6 @@ func OfSession(lookup func(string) (string, bool), session string) (dir string, 
 func (q Query) ofSession(session string) (Found, error) {
 	dir, err := OfSession(q.Lookup, session)
 	return Found{Dir: dir, Session: session}, err
-}
-
-// named returns the list that the user named. fresh reports whether a list that does not exist
-// yet would be one of the project.
-func (q Query) named(fresh bool) (Found, error) {
-	own, err := q.ofProject(q.Named)
-	if err == nil && exists(own.Dir) {
-		return own, nil
-	}
-	if root, rootErr := rootDir(q.Lookup); rootErr == nil {
-		if dir := filepath.Join(root, q.Named); filepath.Dir(dir) == root && exists(dir) {
-			return Found{Dir: dir, Session: filepath.Base(dir), Project: own.Project}, nil
-		}
-	}
-	of, sessionErr := q.ofSession(q.Named)
-	if fresh && (sessionErr != nil || !exists(of.Dir)) {
-		return own, err
-	}
-	return of, sessionErr
 }
 
 // exists reports whether the list was ever hydrated, or has tasks.

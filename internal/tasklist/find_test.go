@@ -1,7 +1,6 @@
 package tasklist
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
-	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
@@ -112,25 +110,99 @@ func TestBelowAnotherAgentItIsTheListOfTheProject(t *testing.T) {
 	assert.Equal(t, f, w.finds(Query{Agent: "codex"}), "a relative path is ignored")
 }
 
-func TestWithoutAnAgentItIsTheNewestListOfTheProject(t *testing.T) {
+// TestWithoutAnAgentItIsTheOnlyListOfTheProject with open steps, or the only one: else nothing is done.
+func TestWithoutAnAgentItIsTheOnlyListOfTheProject(t *testing.T) {
 	w := newWorld(t)
-	_, err := w.find(Query{})
+	person := who(caller.Person, "")
+	_, err := w.find(Query{Who: person})
 	require.ErrorIs(t, err, ErrNoList)
-	own := w.finds(Query{Begins: true})
-	w.hydrated(own.Dir, own.Session, w.project)
 	w.hydrated(w.claudes("s1"), "s1", w.project)
 	w.hydrated(w.claudes("s2"), "s2", filepath.Join(w.home, "src", "other"))
-	assert.Equal(t, Found{Dir: w.claudes("s1"), Session: "s1", Newest: true}, w.finds(Query{Who: who(caller.Person, "")}))
-	assert.Equal(t, own, w.finds(Query{Who: who(caller.Script, "")}), "an agent may not be known")
-	assert.Equal(t, own, w.finds(Query{Who: who(caller.Person, ""), Serves: true}))
+	one := Found{Dir: w.claudes("s1"), Session: "s1"}
+	assert.Equal(t, one, w.finds(Query{Who: person}))
+	assert.Equal(t, one, w.finds(Query{Who: person, Over: true}))
+	own := w.finds(Query{Begins: true})
 	w.hydrated(own.Dir, own.Session, w.project)
-	assert.Equal(t, Found{Dir: own.Dir, Session: own.Session, Project: w.project, Newest: true}, w.finds(Query{Who: who(caller.Person, "")}))
+	several := func(q Query) (names []string) {
+		t.Helper()
+		_, err := w.find(q)
+		var several *SeveralError
+		require.ErrorAs(t, err, &several)
+		for _, l := range several.Lists {
+			names = append(names, l.Name())
+		}
+		return names
+	}
+	assert.ElementsMatch(t, []string{"s1", own.Name()}, several(Query{Who: person}))
+	assert.Equal(t, own, w.finds(Query{Who: who(caller.Script, "")}), "an agent may not be known")
+	assert.Equal(t, own, w.finds(Query{Who: person, Serves: true}))
+	w.completes(own.Dir)
+	assert.Equal(t, one, w.finds(Query{Who: person}), "the other has no open step")
+	assert.ElementsMatch(t, []string{"s1", own.Name()}, several(Query{Who: person, Over: true}))
+	w.completes(w.claudes("s1"))
+	assert.ElementsMatch(t, []string{"s1", own.Name()}, several(Query{Who: person}), "none has")
 }
 
-func TestAServerWithoutAListOfTheProjectTakesTheNewest(t *testing.T) {
+// completes has the tasks of a list completed.
+func (w *world) completes(dir string) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	require.NoError(w.t, err)
+	for _, file := range files {
+		require.NoError(w.t, os.WriteFile(file, []byte(`{"id": "1", "subject": "S", "status": "completed"}`), 0o644))
+	}
+}
+
+func TestAServerWithoutAListOfTheProjectTakesTheOnlyOne(t *testing.T) {
 	w := newWorld(t)
 	w.hydrated(w.claudes("s1"), "s1", w.project)
-	assert.Equal(t, Found{Dir: w.claudes("s1"), Session: "s1", Newest: true}, w.finds(Query{Serves: true}))
+	assert.Equal(t, Found{Dir: w.claudes("s1"), Session: "s1"}, w.finds(Query{Serves: true}))
+}
+
+// TestEveryWorkTreeIsOfTheProject, and so is each folder.
+func TestEveryWorkTreeIsOfTheProject(t *testing.T) {
+	w := newWorld(t)
+	git := func(args ...string) {
+		c := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
+		c.Dir = w.project
+		require.NoError(t, c.Run())
+	}
+	git("init", "-q")
+	git("commit", "-q", "--allow-empty", "-m", "a")
+	linked := filepath.Join(w.home, "linked")
+	git("worktree", "add", "-q", linked)
+	folder := filepath.Join(w.project, "a")
+	require.NoError(t, os.Mkdir(folder, 0o755))
+	w.hydrated(w.claudes("s1"), "s1", w.project)
+	for _, dir := range []string{w.project, folder, linked} {
+		assert.Equal(t, w.claudes("s1"), w.finds(Query{Who: who(caller.Person, ""), Dir: dir}).Dir, dir)
+	}
+	w.hydrated(w.claudes("s2"), "s2", linked)
+	for _, dir := range []string{w.project, folder, linked} {
+		_, err := w.find(Query{Who: who(caller.Person, ""), Dir: dir})
+		var several *SeveralError
+		require.ErrorAs(t, err, &several, dir)
+	}
+}
+
+// TestABeginningNamesAList of at least four characters, if it is of no other.
+func TestABeginningNamesAList(t *testing.T) {
+	w := newWorld(t)
+	first, second := "0b54e1c2-7c1e", "0b54f000-1111"
+	w.hydrated(w.claudes(first), first, w.project)
+	assert.Equal(t, "0b54", ShortName(w.lookup, w.claudes(first)))
+	assert.Equal(t, w.claudes(first), w.finds(Query{Named: "0b54"}).Dir)
+	w.hydrated(w.claudes(second), second, filepath.Join(w.home, "elsewhere"))
+	assert.Equal(t, "0b54e", ShortName(w.lookup, w.claudes(first)))
+	assert.Equal(t, w.claudes(second), w.finds(Query{Named: "0b54f"}).Dir)
+	for named, want := range map[string]string{"0b54": "is the beginning of " + first + " and " + second, "0b5": "there is", "9999": "there is"} {
+		_, err := w.find(Query{Named: named})
+		require.ErrorIs(t, err, ErrNoSuchList)
+		require.ErrorContains(t, err, want)
+	}
+	w.hydrated(w.claudes("0b54"), "0b54", w.project)
+	assert.Equal(t, w.claudes("0b54"), w.finds(Query{Named: "0b54"}).Dir, "a whole name is no beginning")
+	w.env["CLAUDE_CODE_TASK_LIST_ID"] = "team"
+	assert.Equal(t, w.claudes(first), w.finds(Query{Named: first}).Dir, "whatever list the client was told to use")
 }
 
 func TestANamedList(t *testing.T) {
@@ -140,16 +212,17 @@ func TestANamedList(t *testing.T) {
 	w.hydrated(own.Dir, own.Session, w.project)
 	named := map[string]bool{}
 	assert.Equal(t, Found{Dir: w.claudes("s1"), Session: "s1"}, w.finds(Query{Named: "s1"}), "a session's")
-	assert.Equal(t, Found{Dir: w.claudes("s9"), Session: "s9"}, w.finds(Query{Named: "s9"}), "a session's that has none yet")
+	_, err := w.find(Query{Named: "s9"})
+	require.ErrorIs(t, err, ErrNoSuchList, "a session's that has none yet")
 	assert.Equal(t, own, w.finds(Query{Named: own.Name()}), "the project's")
 	elsewhere := w.finds(Query{Named: own.Name(), Dir: w.home})
 	assert.Equal(t, own.Dir, elsewhere.Dir, "another project's, by its whole name")
-	other := w.finds(Query{Named: "docs/2", Agent: "codex"})
+	other := w.finds(Query{Named: "docs/2", Agent: "codex", Begins: true})
 	assert.Regexp(t, "^"+regexp.QuoteMeta(own.Dir)+"-docs-2-[0-9a-f]{10}$", other.Dir, "another one of the project")
-	assert.Equal(t, own.Dir+"-docs-2", w.finds(Query{Named: "docs-2", Agent: "codex"}).Dir, "no other name has the same list")
+	assert.Equal(t, own.Dir+"-docs-2", w.finds(Query{Named: "docs-2", Agent: "codex", Begins: true}).Dir, "no other name has the same list")
 	long := strings.Repeat("y", maxName)
 	for _, name := range []string{long, long + "1", long + "2", "../" + long, "-x", "x", "..", "/"} {
-		dir := w.finds(Query{Named: name, Agent: "codex"}).Dir
+		dir := w.finds(Query{Named: name, Agent: "codex", Begins: true}).Dir
 		assert.Equal(t, filepath.Dir(own.Dir), filepath.Dir(dir), name)
 		assert.NotContains(t, named, dir, name)
 		named[dir] = true
@@ -216,41 +289,6 @@ func TestNamesOfProjectsAreSafe(t *testing.T) {
 	assert.Regexp(t, "^root-[0-9a-f]{10}$", nameOf("/"))
 	assert.LessOrEqual(t, len(nameOf("/x/"+string(make([]byte, 255)))), 80)
 	assert.NotEqual(t, nameOf("/x/shop"), nameOf("/y/shop"))
-}
-
-// TestUnnamed: a list is meant without a name if no other list of the project was hydrated later, or may have open steps.
-func TestUnnamed(t *testing.T) {
-	for name, c := range map[string]struct {
-		before, after string // of which project another list is hydrated, before this one or after
-		unread        bool   // the other cannot be read in the time
-		want          bool
-	}{
-		"alone":                    {"", "", false, true},
-		"another project's before": {"other", "", false, true},
-		"another project's after":  {"", "other", false, true},
-		"of the project after":     {"", "shop", false, false},
-		"of the project, open":     {"shop", "", false, false},
-		"of the project, unread":   {"shop", "", true, false},
-	} {
-		w := newWorld(t)
-		projects := map[string]string{"shop": w.project, "other": filepath.Join(w.home, "src", "other")}
-		if c.before != "" {
-			w.hydrated(w.claudes("s2"), "s2", projects[c.before])
-		}
-		w.hydrated(w.claudes("s1"), "s1", w.project)
-		if c.after != "" {
-			w.hydrated(w.claudes("s2"), "s2", projects[c.after])
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		if c.unread {
-			cancel()
-		}
-		assert.Equal(t, c.want, Unnamed(ctx, w.lookup, w.claudes("s1")), name)
-		rivals, err := Rivals(t.Context(), w.lookup, w.claudes("s1"), func(*state.State) bool { return true })
-		require.NoError(t, err)
-		assert.Equal(t, !c.want, len(rivals) == 1, name)
-		cancel()
-	}
 }
 
 // TestForgetKeepsTheQuarantine of other programs' files, also if it cannot be listed.

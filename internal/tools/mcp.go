@@ -12,6 +12,6 @@ func newMCP(s terminal.Streams) *cobra.Command {
 	c := mcp.Command(s)
 	c.Args = command.NoArguments
 	command.Complete(c, "checks", "on", "off")
-	_ = c.RegisterFlagCompletionFunc("session", command.CompleteLists(s))
+	_ = c.RegisterFlagCompletionFunc("list", command.CompleteLists(s))
 	return c
 }

@@ -29,7 +29,7 @@ be worked on at the same time, and the critical path, which is the longest chain
 steps come one after another, it says so instead.
 
 PATH is an fsm.json or the directory of a skill; "-" is standard input. SKILL is the name of a
-skill that the client knows here, or that the plugin in this directory has. With --session or --list, or without an argument,
+skill that the client knows here, or that the plugin in this directory has. With --list, or without an argument,
 graph draws a task list with the states of its steps. The list is found as by "fsmtx
 status".
 
@@ -56,7 +56,7 @@ type graphFlags struct {
 func NewGraph(s terminal.Streams) *cobra.Command {
 	var f graphFlags
 	c := &cobra.Command{
-		Use:   "graph [PATH | SKILL | --session ID | --list NAME]",
+		Use:   "graph [PATH | SKILL | --list NAME]",
 		Short: "Draw the steps of a workflow or of a session",
 		Long:  graphLong,
 		Example: command.Example(
@@ -69,7 +69,7 @@ func NewGraph(s terminal.Streams) *cobra.Command {
 					"run fsmtx graph --help")
 			}
 			if len(args) == 1 && f.session != "" {
-				return command.Fail(command.ExitNo, errors.New("--session and --list cannot be combined with a file or a skill"), "")
+				return command.Fail(command.ExitNo, errors.New("--list cannot be combined with a file or a skill"), "")
 			}
 			return nil
 		},

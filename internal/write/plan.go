@@ -38,7 +38,7 @@ The skill is SKILL, or that of an event of the client in FILE ("-" is standard i
 of PATH: an fsm.json or the directory of a skill; "-" is standard input. A word that can be both
 is the name of a skill.
 
-The list is that of --session or --list, or of the event, or else the one that "fsmtx status"
+The list is that of --list, or of the event, or else the one that "fsmtx status"
 finds. If there is none of these, plan assumes an empty list. --explain also prints how the
 fsm.json was found and why each task is deleted, created or kept.
 
@@ -211,7 +211,7 @@ func (f planFlags) request(ctx context.Context, s terminal.Streams, skill string
 			}
 		}
 	}
-	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: f.session, Session: r.Session, Dir: r.Cwd, Who: s.Who})
+	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: f.session, Session: r.Session, Dir: r.Cwd, Who: s.Who, Begins: f.session != ""})
 	if errors.Is(err, tasklist.ErrNoList) {
 		r.Session = "a-new-session"
 		return r, err

@@ -20,7 +20,7 @@ func TestTheWorkflowOfASessionAtWorkIsAskedFor(t *testing.T) {
 		"--permission-mode", "default", "--allowedTools", "Skill")
 	atWork.See(0, "the-turn-is-over")
 	old := s.Session
-	line := "fsmtx continue --session " + old
+	line := "fsmtx continue --list " + old
 	const question = "The agent wants to take the workflow of release from a session that is at work on it"
 
 	s.Session = realclient.NewSession()

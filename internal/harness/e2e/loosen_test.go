@@ -79,7 +79,7 @@ func TestARefusedQuestionLeavesNothing(t *testing.T) {
 		`past its gates. Its reason: no time`)
 	assert.Contains(t, reason, "If nobody answers, this is refused: only the person can decide it. They can run it in a terminal outside "+
 		"the client, not with ! in it: cd "+
-		s.Project+" && fsmtx step skip 1 --because 'no time' --session="+s.Session)
+		s.Project+" && fsmtx step skip 1 --because 'no time' --list="+s.Session)
 	for name := range ways {
 		denied(t, r, name)
 	}
@@ -129,7 +129,7 @@ func TestAPersonAtTheTerminal(t *testing.T) {
 	m.See(from, "in a terminal outside the client, not with ! in it: cd")
 	require.Len(t, overrides(t, s), 1)
 
-	own := s.Sit(fsmtx, "step", "skip", "2", "--because", "typed", "--session", s.Session)
+	own := s.Sit(fsmtx, "step", "skip", "2", "--because", "typed", "--list", s.Session)
 	require.Zero(t, own.Wait(), own.Text())
 	all = overrides(t, s)
 	require.Len(t, all, 2)

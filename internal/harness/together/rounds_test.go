@@ -99,7 +99,7 @@ func (r round) hydrate(t *testing.T, w *world, rng *rand.Rand) (outcomes []outco
 // recover runs fsmtx recover for what the last killed hook left over.
 func (w *world) recover(t *testing.T) {
 	t.Helper()
-	c := exec.Command(program.Path(t), "recover", "--session", worlds.ListID)
+	c := exec.Command(program.Path(t), "recover", "--list", worlds.ListID)
 	c.Env = []string{"HOME=" + w.Dir, raceOptions}
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -254,7 +254,7 @@ func (s *soak) step(t *testing.T, rng *rand.Rand) {
 
 // recoverOnce runs fsmtx recover and fsmtx status.
 func (s *soak) recoverOnce(t *testing.T, rng *rand.Rand) {
-	_, _ = s.program(t, rng, 4, "", "recover", "--session", worlds.ListID)
+	_, _ = s.program(t, rng, 4, "", "recover", "--list", worlds.ListID)
 	s.count("recoveries", 1)
 	_, _ = s.program(t, rng, 1000, "", "status", worlds.ListID)
 }
@@ -302,7 +302,7 @@ func (s *soak) violations(t *testing.T) (found []string) {
 	found = append(found, s.unlikeTheEvidence(t)...)
 	found = append(found, s.failed()...)
 	found = append(found, s.leftovers(t)...)
-	if out, code := s.program(t, rand.New(rand.NewPCG(0, 0)), 1<<40, "", "recover", "--session", worlds.ListID); code != 0 ||
+	if out, code := s.program(t, rand.New(rand.NewPCG(0, 0)), 1<<40, "", "recover", "--list", worlds.ListID); code != 0 ||
 		!strings.Contains(out, "clean") {
 		found = append(found, "recover after a recovery: "+out)
 	}

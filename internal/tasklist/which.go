@@ -1,0 +1,291 @@
+package tasklist
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/workflow"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// Belongs reports whether what is done in the directory dir is of the project of here: dir is in that project, or here is in dir, or
+// both are in work trees of one repository. Every search for lists of a project asks this.
+func Belongs(lookup func(string) (string, bool), dir, here string) bool {
+	if dir == "" {
+		return false
+	}
+	if IsIn(lookup, dir, here) {
+		return true
+	}
+	_, ours, _ := state.WorkTreeOf(here)
+	_, theirs, _ := state.WorkTreeOf(dir)
+	return ours != "" && ours == theirs
+}
+
+// IsIn is Belongs without the other work trees of the repository.
+func IsIn(lookup func(string) (string, bool), dir, here string) bool {
+	rel, err := filepath.Rel(safefile.Resolve(dir), safefile.Resolve(here))
+	return err == nil && filepath.IsLocal(rel) || Project(lookup, dir) == Project(lookup, here)
+}
+
+// Listed is a list of the project, by what a person knows of it.
+type Listed struct {
+	Found
+	Skill string    // the workflows in it, the open ones if there are any
+	Next  string    // the step that can be worked on; empty if there is none
+	Time  time.Time // when it was last worked on
+	Open  bool      // a step is open
+}
+
+// String says what is in the list, its next step, and when it was last worked on.
+func (l Listed) String() string {
+	text := l.Skill
+	if l.Next != "" {
+		text += ", " + l.Next
+	}
+	return text + ", last worked on " + l.Time.Local().Format("2006-01-02 15:04")
+}
+
+// OfProject returns the lists with workflows of the project of here, those worked on last first. A list that cannot be read is not among
+// them.
+//
+// Errors: those of WithHistory.
+func OfProject(ctx context.Context, lookup func(string) (string, bool), here string) (all []Listed, err error) {
+	dirs, err := WithHistory(lookup)
+	if err != nil {
+		return nil, err
+	}
+	own, _ := rootDir(lookup)
+	for _, dir := range dirs {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		w, now := workflowHere(ctx, lookup, dir, here)
+		if w == nil {
+			continue
+		}
+		l := Listed{Found: Found{Dir: dir, Session: w.Session}, Skill: message.Words(w.Command), Time: LastWork(dir)}
+		if filepath.Dir(dir) == own {
+			l.Project = w.Dir
+		}
+		if now != nil {
+			l.look(now)
+		}
+		all = append(all, l)
+	}
+	slices.SortStableFunc(all, func(a, b Listed) int { return b.Time.Compare(a.Time) })
+	return all, nil
+}
+
+func (l *Listed) look(now *state.State) {
+	var open []string
+	for _, c := range now.Steps {
+		if !c.Done() {
+			if name := message.Words(c.Workflow.Command); !slices.Contains(open, name) {
+				open = append(open, name)
+			}
+		}
+	}
+	if l.Open = len(open) > 0; l.Open {
+		l.Skill = strings.Join(open, ", ")
+	}
+	started, ready := now.Work()
+	if work := append(started, ready...); len(work) > 0 {
+		l.Next = work[0].Name()
+	}
+}
+
+// workflowHere returns the last workflow of a list that belongs to the project of here, nil if there is none, and the state of the list,
+// nil if that cannot be read. The steps of the workflow may be gone from the list, or a person has said that it is here now.
+func workflowHere(ctx context.Context, lookup func(string) (string, bool), list, here string) (*workflow.Workflow, *state.State) {
+	now, err := state.LoadNow(ctx, list)
+	if err == nil {
+		all := now.Workflows()
+		if i := slices.IndexFunc(all, func(w *workflow.Workflow) bool { return Belongs(lookup, w.Dir, here) }); i >= 0 {
+			return now.Root(all[i]), now
+		}
+	}
+	history, historyErr := txn.ReadHistory(list)
+	if historyErr != nil {
+		return nil, nil
+	}
+	for _, e := range slices.Backward(history) {
+		if w, err := workflow.ParseWorkflow(e.Record); err == nil && Belongs(lookup, w.Dir, here) {
+			return &w, now
+		}
+	}
+	return nil, nil
+}
+
+// LastWork returns when something was last changed or decided in a list; zero if that is not known.
+func LastWork(dir string) (last time.Time) {
+	history, err := txn.ReadHistory(dir)
+	if err != nil {
+		return last
+	}
+	for _, e := range slices.Backward(history) {
+		if l, ok := tasks.Continuation(e.Label); !ok || l.Adds() {
+			last = e.Time
+			break
+		}
+	}
+	if s, err := txn.StateDir(dir); err == nil {
+		if info, err := (tasks.List{}).Files().Lstat(filepath.Join(s, state.EvidenceFile)); err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last
+}
+
+// SeveralError is returned when no list was named, and several lists of the project can be meant.
+type SeveralError struct{ Lists []Listed }
+
+func (e *SeveralError) Error() string {
+	what := "workflows"
+	if e.Lists[0].Open {
+		what = "open steps"
+	}
+	return fmt.Sprintf("%d task lists of this project have %s", len(e.Lists), what)
+}
+
+// sole returns the list of the project that is meant without a name: with over, of all its lists, else of those with open steps, if there
+// are any.
+//
+// Errors: ErrNoList, *SeveralError.
+func (q Query) sole(ctx context.Context) (Found, error) {
+	all, err := OfProject(ctx, q.Lookup, q.Dir)
+	if err != nil {
+		return Found{}, err
+	}
+	if open := slices.DeleteFunc(slices.Clone(all), func(l Listed) bool { return !l.Open }); !q.Over && len(open) > 0 {
+		all = open
+	}
+	switch len(all) {
+	case 0:
+		return Found{}, ErrNoList
+	case 1:
+		return all[0].Found, nil
+	}
+	return Found{}, &SeveralError{all}
+}
+
+// minName is the least number of characters of a beginning by which a list can be named.
+const minName = 4
+
+// ErrNoSuchList is returned when no list has the name, or several lists have names that begin with it.
+var ErrNoSuchList = errors.New("no such task list")
+
+// named returns the list with the name, or the only one whose name begins with it.
+func (q Query) named() (Found, error) {
+	own, ownErr := q.ofProject(q.Named)
+	if ownErr == nil && exists(own.Dir) {
+		return own, nil
+	}
+	if inherited, _ := q.Lookup("CLAUDE_CODE_SESSION_ID"); inherited == q.Named && q.inClaude() {
+		return q.fresh(own) // it need not have a task yet
+	}
+	dirs, err := All(q.Lookup)
+	if err != nil {
+		return Found{}, err
+	}
+	with, err := WithHistory(q.Lookup)
+	if err != nil {
+		return Found{}, err
+	}
+	slices.Sort(dirs)
+	slices.Sort(with)
+	dirs = append(dirs, with...)
+	slices.Sort(dirs)
+	dirs = slices.Compact(dirs)
+	var found []string
+	for _, dir := range dirs {
+		if name := filepath.Base(dir); name == q.Named || name == tasks.CleanID(q.Named) {
+			found = []string{dir}
+			break
+		} else if len(q.Named) >= minName && strings.HasPrefix(name, q.Named) {
+			found = append(found, dir)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return q.at(found[0]), nil
+	case len(found) > 1:
+		return Found{}, fmt.Errorf("%w: %s is the beginning of %s", ErrNoSuchList, message.Words(q.Named), namesOf(found))
+	case q.Begins:
+		return q.fresh(own)
+	case isSessionID(q.Named): // which has no task yet
+		dir, err := OfSession(OwnOnly(q.Lookup), q.Named)
+		return Found{Dir: dir, Session: q.Named}, err
+	case len(dirs) == 0:
+		return Found{}, fmt.Errorf("%w: %s; there is none", ErrNoSuchList, message.Words(q.Named))
+	}
+	slices.SortStableFunc(dirs, func(a, b string) int { return LastWork(b).Compare(LastWork(a)) })
+	return Found{}, fmt.Errorf("%w: %s; there is %s", ErrNoSuchList, message.Words(q.Named), namesOf(dirs))
+}
+
+// isSessionID reports whether a name has the form of a session's id of Claude Code, a UUID.
+func isSessionID(name string) bool {
+	return len(name) == len("0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10") && strings.Count(name, "-") == 4 &&
+		strings.Trim(name, "0123456789abcdefABCDEF-") == ""
+}
+
+// fresh returns a list that does not exist yet: one of the project, but in Claude Code that of the session.
+func (q Query) fresh(own Found) (Found, error) {
+	if !q.inClaude() {
+		return own, nil
+	}
+	dir, err := OfSession(OwnOnly(q.Lookup), q.Named)
+	return Found{Dir: dir, Session: q.Named}, err
+}
+
+// at returns the list in a directory.
+func (q Query) at(dir string) Found {
+	f := Found{Dir: dir, Session: filepath.Base(dir)}
+	if root, err := rootDir(q.Lookup); err == nil && filepath.Dir(dir) == root {
+		f.Project = Project(q.Lookup, q.Dir)
+	}
+	return f
+}
+
+// namesOf returns the names of lists, the first ones of many.
+func namesOf(dirs []string) string {
+	const most = 8
+	var names []string
+	for _, dir := range dirs[:min(len(dirs), most)] {
+		names = append(names, message.Words(filepath.Base(dir)))
+	}
+	if len(dirs) > most {
+		names = append(names, fmt.Sprintf("%d more", len(dirs)-most))
+	}
+	return message.Sentence(names)
+}
+
+// ShortName returns the name by which a person names the list in dir: the shortest beginning of its name, of at least four
+// characters, with which no other list's name begins.
+func ShortName(lookup func(string) (string, bool), dir string) string {
+	name := filepath.Base(dir)
+	all, err := All(lookup)
+	with, withErr := WithHistory(lookup)
+	if err != nil || withErr != nil {
+		return name
+	}
+	n := minName
+	for _, other := range append(all, with...) {
+		if other == dir {
+			continue
+		}
+		for n < len(name) && strings.HasPrefix(filepath.Base(other), name[:n]) {
+			n++
+		}
+	}
+	return name[:min(n, len(name))]
+}
