@@ -24,6 +24,7 @@ import (
 const (
 	ExitOK    = 0
 	ExitNo    = 1 // the command failed, or its answer is no
+	ExitUsage = 2 // the command line is wrong: not of a hook, for which 2 means something else
 	ExitBlock = 2 // as a hook: the client shows standard error to the agent (fact 22)
 )
 
@@ -133,7 +134,7 @@ func checkArguments(c *cobra.Command, misused func(*cobra.Command, error) error)
 		case !strings.HasPrefix(err.Error(), "accepts ") && !strings.HasPrefix(err.Error(), "requires at "):
 			return err
 		}
-		return &Exit{ExitNo, fmt.Errorf("got %s, want: %s", InWords(args),
+		return &Exit{ExitUsage, fmt.Errorf("got %s, want: %s", InWords(args),
 			strings.TrimSuffix(c.UseLine(), " [flags]")), "run " + c.CommandPath() + " --help"}
 	}
 }
@@ -164,7 +165,24 @@ func plainFlagError(err error) error {
 
 // misusedFlags is the error of flags that cannot be used.
 func misusedFlags(c *cobra.Command, err error) error {
-	return &Exit{ExitNo, plainFlagError(err), "run " + c.CommandPath() + " --help"}
+	return &Exit{ExitUsage, plainFlagError(err), "run " + c.CommandPath() + " --help"}
+}
+
+// asUsage gives an error about arguments the exit code of those, if it has no other.
+func asUsage(err error) error {
+	e, ok := errors.AsType[*Exit](err)
+	switch {
+	case err == nil || ok && e.Code != ExitNo:
+		return err
+	case ok:
+		return &Exit{ExitUsage, e.Err, e.Hint}
+	}
+	return &Exit{Code: ExitUsage, Err: err}
+}
+
+// runAsHook reports whether the client runs the command as a hook, or shows what it prints.
+func (sub Subcommand) runAsHook() bool {
+	return slices.Contains([]string{"hook", "hydrate", "step", "guard", "statusline"}, sub.Name)
 }
 
 // dress adds to a command what all have: -C, and errors for flags that it does not have and for too
@@ -175,6 +193,9 @@ func (sub Subcommand) dress(s terminal.Streams, c *cobra.Command) *cobra.Command
 		misused = func(_ *cobra.Command, err error) error { return sub.Misused(s, plainFlagError(err)) }
 	}
 	checkArguments(c, misused)
+	if check := c.Args; check != nil && (!sub.runAsHook() || c.HasSubCommands()) {
+		c.Args = func(c *cobra.Command, args []string) error { return asUsage(check(c, args)) }
+	}
 	inDirectory(c, func(err error) error {
 		if sub.Misused != nil {
 			return sub.Misused(s, err)
@@ -345,7 +366,7 @@ func NoSuchCommand(c *cobra.Command, args []string) error {
 	if meant := commandMeant(c, args[0]); meant != "" {
 		hint = "did you mean " + meant + "?"
 	}
-	return &Exit{ExitNo, fmt.Errorf("unknown command %q", args[0]), hint}
+	return &Exit{ExitUsage, fmt.Errorf("unknown command %q", args[0]), hint}
 }
 
 // commandMeant returns the path of the command that a word probably means, "" if there is none:
@@ -364,7 +385,7 @@ func commandMeant(c *cobra.Command, word string) string {
 			}
 		}
 	}
-	c.SuggestionsMinimumDistance = 2
+	c.SuggestionsMinimumDistance = min(2, len(word)/2) // of three letters, two others are another word
 	near := c.SuggestionsFor(word)
 	if len(near) == 0 {
 		return ""

@@ -88,6 +88,9 @@ func (f *file) read(h Hook) (c command, err error) {
 	}
 	settings := jsonx.Member(f.text, cmp.Or(f.Dialect.Settings.Env, "\x00"))
 	for _, name := range script.Needs() {
+		if !h.Sets(f.Dialect, name) && f.Getenv(name) == "" && isUsual(name) {
+			continue // the agent has it, though this process may not
+		}
 		if !h.Sets(f.Dialect, name) && f.Getenv(name) == "" && jsonx.Member(settings, name) == nil {
 			c.unset, values[name] = append(c.unset, name), ""
 		}
@@ -97,6 +100,13 @@ func (f *file) read(h Hook) (c command, err error) {
 		c.words = append(c.words, word{text, known})
 	}
 	return c, nil
+}
+
+// isUsual reports whether a variable is one that a login, a shell or a desktop sets.
+func isUsual(name string) bool {
+	return strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_") || slices.Contains([]string{"HOME", "PATH", "USER", "LOGNAME",
+		"SHELL", "TMPDIR", "EDITOR", "VISUAL", "PAGER", "BROWSER", "LANG", "LANGUAGE", "TERM", "COLORTERM", "PWD", "OLDPWD", "HOSTNAME",
+		"DISPLAY", "WAYLAND_DISPLAY", "TZ", "SSH_AUTH_SOCK", "UID", "EUID", "PPID", "RANDOM", "SECONDS", "IFS"}, name)
 }
 
 // notSet says that variables are not set, and which ones are.

@@ -1,6 +1,7 @@
 package install
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -63,8 +64,13 @@ func taskToolsIn(getenv func(string) (string, bool), dir string) []taskTools {
 
 // Works says by what a session of Claude Code that starts in dir works on steps.
 func Works(getenv func(string) (string, bool), dir string) string {
-	if set := taskToolsIn(getenv, dir); len(set) > 0 && set[0].Value == settings.TaskToolsOn {
+	set := taskToolsIn(getenv, dir)
+	if len(set) > 0 && set[0].Value == settings.TaskToolsOn {
 		return ByList
+	}
+	if len(set) > 0 {
+		return fmt.Sprintf("by commands; nothing is drawn: newer models have no task tools, because %s is %q in %s; set it to %s there",
+			settings.TaskTools, set[0].Value, set[0].Where, settings.TaskToolsOn)
 	}
 	return ByCommands
 }

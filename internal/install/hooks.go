@@ -325,8 +325,9 @@ func taskToolsFault(set []taskTools, wanted place) []Fault {
 		return []Fault{{Kind: "task tools", What: fmt.Sprintf("sets %s to %q%s; set it to %s there", settings.TaskTools, set[0].Value,
 			without, settings.TaskToolsOn), File: set[0].Where}}
 	case len(set) > 0:
-		return []Fault{{Kind: "task tools", What: fmt.Sprintf("%s is %q in the environment%s", settings.TaskTools, set[0].Value, without),
-			Command: wanted.install()}}
+		return []Fault{{Kind: "task tools", What: fmt.Sprintf("%s is %q in the environment%s; install does not overrule it: unset it, or set it "+
+			"to %s, where your shell sets it (%s adds it to the settings then)", settings.TaskTools, set[0].Value, without, settings.TaskToolsOn,
+			wanted.install())}}
 	}
 	return []Fault{{Kind: "task tools", What: settings.TaskTools + " is set nowhere" + without, Command: wanted.install()}}
 }

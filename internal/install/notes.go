@@ -2,18 +2,12 @@ package install
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/settings"
-	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
 )
@@ -41,27 +35,6 @@ func Notes(s terminal.Streams, dir string) (notes []string) {
 		}
 	}
 	return append(notes, "a session works "+works)
-}
-
-// otherwiseNamed reports valid workflows that lie beside a SKILL.md without an fsm.json, under a name that is not read.
-func otherwiseNamed(skills []locator.Skill) (found []Fault) {
-	for _, k := range skills {
-		if _, err := os.Stat(filepath.Join(k.Folder, specName)); err == nil {
-			continue
-		}
-		files, _ := filepath.Glob(filepath.Join(k.Folder, "*.json"))
-		for _, file := range files {
-			data, err := safefile.ReadFile(file, fsmspec.MaxBytes, 0)
-			if err != nil {
-				continue
-			}
-			if spec, err := fsmspec.Parse(data); err == nil && spec.Len() > 0 {
-				found = append(found, Fault{Kind: "workflow", What: fmt.Sprintf("is not read: the name has to be %s", specName), File: file,
-					Command: "mv " + shell.Join(file, filepath.Join(k.Folder, specName))})
-			}
-		}
-	}
-	return found
 }
 
 // answers reports a hook of PermissionRequest that may say yes for the person when the client asks about a step.

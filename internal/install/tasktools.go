@@ -34,8 +34,14 @@ func (j *job) findTaskTools(s terminal.Streams, file *settings.File, hooks []set
 		return taskTools{}, err
 	case here.Set && !here.Ours:
 		return taskTools{Where: file.Path, Value: here.Value, asked: j.TaskTools == With}, nil
+	case j.TaskTools == Kept && settings.SetsTaskTools(file.Data):
+		return taskTools{ours: true}, nil
 	case j.TaskTools == Kept:
-		return taskTools{ours: settings.SetsTaskTools(file.Data)}, nil
+		dir, _ := os.Getwd()
+		if set := settingsOf(s.Getenv, dir, j.Scope, hooks); len(set) > 0 && set[0].Value != settings.TaskToolsOn {
+			return set[0], nil // what keeps the client from having them
+		}
+		return taskTools{}, nil
 	case j.TaskTools == Without:
 		return taskTools{}, nil
 	case here.Ours:
@@ -89,6 +95,10 @@ func (t taskTools) String() string {
 		return fmt.Sprintf("%s=%s is set in %s", settings.TaskTools, t.Value, t.Where)
 	case t.asked:
 		return fmt.Sprintf("%s is %q in %s and is left alone", settings.TaskTools, t.Value, t.Where)
+	}
+	if t.Where != "" {
+		return fmt.Sprintf("newer models have no task tools, and work by %s; nothing is drawn: %s is %q in %s, where it has to be %s",
+			t.instead(), settings.TaskTools, t.Value, t.Where, settings.TaskToolsOn)
 	}
 	return "newer models have no task tools, and work by " + t.instead() + "; nothing is drawn: --task-tools gives them the client's list"
 }

@@ -93,13 +93,13 @@ func NewLog(s terminal.Streams) *cobra.Command {
 			}
 			if everything {
 				if session != "" || number != "" {
-					return command.Fail(command.ExitNo, errors.New("--all cannot be combined with a session or a number"), "run fsmtx log --help")
+					return command.Fail(command.ExitUsage, errors.New("--all cannot be combined with a session or a number"), "run fsmtx log --help")
 				}
 				return logOfAll(c.Context(), s, asJSON)
 			}
 			if decided {
 				if number != "" {
-					return command.Fail(command.ExitNo, fmt.Errorf("--decisions cannot be combined with the number of a hydration, %s", number),
+					return command.Fail(command.ExitUsage, fmt.Errorf("--decisions cannot be combined with the number of a hydration, %s", number),
 						"fsmtx log --decisions shows those of the whole list")
 				}
 				return printDecisions(c.Context(), s, session, asJSON)

@@ -100,11 +100,11 @@ func NewStatus(s terminal.Streams) *cobra.Command {
 
 func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string) error {
 	if f.notify && !f.watch {
-		return command.Fail(command.ExitNo, errors.New("--notify needs --watch"), "run fsmtx status --watch --notify")
+		return command.Fail(command.ExitUsage, errors.New("--notify needs --watch"), "run fsmtx status --watch --notify")
 	}
 	if f.all {
 		if session != "" {
-			return command.Fail(command.ExitNo, errors.New("--all cannot be combined with a session"), "run fsmtx status --help")
+			return command.Fail(command.ExitUsage, errors.New("--all cannot be combined with a session"), "run fsmtx status --help")
 		}
 		return statusOfAll(ctx, s, f.json)
 	}

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -18,6 +19,7 @@ const maxHelp = 100
 // wrapHelp makes the help of a command and of its subcommands fit the terminal. Without a
 // terminal and without COLUMNS the help is not wrapped.
 func wrapHelp(s terminal.Streams, c *cobra.Command, misused *error) {
+	addExitCodes(c)
 	c.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		if c.HasSubCommands() && c.Flags().NArg() > 0 { // fsmtx nonsense --help
 			*misused = command.NoSuchCommand(c, c.Flags().Args())
@@ -37,6 +39,30 @@ func wrapHelp(s terminal.Streams, c *cobra.Command, misused *error) {
 		}
 		_, _ = io.WriteString(out, text.String())
 	})
+}
+
+// addExitCodes adds to the help of a command and of its subcommands what their exit codes are.
+func addExitCodes(c *cobra.Command) {
+	if exits := exitCodes(c); exits != "" {
+		c.Long = strings.TrimSpace(cmp.Or(c.Long, c.Short+".")) + "\n\n" + exits
+	}
+	for _, sub := range c.Commands() {
+		addExitCodes(sub)
+	}
+}
+
+// exitCodes returns what the help of a command says of its exit codes, as far as its own text does not.
+func exitCodes(c *cobra.Command) string {
+	switch {
+	case c.HasSubCommands(), c.Name() == "hook", c.Name() == "hydrate", c.Name() == "guard", c.Name() == "statusline":
+		return ""
+	case strings.Contains(c.Long, "wrong command line"), strings.Contains(c.Long, "wrong\ncommand line"),
+		strings.Contains(c.Long, "command\nline is wrong"):
+		return ""
+	case strings.Contains(c.Long, "xit code"):
+		return "For a wrong command line the exit code is 2."
+	}
+	return "The exit code is 0, 1 if the command fails or its answer is no, and 2 for a wrong command line."
 }
 
 // wrapped wraps a text at width columns. It fills each paragraph again. In tables and

@@ -62,7 +62,8 @@ func (f *hookFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.plugins, "plugin-dir", nil, "add the hooks of the plugin in this directory (repeatable)")
 	c.Flags().StringArrayVar(&f.skills, "skill", nil,
 		"also run the hooks in the frontmatter of this skill, as if it had been called (repeatable)")
-	f.addDialect(c, "llxprt")
+	f.addDialect(c, "")
+	c.Flags().Lookup("dialect").Usage += " (default: the one that has hooks here)"
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	c.MarkFlagsMutuallyExclusive("config", "plugin-dir")
 	c.MarkFlagsMutuallyExclusive("config", "skill")
@@ -94,10 +95,35 @@ func (f *hookFlags) findHere(s terminal.Streams) (hookSetup, error) {
 	return f.find(s, cwd)
 }
 
+// dialectHere returns the dialect that is asked for, or else that of the agent that has hooks here: of several Claude Code's, and
+// the others are named. For a file of its own, and without any hooks, it is LLxprt Code's, which has the most that a hook may use.
+func (f *hookFlags) dialectHere(s terminal.Streams, cwd string) (dialect.Dialect, error) {
+	switch {
+	case f.dialect != "":
+		return dialect.Named(f.dialect)
+	case len(f.plugins) > 0:
+		return dialect.Claude(), nil
+	}
+	var have []dialect.Dialect
+	for _, d := range []dialect.Dialect{dialect.Claude(), dialect.Gemini(), dialect.Codex(), dialect.LLxprt()} {
+		found := hookFinder(s, d, projectDir(s, cwd)).Find()
+		if len(f.config) == 0 && hooks.NewRegistry(d, found.Sources).Total() > 0 {
+			have = append(have, d)
+		}
+	}
+	if len(have) == 0 {
+		return dialect.LLxprt(), nil
+	}
+	for _, d := range have[1:] {
+		s.Hintf("%s has hooks here, too: --dialect %s", d.Title, d.Name)
+	}
+	return have[0], nil
+}
+
 // find reads the configuration for an agent in the directory cwd. Files that cannot be
 // used are reported on standard error.
 func (f *hookFlags) find(s terminal.Streams, cwd string) (hookSetup, error) {
-	d, err := dialect.Named(f.dialect)
+	d, err := f.dialectHere(s, cwd)
 	if err != nil {
 		return hookSetup{}, err
 	}

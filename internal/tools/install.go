@@ -159,7 +159,7 @@ Exit codes of --check:
   4  switched off: the hooks are installed, but the client does not run them here`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.parse(args, c.ArgsLenAtDash()); err != nil {
-				return err
+				return &command.Exit{Code: command.ExitUsage, Err: err}
 			}
 			return f.run(c.Context(), s)
 		},

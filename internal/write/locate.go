@@ -149,6 +149,11 @@ func runLocate(s terminal.Streams, l hydrate.Finder, cwd string, asJSON bool, na
 	if near := l.Near(name, cwd); !result.Known() && len(near) > 0 {
 		return command.Fail(command.ExitNo, fmt.Errorf("no skill is called %q", name), didYouMean(near))
 	}
+	if runs := result.Runs(); runs != "" && !asJSON {
+		for _, m := range install.MisnamedIn(filepath.Dir(runs)) {
+			message.Fprintf(s.Out, "%s %s\n", m.Path, m.Why())
+		}
+	}
 	return &command.Exit{Code: command.ExitNo}
 }
 

@@ -46,6 +46,9 @@ func listWorkflows(s terminal.Streams, l hydrate.Finder, cwd string, asJSON bool
 	if err := table.Flush(); err != nil {
 		return err
 	}
+	for _, m := range misnamed(s) {
+		message.Fprintf(s.Out, "%s %s\n", m.Path, m.Why())
+	}
 	for _, d := range install.DeepBelow(cwd) {
 		s.Hintf("%s: %s: %s", d.Path, d.Why, d.Remedy)
 	}

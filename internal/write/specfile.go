@@ -13,6 +13,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -69,6 +70,9 @@ func specsOf(s terminal.Streams, args []string) ([]string, error) {
 	}
 	var paths []string
 	for _, arg := range args {
+		if arg == "" {
+			return nil, command.Fail(command.ExitUsage, errors.New("got an empty argument, want a file, a directory or a skill"), "")
+		}
 		arg = skillDir(arg)
 		info, err := os.Stat(arg)
 		if errors.Is(err, fs.ErrNotExist) && !isSpecPath(arg) { // the error of reading a path says enough
@@ -99,6 +103,9 @@ func specsIn(dir string) ([]string, error) {
 	below, err := specsBelow(dir)
 	if err != nil {
 		return nil, err
+	}
+	if wrong := install.MisnamedIn(dir); len(below) == 0 && len(wrong) > 0 {
+		return nil, command.Fail(command.ExitNo, fmt.Errorf("%s %s", wrong[0].Path, wrong[0].Why()), "rename it")
 	}
 	if len(below) == 0 {
 		return nil, command.Fail(command.ExitNo, fmt.Errorf("%s: no %s in this directory or below", dir, SpecName),
@@ -148,6 +155,9 @@ func visibleSpecs(s terminal.Streams) ([]string, error) {
 		if !slices.Contains(seen, real) {
 			seen, paths = append(seen, real), append(paths, command.Relative(cwd, path))
 		}
+	}
+	if wrong := misnamed(s); len(paths) == 0 && len(wrong) > 0 {
+		return nil, command.Fail(command.ExitNo, fmt.Errorf("%s %s", wrong[0].Path, wrong[0].Why()), "rename it")
 	}
 	if len(paths) == 0 {
 		return nil, command.Fail(command.ExitNo, fmt.Errorf("no skill that is visible from %s has an %s", cwd, SpecName),
@@ -233,4 +243,20 @@ func findSpec(s terminal.Streams, arg string) (string, error) {
 		return "", command.Fail(command.ExitNo, fmt.Errorf("no file and no skill with a workflow is called %q", arg), hint)
 	}
 	return command.Relative(cwd, result.Path), nil
+}
+
+// misnamed returns the files of the skills here that are not read because of their names.
+func misnamed(s terminal.Streams) (all []install.Misnamed) {
+	l, cwd, err := command.FinderHere(s)
+	if err != nil {
+		return nil
+	}
+	skills, _ := l.Skills(cwd)
+	for _, k := range skills {
+		for _, m := range install.MisnamedIn(k.Folder) {
+			m.Path = command.Relative(cwd, m.Path)
+			all = append(all, m)
+		}
+	}
+	return all
 }

@@ -87,7 +87,17 @@ func NewValidate(s terminal.Streams) *cobra.Command {
 			if f.fix && slices.Contains(paths, "-") {
 				return command.Fail(exitUnread, errors.New("--fix cannot change standard input"), "name a file")
 			}
-			return f.run(s, paths)
+			var wrong []install.Misnamed
+			if len(args) == 0 && f.format.Value == "text" {
+				wrong = misnamed(s)
+			}
+			for _, m := range wrong {
+				message.Fprintf(s.Out, "%s:1:1: warning: this file %s\n", m.Path, m.Why())
+			}
+			if err := f.run(s, paths); err != nil || len(wrong) == 0 || !f.strict {
+				return err
+			}
+			return &command.Exit{Code: command.ExitNo}
 		},
 	}
 	c.Flags().BoolVar(&f.strict, "strict", false, "exit with 1 on warnings, too")

@@ -1,0 +1,87 @@
+package install
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+// Misnamed is a file beside a SKILL.md that seems to be its workflow, under a name that is not read: nothing is enforced, and the
+// author does not notice.
+type Misnamed struct {
+	Path string
+	json bool // it can be renamed
+}
+
+// Why says what is wrong, in one line.
+func (m Misnamed) Why() string {
+	if !m.json {
+		return "is not read: a workflow is JSON, in a file with the name " + specName
+	}
+	return "is not read: the name has to be " + specName
+}
+
+// command returns the command that renames the file, "" if that is not enough.
+func (m Misnamed) command() string {
+	if !m.json {
+		return ""
+	}
+	return "mv " + shell.Join(m.Path, filepath.Join(filepath.Dir(m.Path), specName))
+}
+
+// MisnamedIn returns such files in the folder of a skill. A folder with an fsm.json has none.
+func MisnamedIn(folder string) (found []Misnamed) {
+	if _, err := os.Stat(filepath.Join(folder, specName)); err == nil || !safefile.IsFile(filepath.Join(folder, "SKILL.md")) {
+		return nil
+	}
+	entries, _ := os.ReadDir(folder)
+	for _, e := range entries {
+		path := filepath.Join(folder, e.Name())
+		if !e.Type().IsRegular() || !seemsWorkflow(path) {
+			continue
+		}
+		data, err := safefile.ReadFile(path, fsmspec.MaxBytes, 0)
+		if err != nil {
+			continue
+		}
+		_, err = fsmspec.Parse(data)
+		first := strings.TrimSpace(string(data[:min(len(data), 64)]))
+		found = append(found, Misnamed{path, err == nil || strings.HasPrefix(first, "[") || strings.HasPrefix(first, "{")})
+	}
+	return found
+}
+
+// seemsWorkflow reports whether a file beside a SKILL.md has a name that means its workflow, or is a valid one.
+func seemsWorkflow(path string) bool {
+	name := strings.ToLower(filepath.Base(path))
+	stem, end, _ := strings.Cut(name, ".")
+	if slices.Contains([]string{"fsm", "workflow", "fsm-json", "fsm_json"}, stem) &&
+		slices.Contains([]string{"", "json", "jsonc", "json5", "yaml", "yml", "toml", "txt", "json.txt", "fsm.json"}, end) {
+		return true
+	}
+	if !strings.HasSuffix(name, ".json") {
+		return false
+	}
+	data, err := safefile.ReadFile(path, fsmspec.MaxBytes, 0)
+	if err != nil {
+		return false
+	}
+	spec, err := fsmspec.Parse(data)
+	return err == nil && spec.Len() > 0
+}
+
+// otherwiseNamed reports such files of skills.
+func otherwiseNamed(skills []locator.Skill) (found []Fault) {
+	for _, k := range skills {
+		for _, m := range MisnamedIn(k.Folder) {
+			found = append(found, Fault{Kind: "workflow", What: m.Why(), File: m.Path, Command: m.command()})
+		}
+	}
+	return found
+}
