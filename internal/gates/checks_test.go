@@ -510,7 +510,7 @@ func TestTwoHooksDecideOneUpdateOnce(t *testing.T) {
 		require.NoError(t, os.WriteFile(path("go"), []byte(exit+"\n"), 0o600))
 		v := <-second
 		require.Equal(t, []bool{passes, passes}, []bool{(<-first).Allowed(), v.Allowed()}, "the same decision")
-		require.Equal(t, !passes, strings.Contains(v.Reason, "fsmtx step is registered twice, which fsmtx doctor reports"))
+		require.Equal(t, !passes, strings.Contains(v.Reason, "its check failed (exit status 3)"), "in the same words")
 		require.Len(t, l.state().Evidence, before+1, "only the first one decides")
 	}
 	ran, err := os.ReadFile(path("runs"))
@@ -518,12 +518,31 @@ func TestTwoHooksDecideOneUpdateOnce(t *testing.T) {
 	require.Equal(t, "\n\n", string(ran))
 }
 
-// A decision that goes forward and was taken before a call began is taken anew.
-func TestAnEarlierDecisionIsNotThatOfTheCall(t *testing.T) {
-	l := hydrated(t, Step{Produces: []string{"out"}})
-	update := Update{Task: "1", Status: completed, Use: "toolu_1"}
+// TestTwoHooksOneAfterTheOtherDecideOnce: the check runs once, one denial is on record, and each hook says the same; the next call is told
+// that it is the second.
+func TestTwoHooksOneAfterTheOtherDecideOnce(t *testing.T) {
+	l := hydrated(t, Step{Check: &Check{Run: "echo >> runs; echo broken; exit 3", Timeout: 60}}, Step{Produces: []string{"out"}})
+	for n := 1; n <= 3; n++ {
+		update := Update{Task: "1", Status: completed, Use: fmt.Sprint("toolu_", n)}
+		first := l.Update(t.Context(), update)
+		second := l.Update(t.Context(), update)
+		require.Equal(t, state.Deny, second.Decision)
+		words, _, _ := strings.Cut(first.Reason, "\nA person")
+		require.Contains(t, second.Reason, words)
+		require.Contains(t, second.Reason, "its check failed (exit status 3)")
+		require.Contains(t, second.Reason, "\nbroken\n")
+		require.Equal(t, n == 3, strings.Contains(second.Reason, "for the 3rd time"), second.Reason)
+		require.Len(t, l.state().Evidence, n)
+	}
+	ran, err := os.ReadFile(filepath.Join(l.project, "runs"))
+	require.NoError(t, err)
+	require.Equal(t, "\n\n\n", string(ran))
+
+	update := Update{Task: "2", Status: completed, Use: "toolu_out"}
 	require.Equal(t, state.Deny, l.Update(t.Context(), update).Decision)
 	l.write("out", "text")
+	require.Equal(t, state.Deny, l.Update(t.Context(), update).Decision, "it was decided")
+	update.Use = "toolu_again"
 	require.True(t, l.Update(t.Context(), update).Allowed())
 }
 

@@ -67,7 +67,7 @@ func (c *call) decide(s *state.State) decision {
 		return decision{}
 	}
 	waits := c.awaitsStart(s, target) // before the decision adds to the evidence what is not on record yet
-	d := c.decideAbout(s, target)
+	d := c.asTwin(s, target, c.decideAbout(s, target))
 	switch {
 	case d.check != nil && c.Planning:
 		return c.finalDecision(s, target, planning(target, d.check, c.update.Status), d.lines)
@@ -95,6 +95,17 @@ func (c *call) awaitsStart(s *state.State, target *state.Current) bool {
 	return s.Time.Sub(since) < grace
 }
 
+// asTwin returns the decision of a call whose denial is on record: the same is said, and nothing is recorded.
+func (c *call) asTwin(s *state.State, target *state.Current, d decision) decision {
+	switch {
+	case c.twin == nil || !d.decided() && d.check == nil:
+		return d
+	case !d.decided() || d.verdict.Decision != state.Deny || d.verdict.Why != c.twin.Why: // something has changed since
+		d.verdict = twinVerdict(s, target, *c.twin)
+	}
+	return decision{verdict: d.verdict}
+}
+
 // decideAbout is decide for any mode of the agent.
 func (c *call) decideAbout(s *state.State, target *state.Current) decision {
 	if v := keep(s, target, c.update); !v.Allowed() {
@@ -106,7 +117,16 @@ func (c *call) decideAbout(s *state.State, target *state.Current) decision {
 	if v := c.denyIgnored(s, target); !v.Allowed() {
 		return c.finalDecision(s, target, v, nil)
 	}
-	if e, ok := c.decidedTwin(s); ok {
+	if e, ok := c.decidedTwin(s); ok && e.Verdict == state.Deny && c.twin == nil {
+		c.twin = &e
+		if e.Check != nil && e.Gate != "" { // which is not run again
+			f := c.workplace(target.Workflow)
+			again := *e.Check
+			again.Output = c.printed
+			f.result = &again
+			c.facts[factKey{target.ID, e.Gate}] = f
+		}
+	} else if ok && c.twin == nil {
 		v := twinVerdict(s, target, e)
 		if v.Decision == state.Ask {
 			v = c.repeated(target, v, max(e.Times, 1))
@@ -289,15 +309,12 @@ func (c *call) isWorthWaiting(s *state.State, target *state.Current) bool {
 		func(b *state.Current) bool { return !s.BeingLetThrough(b) })
 }
 
-// decidedTwin returns the decision about the same call of the agent that another process has made
-// since this one began; one that leads back counts also if it is earlier. The hook may be registered both
-// by a plugin and in the settings. The client starts both at the same time, and one may be done
-// before the other begins.
+// decidedTwin returns the decision about the same call of the agent that another process has made. The hook may be registered both
+// by a plugin and in the settings. The client starts both at the same time, or one after the other.
 func (c *call) decidedTwin(s *state.State) (state.Evidence, bool) {
 	u := c.update
 	for _, e := range slices.Backward(s.Evidence) {
-		if u.Use != "" && e.Use == u.Use && message.Itoa(e.Step) == u.Task && (e.To == u.Status && !e.Time.Before(c.begun) ||
-			len(e.Reopens) > 0) {
+		if u.Use != "" && e.Use == u.Use && message.Itoa(e.Step) == u.Task && (e.To == u.Status || len(e.Reopens) > 0) {
 			return e, true
 		}
 	}
@@ -312,8 +329,7 @@ func twinVerdict(s *state.State, c *state.Current, e state.Evidence) Verdict {
 	case len(e.Reopens) > 0:
 		v.Turn = &Turn{e.Outcome, s.TurnedBy(e)}
 	case e.Verdict == state.Deny:
-		v.Reason = c.Name() + " is refused: " + e.Why +
-			". The answer of the other hook says more: fsmtx step is registered twice, which fsmtx doctor reports"
+		v.Reason = c.Name() + " is refused: " + e.Why
 	case e.Verdict == state.Ask:
 		asked := *c
 		asked.Approval = e.Question
@@ -403,6 +419,9 @@ func (c *call) finalDecision(s *state.State, target *state.Current, v Verdict, l
 	}
 	if !v.Allowed() {
 		n := s.Repeats(e) + 1
+		if c.twin != nil {
+			n = max(c.twin.Times, 1)
+		}
 		if e.Gate = v.gate; n > 1 {
 			e.Times = n
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -93,6 +94,8 @@ type call struct {
 	claimed  bool                   // there are pending records of this call
 	lockless bool                   // the lock could not be had a moment ago
 	asks     bool                   // see Question
+	twin     *state.Evidence        // the denial of this call that another process has recorded
+	printed  string                 // what the check of that call has printed
 	seen     []state.Evidence       // lines of earlier rounds, of which nobody is told yet
 }
 
@@ -276,8 +279,33 @@ func (c *call) round(ctx context.Context) (decision, Verdict) {
 			return decision{}, wentOn(c.update.Task, words)
 		}
 	}
+	if e, ok := c.decidedTwin(s); ok && e.Check != nil {
+		c.recallPrinted(dir, e)
+	}
 	d := c.decideUnlessAnswered(s)
 	return d, c.carryOut(ctx, dir, s, d)
+}
+
+// printedKey is the key of what the check of a step has printed when it last failed: the hook may be registered twice, and both say it.
+func (c *call) printedKey(step int64) string {
+	return "printed:" + c.Session + "/" + message.Itoa(step) + "/" + c.update.Use
+}
+
+func (c *call) recallPrinted(dir *txn.Dir, e state.Evidence) {
+	if data, err := dir.ReadState(state.StopFile); err == nil {
+		c.printed = state.ParseMemo[reminders](data)[c.printedKey(e.Step)]
+	}
+}
+
+// keepPrinted keeps it for the hook that decides the same call, in place of what an earlier call has printed.
+func (c *call) keepPrinted(dir *txn.Dir, v Verdict) {
+	data, err := dir.ReadState(state.StopFile)
+	if v.Decision != state.Deny || v.Check == nil || c.update.Use == "" || c.twin != nil || err != nil {
+		return
+	}
+	all, key := state.ParseMemo[reminders](data), c.printedKey(v.Step)
+	maps.DeleteFunc(all, func(other, _ string) bool { return strings.HasPrefix(other, strings.TrimSuffix(key, c.update.Use)) })
+	_ = state.WriteMemo(dir, state.StopFile, all.with(key, state.LastLines(v.Check.Printed())))
 }
 
 // decideUnlessAnswered is decide, but leaves an update that is allowed to the command that asks; see Question.
@@ -308,6 +336,7 @@ func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *state.State, d dec
 	if c.Apply && v.Decision == state.Allow && d.changes() {
 		x.Status = map[int64]string{c.target.ID: d.lines[len(d.lines)-1].To}
 	}
+	c.keepPrinted(dir, v)
 	done, err := c.Store.Apply(ctx, dir, s, x)
 	c.publish(dir, s, d)
 	switch {
