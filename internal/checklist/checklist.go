@@ -58,6 +58,15 @@ var (
 	cell    = pattern.New(`^\s*\|.*\|\s*\[[ xX]\]\s*\||^\s*\|\s*\[[ xX]\]\s*\|`)
 )
 
+// Unticked returns a text with every box empty.
+func Unticked(text string) string {
+	lines := Lines(text)
+	for _, b := range Read(text).Boxes {
+		lines[b.Line] = b.Set(lines[b.Line], false)
+	}
+	return strings.Join(lines, "")
+}
+
 // Lines returns the lines of a text, each with its end.
 func Lines(text string) []string { return strings.SplitAfter(text, "\n") }
 

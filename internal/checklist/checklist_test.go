@@ -110,3 +110,10 @@ func TestEveryBoxIsTakenWhateverIsBeside(t *testing.T) {
 		require.Equal(t, want, got, text)
 	})
 }
+
+func TestUnticked(t *testing.T) {
+	text := "# A\r\n\n- [x] a\n- [ ] b\n```\n- [x] code\n```\n1. [X] c"
+	require.Equal(t, "# A\r\n\n- [ ] a\n- [ ] b\n```\n- [x] code\n```\n1. [ ] c", checklist.Unticked(text))
+	require.Equal(t, checklist.Unticked(text), checklist.Unticked(checklist.Unticked(text)))
+	require.Equal(t, "none", checklist.Unticked("none"))
+}

@@ -47,7 +47,9 @@ type Beginning struct {
 type Plan struct {
 	File                      // its path, and its steps as an fsm.json
 	Lines []workflow.PlanLine // see workflow.Workflow
-	Left  string              // what of it is not a step, for a person; empty if nothing
+	// Unticked is the digest of its text with every box empty, in hexadecimal digits.
+	Unticked string
+	Left     string // what of it is not a step, for a person; empty if nothing
 }
 
 // PlanName returns the name of the workflow of a plan: that of its file, or of its folder if the file is a tasks.md.
@@ -146,6 +148,7 @@ func (b Beginning) request(env Env) (r Request, err error) {
 	}
 	if b.Plan != nil {
 		r.Command, r.File, r.Plan = PlanName(b.Plan.Path), &b.Plan.File, b.Plan.Lines
+		r.Unticked = b.Plan.Unticked
 		return r, nil
 	}
 	if folder := agent.Folder(b.Program, b.Skill, b.Here, env); folder != "" {

@@ -92,6 +92,7 @@ func (f attestFlags) run(ctx context.Context, s terminal.Streams, skill string) 
 	if err != nil {
 		return err
 	}
+	run.Tree = at.inTree
 	files, err := at.bind(ctx, &run, of)
 	if err != nil {
 		return err
@@ -132,8 +133,10 @@ func (f attestFlags) subject(ctx context.Context, at *place) (Subject, error) {
 			"git update-index --no-assume-unchanged and --no-skip-worktree FILE, git sparse-checkout disable; commit in submodules")
 	}
 	if f.tree {
-		at.tree, err = at.Tree(ctx, at.store)
-		return treeSubject(at.tree), err
+		if at.tree, err = at.Tree(ctx, at.store); err != nil {
+			return Subject{}, err
+		}
+		return treeSubject(at.tree), at.describe(ctx)
 	}
 	id, err := at.repository.commit(ctx, "HEAD")
 	if err != nil {
@@ -157,7 +160,7 @@ func (f attestFlags) warn(ctx context.Context, s terminal.Streams, at place, r R
 	if r.FSM.Path == "" {
 		s.Errorf("the fsm.json of %s is not in the repository %s, so fsmtx verify will not accept the statement", r.Skill, at.Dir)
 	} else if at.head != "" {
-		if sum, err := at.digest(ctx, at.head, r.FSM.Path); err != nil || sum != r.FSM.SHA256 {
+		if sum, err := at.digestOf(ctx, at.head, r.FSM); err != nil || sum != r.FSM.SHA256 {
 			s.Errorf("%s is not in the commit as the run had it, so fsmtx verify will not accept the statement", r.FSM.Path)
 		}
 	}

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -104,7 +105,7 @@ func (j judge) content(ctx context.Context, s Statement) (problems, notes []stri
 		return nil, []string{`on which content its checks passed was not compared, as the policy says ("content": "any")`}, nil
 	}
 	all, problems := s.Predicate.passes(standing.Checks)
-	since, tree, err := j.since(ctx, s.Subject[0])
+	since, tree, err := j.since(ctx, s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -129,8 +130,15 @@ func (j judge) content(ctx context.Context, s Statement) (problems, notes []stri
 
 // since returns the paths that have changed from what a statement is about to the commit, and the tree that it is about; empty if that
 // is not in this clone, which is said elsewhere.
-func (j judge) since(ctx context.Context, what Subject) (paths []string, tree string, err error) {
+func (j judge) since(ctx context.Context, s Statement) (paths []string, tree string, err error) {
+	what := s.Subject[0]
 	id := what.Digest.Commit + what.Digest.Tree
+	if t := s.Predicate.Tree; t != nil && !j.in.has(ctx, id) && j.in.has(ctx, t.Base) {
+		if paths, err = j.fromTree(ctx, s); errors.Is(err, errTree) {
+			return nil, id, nil
+		}
+		return paths, id, err
+	}
 	if !j.in.has(ctx, id) {
 		return nil, what.Digest.Tree, nil
 	}

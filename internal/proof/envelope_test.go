@@ -82,7 +82,8 @@ var someTime = time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 // aRun is a run of two steps that ended at someTime.
 func aRun() Run {
 	check := &Check{Run: "make test", SHA256: strings.Repeat("c", 64), Bytes: 12}
-	return Run{ID: "1", Skill: "release", Project: ".", FSM: File{"skills/release/fsm.json", strings.Repeat("f", 64)}, Fsmtx: "1.0.0",
+	return Run{ID: "1", Skill: "release", Project: ".", FSM: File{Path: "skills/release/fsm.json", SHA256: strings.Repeat("f", 64)},
+		Fsmtx: "1.0.0",
 		Began: someTime.Add(-time.Hour), Ended: someTime, Overrides: []Override{}, Unenforced: []Span{},
 		Steps: []Step{{ID: 1, Subject: "Test", State: isDone, Outcome: "done", Rounds: 1, Began: someTime.Add(-time.Hour), Ended: someTime,
 			Decisions: []Decision{{Time: someTime, Round: 1, To: "completed", Decision: "allow", Who: "agent", How: "update", Check: check}}},

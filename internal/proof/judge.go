@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,6 +84,15 @@ func (j judge) subject(ctx context.Context, s Statement) (problems, notes []stri
 	switch {
 	case id == here:
 		return nil, nil, nil
+	case !j.in.has(ctx, id) && s.Predicate.Tree != nil && j.in.has(ctx, s.Predicate.Tree.Base):
+		changed, err := j.fromTree(ctx, s)
+		if errors.Is(err, errTree) {
+			return []string{no + ", and " + err.Error()}, nil, nil
+		}
+		if counts := j.policy.counts(changed); len(counts) > 0 {
+			return []string{no + ": since then these have changed: " + words(counts)}, nil, err
+		}
+		return nil, nil, err
 	case !j.in.has(ctx, id):
 		return []string{no + ", and it is not in this clone" + j.in.shallow(ctx)}, nil, nil
 	case what.Name == ofCommit && !j.in.isAncestor(ctx, id, j.commit):
@@ -95,6 +105,32 @@ func (j judge) subject(ctx context.Context, s Statement) (problems, notes []stri
 	return nil, nil, err
 }
 
+// errTree is returned for a tree that has other contents than the statement says.
+var errTree = errors.New("the tree is not what the statement says that is in it")
+
+// fromTree returns the paths in which the commit differs from the tree that a statement is about, which is not in this clone: by what
+// is in it, beside a commit that is.
+func (j judge) fromTree(ctx context.Context, s Statement) (paths []string, err error) {
+	t := s.Predicate.Tree
+	if ok, err := j.in.describes(ctx, s.Subject[0].Digest.Tree, t); err != nil || !ok {
+		return nil, cmp.Or(err, errTree)
+	}
+	now, err := j.in.entries(ctx, t.Base, j.commit)
+	was := map[string]InTree{}
+	for _, f := range t.Files {
+		was[f.Path] = f
+	}
+	for _, f := range now {
+		if was[f.Path] != f {
+			paths = append(paths, f.Path)
+		}
+		delete(was, f.Path)
+	}
+	paths = append(paths, slices.Collect(maps.Keys(was))...)
+	slices.Sort(paths)
+	return paths, err
+}
+
 // workflow compares the files with the steps, of the run and of what was under its steps, and the project.
 func (j judge) workflow(ctx context.Context, s Statement) (problems, notes []string, err error) {
 	r := s.Predicate
@@ -103,7 +139,7 @@ func (j judge) workflow(ctx context.Context, s Statement) (problems, notes []str
 	case wanted.Workflow != "" && wanted.Workflow != r.FSM.Path:
 		problems = append(problems, fmt.Sprintf("the run was by the workflow %q, and the policy wants %s", r.FSM.Path, wanted.Workflow))
 	case wanted.Workflow == "":
-		all, err := j.in.workflowsNamed(ctx, j.commit, r.Skill)
+		all, err := j.in.workflowsNamed(ctx, j.commit, r.Skill, r.FSM.Plan)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -132,7 +168,7 @@ func (j judge) file(ctx context.Context, w Nested) (problems, notes []string, er
 	if f.Path == "" {
 		return []string{"the workflow of " + w.Skill + " is not a file of the repository"}, nil, nil
 	}
-	there, err := j.in.digest(ctx, j.commit, f.Path)
+	there, err := j.in.digestOf(ctx, j.commit, f)
 	switch {
 	case err != nil && !errors.Is(err, errLink):
 		return nil, nil, err
@@ -143,7 +179,7 @@ func (j judge) file(ctx context.Context, w Nested) (problems, notes []string, er
 	case j.base == "":
 		return nil, nil, nil
 	}
-	before, err := j.in.digest(ctx, j.base, f.Path)
+	before, err := j.in.digestOf(ctx, j.base, f)
 	if err != nil && !errors.Is(err, errLink) {
 		return nil, nil, err
 	}

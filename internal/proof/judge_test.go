@@ -240,7 +240,7 @@ func TestWhatHoldsAndWhatDoesNot(t *testing.T) {
 			w.j.commit = w.r.commitAll()
 			return func(s *Statement) {
 				s.Subject[0].Digest.Commit = w.j.commit
-				s.Predicate.Nested = []Nested{{"notes", 1, File{"skills/notes/fsm.json", digest("[]")}}}
+				s.Predicate.Nested = []Nested{{"notes", 1, File{Path: "skills/notes/fsm.json", SHA256: digest("[]")}}}
 			}
 		}, []string{"the run was by another skills/notes/fsm.json than the commit has"}, nil},
 		"the nested workflow": {"", func(w world) func(*Statement) {
@@ -248,10 +248,10 @@ func TestWhatHoldsAndWhatDoesNot(t *testing.T) {
 			w.j.commit = w.r.commitAll()
 			return func(s *Statement) {
 				s.Subject[0].Digest.Commit = w.j.commit
-				s.Predicate.Nested = []Nested{{"notes", 1, File{"skills/notes/fsm.json", digest("[1]")}}}
+				s.Predicate.Nested = []Nested{{"notes", 1, File{Path: "skills/notes/fsm.json", SHA256: digest("[1]")}}}
 			}
 		}, nil, nil},
-		"a nested workflow elsewhere": {"", run(func(r *Run) { r.Nested = []Nested{{"notes", 1, File{"", digest("[]")}}} }),
+		"a nested workflow elsewhere": {"", run(func(r *Run) { r.Nested = []Nested{{"notes", 1, File{Path: "", SHA256: digest("[]")}}} }),
 			[]string{"the workflow of notes is not a file of the repository"}, nil},
 		"another project": {`{"policy": 1, "skills": {"release": {"project": "packages/b", "paths": ["x"]}}}`, nil,
 			[]string{"the run was in the project ., and the policy wants one in packages/b"}, nil},

@@ -30,7 +30,7 @@ import (
 func Of(s *state.State, dir string) Run {
 	w := s.Run()
 	o := recorder{state: s, rounds: map[int64]int{}, steps: map[int64]*Step{}}
-	r := Run{Skill: w.Command, Project: ".", FSM: File{SHA256: w.SHA256}, Fsmtx: programs.GetBuild().Version,
+	r := Run{Skill: w.Command, Project: ".", FSM: fileOf(w), Fsmtx: programs.GetBuild().Version,
 		Agent: agentOf(w.Client), Began: s.Began(), Content: contentOf(w.Content), Steps: []Step{}, Overrides: []Override{}, Unenforced: []Span{}}
 	way := append(slices.Clone(w.Before), workflow.From{List: dir, Session: w.Session, Client: w.Client, Root: w.Steps[0].ID})
 	for began, i := r.Began, 0; len(way) > 1 && i < len(way); i++ {
@@ -196,6 +196,14 @@ func (o *recorder) times(s *Step, e state.Evidence) {
 	}
 }
 
+// fileOf returns the file of a workflow, without its path.
+func fileOf(w *workflow.Workflow) File {
+	if w.Unticked != "" {
+		return File{SHA256: w.Unticked, Plan: true}
+	}
+	return File{SHA256: w.SHA256}
+}
+
 // contentOf returns what is on record of the content, without what depends on the subject.
 func contentOf(c *git.Content) *Content {
 	if c == nil {
@@ -218,6 +226,21 @@ type place struct {
 	head  string // its commit
 	tree  string // that of the subject
 	store string // directory with objects that the repository may not have
+
+	inTree *Tree // of a subject that is a tree; nil if there is no commit, or too much differs from it
+}
+
+// describe notes what is in the tree.
+func (p *place) describe(ctx context.Context) error {
+	base, err := p.Head(ctx)
+	if err != nil || base == "" {
+		return err
+	}
+	files, err := (repository{p.With(p.store)}).entries(ctx, base, p.tree)
+	if err == nil && len(files) <= maxFiles {
+		p.inTree = &Tree{Base: base, Files: append([]InTree{}, files...)}
+	}
+	return err
 }
 
 // compare says in which paths the trees differ on which decisions stood.
@@ -255,12 +278,13 @@ func (p place) bind(ctx context.Context, r *Run, s *state.State) ([]Subject, err
 	r.FSM.Path = p.inside(w.Spec)
 	for _, n := range s.Workflows() {
 		if !n.Part && n.Parent != 0 {
-			r.Nested = append(r.Nested, Nested{n.Command, n.Parent, File{p.inside(n.Spec), n.SHA256}})
+			r.Nested = append(r.Nested, Nested{n.Command, n.Parent, fileOf(n)})
+			r.Nested[len(r.Nested)-1].FSM.Path = p.inside(n.Spec)
 		}
 	}
 	skill := filepath.Join(filepath.Dir(w.Spec), "SKILL.md")
 	if sum, err := p.sum(ctx, p.inside(skill), skill); err == nil {
-		r.Skillmd = &File{p.inside(skill), sum}
+		r.Skillmd = &File{Path: p.inside(skill), SHA256: sum}
 	}
 	var files []Subject
 	for _, name := range produced(ctx, s) {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -14,7 +15,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/checklist"
 	"github.com/fsmtx/fsmtx/internal/git"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/statefile"
 )
@@ -93,6 +96,48 @@ func (r repository) changed(ctx context.Context, from, to string) ([]string, err
 	return r.Names(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", from, to)
 }
 
+// entries returns the paths in which one commit or tree differs from another, with mode and id of what that has.
+func (r repository) entries(ctx context.Context, from, to string) (all []InTree, err error) {
+	words, err := r.Names(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff", from, to)
+	for i := 0; i+1 < len(words); i += 2 {
+		stat := strings.Fields(words[i]) // :100644 100644 old new M
+		if len(stat) < 5 {
+			return nil, fmt.Errorf("git diff-tree printed %q", words[i])
+		}
+		all = append(all, InTree{words[i+1], stat[1], stat[3]})
+	}
+	return all, err
+}
+
+// describes reports whether a tree has these contents. Nothing is written into the repository.
+func (r repository) describes(ctx context.Context, id string, t *Tree) (bool, error) {
+	dir, err := os.MkdirTemp("", "fsmtx-")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(dir)
+	objects, err := r.Line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "objects")
+	if err != nil {
+		return false, err
+	}
+	lines := ""
+	for _, f := range t.Files {
+		lines += f.Mode + " " + f.Object + "\t" + f.Path + "\x00"
+	}
+	made := ""
+	for _, args := range [][]string{{"read-tree", t.Base}, {"update-index", "-z", "--index-info"}, {"write-tree", "--missing-ok"}} {
+		c := r.With(objects).Command(ctx, args...)
+		c.Env = append(c.Env, "GIT_INDEX_FILE="+filepath.Join(dir, "index"), "GIT_OBJECT_DIRECTORY="+dir)
+		c.Stdin = strings.NewReader(lines)
+		out, err := c.Output()
+		if err != nil {
+			return false, fmt.Errorf("git %s: %w", args[0], err)
+		}
+		made = strings.TrimSpace(string(out))
+	}
+	return made == id, nil
+}
+
 // changedSince returns the paths that a commit has changed since it left a branch; those of all its files if there is no branch.
 func (r repository) changedSince(ctx context.Context, base, commit string) ([]string, error) {
 	if base == "" {
@@ -106,12 +151,15 @@ func (r repository) changedSince(ctx context.Context, base, commit string) ([]st
 	return r.changed(ctx, fork, commit)
 }
 
-// workflowsNamed returns the paths of the workflows of a commit that have the name of a skill: that of their folder.
-func (r repository) workflowsNamed(ctx context.Context, commit, skill string) ([]string, error) {
+// workflowsNamed returns the paths of the workflows of a commit that have the name of a skill: that of their folder. With plans these
+// count, too.
+func (r repository) workflowsNamed(ctx context.Context, commit, skill string, plans bool) ([]string, error) {
 	all, err := r.Names(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
 	folder := skill[strings.LastIndex(skill, ":")+1:]
 	return slices.DeleteFunc(all, func(name string) bool {
-		return path.Base(name) != "fsm.json" || path.Base(path.Dir(name)) != folder
+		isOne := path.Base(name) == "fsm.json" && path.Base(path.Dir(name)) == folder
+		isPlan := plans && strings.EqualFold(path.Ext(name), ".md") && hydrate.PlanName(filepath.Join(r.Dir, name)) == skill
+		return !isOne && !isPlan
 	}), err
 }
 
@@ -128,6 +176,19 @@ func (r repository) digest(ctx context.Context, commit, name string) (string, er
 	cat.Stdout = sum
 	err = cat.Run()
 	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// digestOf returns the digest of the file of a workflow as a commit has it; empty if it does not have it.
+func (r repository) digestOf(ctx context.Context, commit string, f File) (string, error) {
+	if !f.Plan {
+		return r.digest(ctx, commit, f.Path)
+	}
+	text, err := r.read(ctx, commit, f.Path)
+	if text == nil || err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(checklist.Unticked(string(text))))
+	return hex.EncodeToString(sum[:]), nil
 }
 
 // read returns a file as a commit has it, nil if it does not have it.

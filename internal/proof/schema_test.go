@@ -67,8 +67,10 @@ func fill(v reflect.Value) {
 				v.Field(i).SetString(strings.Repeat("d", 64))
 			}
 			switch id := strings.Repeat("a", 40); v.Type().Field(i).Name {
-			case "Head":
+			case "Head", "Base", "Object":
 				v.Field(i).SetString(id)
+			case "Mode":
+				v.Field(i).SetString("100644")
 			case "Trees":
 				v.Field(i).Set(reflect.ValueOf([]string{id}))
 			}

@@ -58,6 +58,7 @@ type Run struct {
 	Agent   Agent     `json:"agent"`
 	Began   time.Time `json:"began"`
 	Ended   time.Time `json:"ended,omitzero"`   // zero if steps are open
+	Tree    *Tree     `json:"tree,omitzero"`    // of a statement about a tree: what is in it
 	Content *Content  `json:"content,omitzero"` // on what it began; none if that is not on record
 	Lists   []Place   `json:"lists,omitempty"`  // in which it was, one after the other; none if it stayed in one
 
@@ -73,6 +74,7 @@ type Run struct {
 type File struct {
 	Path   string `json:"path"` // relative to the repository; empty if the file is not in it
 	SHA256 string `json:"sha256"`
+	Plan   bool   `json:"plan,omitzero"` // a plan: the digest is that of its text with every box empty
 }
 
 // Nested is a workflow under a step of another one.
@@ -151,6 +153,22 @@ type Content struct {
 	More    int      `json:"more,omitzero"`     // how many others there are
 	Unknown string   `json:"unknown,omitzero"`  // why all this is not known
 }
+
+// Tree is what is in the tree that a statement is about: the files of a commit, but for these.
+type Tree struct {
+	Base  string   `json:"base"`
+	Files []InTree `json:"files"`
+}
+
+// InTree is a file of a tree.
+type InTree struct {
+	Path   string `json:"path"`
+	Mode   string `json:"mode"`   // in octal digits, 000000 if it is not there
+	Object string `json:"object"` // the id of its content in git
+}
+
+// maxFiles limits Tree.Files.
+const maxFiles = 10_000
 
 // maxDiffers limits Content.Differs.
 const maxDiffers = 100
@@ -249,6 +267,14 @@ func (s Statement) check() error {
 	for _, name := range names {
 		if !isPath(name) {
 			return fmt.Errorf("%q is not a path in the repository", name)
+		}
+	}
+	if t := s.Predicate.Tree; t != nil {
+		bad := func(f InTree) bool {
+			return !isPath(f.Path) || !isObject(f.Object) || len(f.Mode) != 6 || strings.Trim(f.Mode, "01234567") != ""
+		}
+		if what.Name != ofTree || !isObject(t.Base) || slices.ContainsFunc(t.Files, bad) {
+			return fmt.Errorf("its tree is not described by a commit and files")
 		}
 	}
 	for _, c := range s.Predicate.contents() {

@@ -35,16 +35,17 @@ type PlanLine struct {
 
 // Workflow is what one hydration put into a task list, as recorded by its transaction.
 type Workflow struct {
-	Version int        `json:"version"`
-	Command string     `json:"command"` // the name of the skill, as in the tag of its tasks
-	Spec    string     `json:"spec"`    // path of the fsm.json
-	SHA256  string     `json:"sha256"`  // of the fsm.json, in hexadecimal digits
-	Session string     `json:"session"`
-	Chosen  bool       `json:"chosen,omitzero"` // the agent has chosen Dir: no event of its client had told the session's
-	Dir     string     `json:"dir"`             // the project's directory: the base of Produces, Ready and Check.Dir
-	Inode   uint64     `json:"inode,omitzero"`  // of Dir; see Inode
-	Steps   []Step     `json:"steps"`           // in the order of the fsm.json
-	Plan    []PlanLine `json:"plan,omitempty"`  // of a plan, which Spec is: the line of each of Steps
+	Version  int        `json:"version"`
+	Command  string     `json:"command"` // the name of the skill, as in the tag of its tasks
+	Spec     string     `json:"spec"`    // path of the fsm.json
+	SHA256   string     `json:"sha256"`  // of the fsm.json, in hexadecimal digits
+	Session  string     `json:"session"`
+	Chosen   bool       `json:"chosen,omitzero"`   // the agent has chosen Dir: no event of its client had told the session's
+	Dir      string     `json:"dir"`               // the project's directory: the base of Produces, Ready and Check.Dir
+	Inode    uint64     `json:"inode,omitzero"`    // of Dir; see Inode
+	Steps    []Step     `json:"steps"`             // in the order of the fsm.json
+	Plan     []PlanLine `json:"plan,omitempty"`    // of a plan, which Spec is: the line of each of Steps
+	Unticked string     `json:"unticked,omitzero"` // of a plan: the digest of its text with every box empty
 
 	Args   string            `json:"args,omitzero"`   // the arguments of the skill's call
 	Vars   map[string]string `json:"vars,omitempty"`  // the values that the workflow has from its beginning

@@ -1,6 +1,8 @@
 package write
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -49,7 +51,8 @@ func ReadPlan(path, form string) (*hydrate.Plan, error) {
 	if data, err = Format(outline.JSON(steps, nil)); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	plan := &hydrate.Plan{File: hydrate.File{Path: path, Data: data}, Lines: lines}
+	sum := sha256.Sum256([]byte(checklist.Unticked(text)))
+	plan := &hydrate.Plan{File: hydrate.File{Path: path, Data: data}, Lines: lines, Unticked: hex.EncodeToString(sum[:])}
 	if left := all - len(boxes); left > 0 {
 		plan.Left = fmt.Sprintf("%s of %s is not taken: --form takes only some", terminal.Count(left, "box"), path)
 		if left > 1 {
