@@ -1,7 +1,8 @@
 // Scale shows how the cost of a call grows with its work. Each table has one kind of work at
 // several sizes, with the CPU time, the wall time and the peak memory of the whole process,
 // and with what each unit of work costs that is more than at the size before. The last column
-// compares that with the sizes before: above 1 the cost grows faster than the work.
+// compares that with the sizes before: above 1 the cost grows faster than the work. Where that is well
+// above 1, it is marked, and the program fails.
 //
 // It works in memory if it can, because the CPU time of a disk's file system grows with other
 // things than our work: ext4 without a journal looks at each inode that was deleted in the last
@@ -11,6 +12,7 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"log"
@@ -35,10 +37,24 @@ var tables = []table{
 	{name: "tasks of a workflow, into an empty list", unit: "task", sizes: []int{1, 10, 100, 1000}, run: (*bench).create},
 	{name: "10 tasks, beside others", unit: "other task", sizes: []int{0, 1000, 10_000, 50_000}, run: (*bench).beside},
 	{name: "a skill without a workflow, beside others", unit: "skill", sizes: []int{0, 20, 200, 2000}, run: (*bench).skills},
-	{name: "check against a transcript", unit: "MB", sizes: []int{5, 10, 100}, flat: true, // of a turn, 4 MiB are read
-		run: (*bench).transcript},
-	{name: "allowed update after other decisions", unit: "decision", sizes: []int{0, 200, 2000, 20_000}, flat: true, run: (*bench).decisions},
+	{name: "check against a transcript", unit: "MB", sizes: []int{5, 10, 100}, flat: true, // of a turn, 256 KiB are read
+		run: after((*bench).transcript, process.Update("bench", "1", "in_progress"), "hydrate")},
+	{name: "end of a turn, with a transcript", unit: "MB", sizes: []int{5, 10, 100}, flat: true, // 1 MiB
+		run: after((*bench).transcript, stop, "hydrate")},
+	{name: "a skill without a workflow, with a transcript", unit: "MB", sizes: []int{0, 10, 100}, flat: true, // nothing
+		run: after((*bench).transcript, skillCall("plain"), "hook")},
+	{name: "allowed update after other decisions", unit: "decision", sizes: []int{0, 200, 2000, 20_000}, flat: true,
+		run: after((*bench).decisions, process.Update("bench", "1", "in_progress"), "step")},
+	{name: "status line after denials", unit: "denial", sizes: []int{200, 2000, 20_000}, flat: true, run: after((*bench).denials, stop, "statusline")},
+	{name: "end of a turn after denials", unit: "denial", sizes: []int{200, 2000, 20_000}, flat: true, run: after((*bench).denials, stop, "step")},
+	{name: "status line after denials, all of which it reads", unit: "denial", sizes: []int{2000, 6000, 18_000},
+		run: after((*bench).denialsAlone, stop, "statusline")},
+	{name: "update of a copy, after those of as many", unit: "copy", sizes: []int{12, 25, 50, 99}, run: (*bench).copies},
+	{name: "update after hydrations", unit: "hydration", sizes: []int{1, 11, 31}, run: (*bench).hydrations},
+	{name: "a file that the agent writes", unit: "MB", sizes: []int{1, 10, 40}, run: (*bench).written},
 }
+
+const stop = `{"session_id":"bench","transcript_path":"` + process.Transcript + `","cwd":"/","prompt_id":"p","hook_event_name":"Stop"}`
 
 const (
 	// slack is by how much a unit may cost more than at the size before, or a call whose work
@@ -47,8 +63,19 @@ const (
 	noise = 1 // ms by which two sizes have to differ to be compared
 )
 
+// grown counts the sizes at which the cost grows faster than the work. The program fails then.
+var grown int
+
 func main() {
 	log.SetFlags(0)
+	_ = os.WriteFile("/proc/self/comm", []byte("claude"), 0) // on Linux: a hook finds the client above itself
+	measure()
+	if grown > 0 {
+		log.Fatalf("%d of these costs grow faster than their work: those with a !", grown)
+	}
+}
+
+func measure() {
 	runs := flag.Int("runs", 7, "runs of each size")
 	dir := flag.String("dir", process.Memory(), "work in this directory (default in memory, or a temporary one)")
 	only := flag.String("table", "", "only the tables whose names contain this")
@@ -101,6 +128,7 @@ func (t table) print(out *tabwriter.Writer, work, program string, runs int) {
 // growth marks what grows faster than its work.
 func growth(ratio float64) string {
 	if ratio > slack {
+		grown++
 		return fmt.Sprintf("%.2f !", ratio)
 	}
 	return fmt.Sprintf("%.2f", ratio)
@@ -123,7 +151,7 @@ type bench struct{ program, home string }
 func (b *bench) reset() { process.Check(os.RemoveAll(b.home)) }
 
 func (b *bench) call(event string, args ...string) process.Cost {
-	c := process.Call{Args: append([]string{b.program}, args...), Env: []string{"HOME=" + b.home}, Stdin: process.Event(b.home, event)}
+	c := process.Call{Args: append([]string{b.program}, args...), Env: []string{"HOME=" + b.home, "PATH=/usr/bin:/bin"}, Stdin: process.Event(b.home, event), MayEnd: 2}
 	return c.Run()
 }
 
@@ -195,12 +223,23 @@ func (b *bench) skills(size int) func() process.Cost {
 	return func() process.Cost { return b.call(skillCall("none"), "hydrate") }
 }
 
-func (b *bench) transcript(size int) func() process.Cost {
+// after returns a run that prepares the list once, and then makes a call with the event.
+func after(prepare func(b *bench, size int), event string, args ...string) func(*bench, int) func() process.Cost {
+	return func(b *bench, size int) func() process.Cost {
+		prepare(b, size)
+		event := strings.Replace(event, process.Transcript, filepath.Join(b.home, ".claude/t.jsonl"), 1)
+		return func() process.Cost { return b.call(event, args...) }
+	}
+}
+
+// transcript writes one whose turn has so many MB, and a skill without a workflow.
+func (b *bench) transcript(size int) {
 	b.workflow(10)
+	b.write("skills/plain/SKILL.md", "---\nname: plain\ndescription: Has no workflow.\n---\nWork.\n")
 	b.call(skillCall("bench"), "hydrate")
 	line := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` +
 		strings.Repeat("What the agent says about its work. ", 27) + `"}]}}` + "\n"
-	b.write("t.jsonl", "")
+	b.write("t.jsonl", `{"type":"user","promptId":"p","message":{"role":"user","content":"Begin."}}`+"\n")
 	f, err := os.OpenFile(filepath.Join(b.home, ".claude/t.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
 	process.Check(err)
 	for range size * 1_000_000 / len(line) { // the memory of this program would count as the peak of the other
@@ -208,20 +247,91 @@ func (b *bench) transcript(size int) func() process.Cost {
 		process.Check(err)
 	}
 	process.Check(f.Close())
-	event := strings.Replace(process.Update("bench", "1", "in_progress"), process.Transcript, filepath.Join(b.home, ".claude/t.jsonl"), 1)
-	return func() process.Cost { return b.call(event, "hydrate") }
 }
 
 // decisions makes the first decision with the program and repeats its line.
-func (b *bench) decisions(size int) func() process.Cost {
+func (b *bench) decisions(size int) {
+	b.repeated(size, process.Update("bench", "1", "in_progress"), true)
+}
+
+// denials is decisions for a step before its turn.
+func (b *bench) denials(size int) { b.repeated(size, denied, true) }
+
+// denialsAlone has no snapshot, so that the program reads all.
+func (b *bench) denialsAlone(size int) { b.repeated(size, denied, false) }
+
+// denied has no id, so that it waits for no other call of its message.
+var denied = strings.Replace(process.Update("bench", "2", "in_progress"), `,"tool_use_id":"toolu_1"`, "", 1)
+
+// repeated repeats the line of evidence about an update. The program makes the snapshot at the next update.
+func (b *bench) repeated(size int, update string, snapshot bool) {
 	b.workflow(10)
 	b.call(skillCall("bench"), "hydrate")
-	update := process.Update("bench", "1", "in_progress")
+	b.write("t.jsonl", "")
 	b.call(update, "step")
-	evidence := filepath.Join(b.home, ".claude/tasks/.bench.fsmtx/steps.jsonl")
-	line, err := os.ReadFile(evidence)
+	line, err := os.ReadFile(b.evidence())
 	process.Check(err)
-	process.Check(os.WriteFile(evidence, []byte(strings.Repeat(string(line), size)), 0o600))
-	b.call(update, "step") // it makes the snapshot
-	return func() process.Cost { return b.call(update, "step") }
+	process.Check(os.WriteFile(b.evidence(), []byte(strings.Repeat(string(line), size)), 0o600))
+	if snapshot {
+		b.call(update, "step")
+	}
+}
+
+func (b *bench) evidence() string {
+	return filepath.Join(b.home, ".claude/tasks/.bench.fsmtx/steps.jsonl")
+}
+
+// copies works on the parts of a step for each line, but for the last.
+func (b *bench) copies(size int) func() process.Cost {
+	b.workflow(1)
+	b.write("skills/bench/fsm.json", fmt.Sprintf(`{"fsm": 2, "steps": [{"id": 1, "subject": "Begin"}, {"id": 2, "subject": "Each", "blockedBy": [1],
+		"each": {"run": "seq %d"}, "do": [{"id": 1, "subject": "Make ${item}"}]}]}`, size+1))
+	b.call(skillCall("bench"), "hydrate")
+	last := 2 + size + 1
+	for n := 1; n < last; n++ {
+		for _, status := range []string{"in_progress", "completed"} {
+			if n == 2 && status == "completed" {
+				continue // its parts come first
+			}
+			event := strings.Replace(process.Update("bench", fmt.Sprint(n), status), "toolu_1", fmt.Sprint("toolu_", n, status), 1)
+			b.call(event, "hook")
+			b.show(n, status)
+			b.call(strings.Replace(event, "PreToolUse", "PostToolUse", 1), "hook")
+		}
+	}
+	event := process.Update("bench", fmt.Sprint(last), "in_progress")
+	return func() process.Cost { return b.call(event, "hook") }
+}
+
+// show writes the status of a task, as the client does.
+func (b *bench) show(task int, status string) {
+	path := filepath.Join(b.home, ".claude/tasks/bench", fmt.Sprintf("%d.json", task))
+	data, err := os.ReadFile(path)
+	process.Check(err)
+	for _, was := range []string{"pending", "in_progress"} {
+		data = bytes.Replace(data, []byte(`"status": "`+was+`"`), []byte(`"status": "`+status+`"`), 1)
+	}
+	process.Check(os.WriteFile(path, data, 0o644))
+}
+
+// hydrations makes so many calls of the skill, each of which replaces the tasks.
+func (b *bench) hydrations(size int) func() process.Cost {
+	b.workflow(10)
+	for range size {
+		b.call(skillCall("bench"), "hydrate")
+	}
+	event := process.Update("bench", fmt.Sprint(10*size-9), "in_progress")
+	return func() process.Cost {
+		process.Check(os.WriteFile(b.evidence(), nil, 0o600))
+		return b.call(event, "hook")
+	}
+}
+
+// written is a call of Write with so many MB.
+func (b *bench) written(size int) func() process.Cost {
+	b.workflow(1)
+	b.call(skillCall("bench"), "hydrate")
+	event := `{"session_id":"bench","transcript_path":"` + process.Transcript + `","cwd":"/","prompt_id":"p","hook_event_name":"PreToolUse",` +
+		`"tool_name":"Write","tool_input":{"file_path":"/a","content":"` + strings.Repeat("A line of text.\\n", size<<16) + `"}}`
+	return func() process.Cost { return b.call(event, "hook") }
 }
