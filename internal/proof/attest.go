@@ -21,7 +21,8 @@ const attestLong = `Attest writes a statement about the run of a workflow: an in
 with an OpenSSH key. "fsmtx verify" checks it on any machine. It says which commit the work tree
 has, what each step's gates evaluated, what persons answered, and what was gone past or not
 enforced. It has no output, prompt, note, value or file content: digests only. docs/internals/attestation.md
-describes it, and what a signature means.
+describes it. The signature does not say that the record is true: who can write that, and holds the key,
+can sign anything.
 
 SKILL names the workflow; by default it is the last one that has ended. The session is found as by
 "fsmtx status". Commit the work first: uncommitted changes are refused, unless --tree takes the

@@ -22,12 +22,17 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-const verifyLong = `Verify checks statements that "fsmtx attest" has written: that an allowed signer has signed it and that
+const verifyLong = `Verify exits with 0 if statements say, and what can be compared agrees: the owner of this key vouches
+that, by the record of fsmtx on their machine, this workflow (at this path, with these bytes, nested
+ones too) was followed to its end on this content, by this way; and here is all that was gone past.
+The record is a file of the user's: who can write it and holds the key can sign anything.
+
+It checks of what "fsmtx attest" has written: that an allowed signer has signed it and that
 it was not changed since; that it is about this commit, or about one before it from which only paths
 differ that the policy ignores; that the commit has this workflow; that every step is done, none was
 gone past, and the steps were enforced all the time; that the last check passed on the content of this
-commit; and the files that steps produced,
-	as far as the commit has them. It needs no network and nothing that the run has left on its machine.
+commit; and the files that steps produced, as far as the commit has them. It needs no network and
+nothing that the run has left on its machine.
 
 --allowed-signers is a file as ssh-keygen reads it, by default git's gpg.ssh.allowedSignersFile. --policy
 says what may be otherwise, and which skills a change needs. Both are read from the branch of
