@@ -2,9 +2,7 @@ package tools
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -36,15 +34,15 @@ It prints each problem, the most urgent first, with a command that repairs it:
                than its source
   task list    its directory is not writable, on a network, or without hard links
   lock         a stale lock of the client, or a file at the path of a lock
-  leftover     the state directory of a list that no longer exists (--older-than), or
+  leftover     the state directory of a list that was removed at least 30 days ago, or
                temporary files of a command that was killed
 
 If nothing is wrong, it says by what a session works on steps here, and whether there is a
 workflow at all.
 
 --fix repairs what can be repaired safely: it finishes interrupted hydrations, removes
-stale locks, and removes the state directories of lists that were removed at least
---older-than ago, and what killed commands left.
+stale locks, the state directories of lists that were removed at least 30 days ago, and what
+killed commands left.
 
 Hooks are switched off by disableAllHooks in a settings file (the nearest file that has it
 decides), by the settings of an organisation, and by modes of the client such as --bare.
@@ -59,7 +57,6 @@ The exit code is 0 if nothing is wrong, and 1 otherwise.`
 
 type doctorFlags struct {
 	fix, json bool
-	olderThan string
 }
 
 func newDoctor(s terminal.Streams) *cobra.Command {
@@ -71,42 +68,26 @@ func newDoctor(s terminal.Streams) *cobra.Command {
 		Example: command.Example("fsmtx doctor", "fsmtx doctor --fix", "fsmtx doctor -C ~/src/app --json"),
 		Args:    command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			age, err := parseAge(f.olderThan)
-			if err != nil {
-				return command.Fail(command.ExitNo, fmt.Errorf("--older-than: %w", err), "for example: --older-than 30d")
-			}
 			ctx, stop := signals.Interruptible(c.Context())
 			defer stop()
-			return f.run(ctx, s, age)
+			return f.run(ctx, s)
 		},
 	}
 	c.Flags().BoolVar(&f.fix, "fix", false, "repair what can be repaired safely")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	c.Flags().StringVar(&f.olderThan, "older-than", "30d",
-		"minimum age of a state directory without a list to count as a leftover: a `duration` such as 30d or 12h")
 	return c
 }
 
-// parseAge reads a duration, in which d is a day.
-func parseAge(text string) (time.Duration, error) {
-	age, err := time.ParseDuration(text)
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		var n uint64
-		n, err = strconv.ParseUint(days, 10, 16)
-		age = time.Duration(n) * 24 * time.Hour
-	}
-	if err != nil || age < 0 {
-		return 0, fmt.Errorf("got %q, want a duration of at least 0", text)
-	}
-	return age, nil
-}
+// leftoverAge is how long ago a list must have been removed for its state directory to be a leftover. The client
+// removes its own files after as long.
+const leftoverAge = 30 * 24 * time.Hour
 
-func (f doctorFlags) run(ctx context.Context, s terminal.Streams, age time.Duration) error {
+func (f doctorFlags) run(ctx context.Context, s terminal.Streams) error {
 	cwd, err := os.Getwd()
 	if err != nil {
 		return err
 	}
-	found, err := install.Examine(ctx, s, install.Question{Dir: cwd, Age: age})
+	found, err := install.Examine(ctx, s, install.Question{Dir: cwd, Age: leftoverAge})
 	if err != nil {
 		return err
 	}

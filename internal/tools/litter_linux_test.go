@@ -24,7 +24,6 @@ func TestWhatAKilledCommandLeaves(t *testing.T) {
 		args  []string
 	}{
 		"fmt -w":               {map[string]string{"SKILL.md": "text\n", "fsm.json": spec}, []string{"fmt", "-w", "fsm.json"}},
-		"new --self-contained": {map[string]string{"SKILL.md": "text\n", "fsm.json": spec}, []string{"new", "--self-contained", "."}},
 		"new":                  {map[string]string{"SKILL.md": "text\n"}, []string{"new", "--template", "."}},
 	} {
 		t.Run(name, func(t *testing.T) {

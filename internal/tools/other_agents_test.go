@@ -47,7 +47,7 @@ func register(t *testing.T) registered {
 	for _, args := range [][]string{
 		{"install", "--user", "--with", "planning", "--mcp"}, {"install", "--local", "--with", "planning", "--mcp"},
 		{"install", "--project", "--with", "planning", "--mcp"},
-		{"new", "--self-contained", skill}, {"plugin", "--with", "planning,skill-files", "--mcp", filepath.Join(root, "one")},
+		{"plugin", "--with", "planning,skill-files", "--mcp", filepath.Join(root, "one")},
 	} {
 		out, code := r.run(t, r.project, "", filepath.Join(r.bin, "fsmtx"), args...)
 		require.Zero(t, code, "%q: %s", args, out)

@@ -91,7 +91,7 @@ func TestFlagsWithFewValuesHaveCompletions(t *testing.T) {
 // Flags and arguments that name a task list or a skill have completions.
 func TestSessionsAndSkillsHaveCompletions(t *testing.T) {
 	eachCommand(false, func(c *cobra.Command, path string) {
-		for _, name := range []string{"session", "from-session"} {
+		for _, name := range []string{"session", "list"} {
 			if f := c.Flags().Lookup(name); f != nil && strings.Contains(f.Usage, "task") {
 				_, found := c.GetFlagCompletionFunc(name)
 				require.True(t, found, "%s --%s", path, name)

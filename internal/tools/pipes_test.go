@@ -159,14 +159,14 @@ func (p piped) event(args []string) string {
 
 // pipedCommands are the commands that read files: first those that change none.
 var pipedCommands = []string{
-	"doctor", "version --check", "status", "log", "plan my-skill", "locate my-skill", "locate --all", "validate", "validate fsm.json",
+	"doctor", "version", "status", "log", "plan my-skill", "locate my-skill", "locate --all", "validate", "validate fsm.json",
 	"fmt --check fsm.json", "graph fsm.json",
 	"step show", "guard explain", "guard list", "hooks check", "hooks list", "hooks status", "hooks check hooks.json",
 	"hooks eval",
 	"install --check", "install --check --user --mcp", "install --check --project --mcp", "new --from SKILL.md --print", "mcp",
 	"step", "guard skill-files", "guard H01", "guard H04", "guard H11a", "guard H13", "hydrate", "recover --hook", "recover", "undo",
 	"step done 1 --because x",
-	"new --self-contained .claude/skills/my-skill", "plugin out-plugin", "guard reset", "guard unlock",
+	"plugin out-plugin", "guard reset", "guard unlock",
 	"install --local --mcp", "install --user --mcp", "install --project --mcp", "install --remove --purge",
 }
 

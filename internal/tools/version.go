@@ -3,12 +3,10 @@ package tools
 import (
 	"cmp"
 	"runtime"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -19,32 +17,23 @@ version of a build between releases names the commit: 1.2.4-dev.5+g4eb6ddf1ac89 
 commits after 1.2.3.
 
 --json prints an object with version, commit (may be empty), modified (whether the files
-differed from the commit), go, os and arch.
-
---check compares this program with the other copies on this machine: the program on PATH, and
-those that the hooks in settings files and plugins run. It runs none of them, does not use the
-network, and exits with 1 if the content of one differs. With --json it prints an array of
-objects with where, path and same.`
+differed from the commit), go, os and arch.`
 
 func newVersion(s terminal.Streams) *cobra.Command {
-	asJSON, check := false, false
+	asJSON := false
 	c := &cobra.Command{
 		Use:     "version",
 		Short:   "Print version, commit, Go version and platform",
 		Long:    versionLong,
-		Example: command.Example("fsmtx version", "fsmtx version --json", "fsmtx version --check"),
+		Example: command.Example("fsmtx version", "fsmtx version --json"),
 		Args:    command.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			if check {
-				return checkVersion(s, asJSON)
-			}
 			if asJSON {
 				return printVersionJSON(s)
 			}
 			return printVersion(s)
 		},
 	}
-	c.Flags().BoolVar(&check, "check", false, "compare with the other copies on this machine")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return c
 }
@@ -66,23 +55,4 @@ func printVersionJSON(s terminal.Streams) error {
 		OS       string `json:"os"`
 		Arch     string `json:"arch"`
 	}{b.Version, b.Commit, b.Modified, runtime.Version(), runtime.GOOS, runtime.GOARCH})
-}
-
-// checkVersion compares this program with its other copies.
-func checkVersion(s terminal.Streams, asJSON bool) error {
-	copies, err := install.Copies(s)
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		err = command.PrintJSON(s.Out, copies)
-	} else {
-		for _, c := range copies {
-			_ = s.Printf("%s\n", c)
-		}
-	}
-	if err == nil && slices.ContainsFunc(copies, func(c install.Copy) bool { return !c.Same }) {
-		return &command.Exit{Code: command.ExitNo}
-	}
-	return err
 }

@@ -348,7 +348,7 @@ func (f *initFlags) install(s terminal.Streams, call, plugin string) error {
 	if plugin != "" {
 		message.Fprintf(s.Out, "start claude --plugin-dir . here and type /%s; watch it in another terminal: %s status --watch\n",
 			call, install.Typed(s))
-		s.Hintf("who installs the plugin needs the hooks too: fsmtx install, or fsmtx new SKILL_DIR --self-contained puts them into the skill")
+		s.Hintf("who installs the plugin needs the hooks too: fsmtx install")
 		return nil
 	}
 	install.Next(s, r, call)

@@ -1,14 +1,12 @@
 package write
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,8 +17,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/outline"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
-	"github.com/fsmtx/fsmtx/internal/tasklist"
-	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -54,16 +50,6 @@ proposed. An approval that has to come before a step is proposed for the step be
 unless there is one; --list shows their names. --template without a name writes three
 example steps to replace. "fsmtx validate" warns about each that was not edited.
 
---from-session takes the tasks of a session's list, with their descriptions and
-dependencies, but without their states and owners. Use it when an agent has built a good
-list.
-
---self-contained also puts hooks into the frontmatter of the SKILL.md, for a skill that is
-shared as a folder. A user who has fsmtx on PATH does not need "fsmtx install" for it. For
-a user who does not, the hooks report that fsmtx is missing and tell the agent to follow
-the fsm.json. The client runs such hooks when the agent calls the skill, not when a person
-types its name. If there already is an fsm.json, only the hooks are added.
-
 At the end new validates the file and prints the commands to use next.
 
 --json prints an object with path, tasks (the number of tasks), source, what (what became
@@ -72,27 +58,24 @@ the steps), steps, left (what was left out) and hints. A step has id, subject, l
 text, gate (a member to add to the step, or "") and note.`
 
 type newFlags struct {
-	dir           string // of the skill
-	from, session string
-	form          string
-	template      string // "", examples, or the name of one of templates
-	list, json    bool
-	selfContained bool
+	dir        string // of the skill
+	from       string
+	form       string
+	template   string // "", examples, or the name of one of templates
+	list, json bool
 }
 
 func NewNew(s terminal.Streams) *cobra.Command {
 	var f newFlags
 	c := &cobra.Command{
-		Use:   "new SKILL_DIR [--from FILE | --from-session ID | --template[=NAME]] [--self-contained]",
+		Use:   "new SKILL_DIR [--from FILE | --template[=NAME]]",
 		Short: "Write a first fsm.json for a skill",
 		Long:  newLong,
 		Example: command.Example(
 			"fsmtx new .claude/skills/release",
 			"fsmtx new .claude/skills/release --from docs/releasing.md",
 			"fsmtx new .claude/skills/import --from specs/import/tasks.md --form tasks",
-			"fsmtx new .claude/skills/fix --template tdd-loop",
-			"fsmtx new .claude/skills/release --self-contained",
-			"fsmtx new .claude/skills/triage --from-session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"),
+			"fsmtx new .claude/skills/fix --template tdd-loop"),
 		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if f.list && len(args) == 0 {
@@ -119,28 +102,24 @@ func NewNew(s terminal.Streams) *cobra.Command {
 			if f.list {
 				return listTemplates(s)
 			}
-			return f.run(c.Context(), s, f.dir)
+			return f.run(s, f.dir)
 		},
 	}
 	c.Flags().StringVar(&f.from, "from", "", "take the steps from this Markdown `FILE`")
 	c.Flags().StringVar(&f.form, "form", "", "take the steps of this `FORM`: tasks, headings, list or graph, or FORM:LINE")
 	command.Complete(c, "form", outline.Forms()...)
-	c.Flags().StringVar(&f.session, "from-session", "", "take the tasks of this session `ID`")
 	c.Flags().StringVar(&f.template, "template", "", "write the complete workflow `NAME`, or three example steps to replace")
 	c.Flags().Lookup("template").NoOptDefVal = examples
 	command.Complete(c, "template", templates()...)
 	c.Flags().BoolVar(&f.list, "list", false, "list the workflows that --template writes")
-	c.Flags().BoolVar(&f.selfContained, "self-contained", false, "also put hooks into the skill's SKILL.md")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	_ = c.MarkFlagFilename("from", "md")
-	_ = c.RegisterFlagCompletionFunc("from-session", command.CompleteLists(s))
-	c.MarkFlagsMutuallyExclusive("from", "from-session", "template")
-	c.MarkFlagsMutuallyExclusive("form", "from-session", "template")
-	c.MarkFlagsMutuallyExclusive("json", "self-contained")
+	c.MarkFlagsMutuallyExclusive("from", "template")
+	c.MarkFlagsMutuallyExclusive("form", "template")
 	return c
 }
 
-func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error {
+func (f newFlags) run(s terminal.Streams, dir string) error {
 	if form, _, _ := strings.Cut(f.form, ":"); form != "" && !slices.Contains(outline.Forms(), form) {
 		return command.Fail(command.ExitNo, fmt.Errorf("unknown form %q", f.form), "the forms are "+strings.Join(outline.Forms(), ", "))
 	}
@@ -149,35 +128,20 @@ func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error
 	}
 	path := filepath.Join(dir, SpecName)
 	_, err := os.Lstat(path)
-	exists := err == nil
-	var hooks hooksEdit
-	if f.selfContained && !f.isComplete() {
-		if hooks, err = planSelfHooks(dir); err != nil {
-			return err
-		}
-		if exists && f.from == "" && f.session == "" && f.template == "" {
-			return hooks.write(s)
-		}
-	}
-	if exists {
+	if err == nil {
 		return command.Fail(command.ExitNo, fmt.Errorf("%s already exists and was not overwritten", path),
 			"fsmtx graph "+shell.Join(dir)+" draws it; fsmtx validate "+shell.Join(dir)+" checks it")
 	}
 	if f.isComplete() {
 		return f.writeTemplate(s, dir, path)
 	}
-	source, o, err := f.steps(ctx, s, dir)
+	source, o, err := f.steps(s, dir)
 	if err != nil {
 		return err
 	}
 	text, err := Format(outline.JSON(o.Steps, nil))
 	if err != nil {
 		return fmt.Errorf("%s: %w", source, err)
-	}
-	if f.selfContained {
-		if err := hooks.write(s); err != nil {
-			return err
-		}
 	}
 	if err := writeNew(path, text); err != nil {
 		return err
@@ -259,46 +223,10 @@ func writeNew(path string, data []byte) error {
 }
 
 // steps returns the steps and a description of their source.
-func (f newFlags) steps(ctx context.Context, s terminal.Streams, dir string) (source string, o outline.Outline, err error) {
+func (f newFlags) steps(s terminal.Streams, dir string) (source string, o outline.Outline, err error) {
 	switch {
-	case f.session != "":
-		o.Steps, err = stepsOfSession(ctx, s, f.session)
-		return "session " + f.session, o, err
 	case f.template != "":
 		return "a template", outline.Outline{Steps: outline.Template()}, nil
 	}
 	return textOf(s, dir, f.from, f.form)
-}
-
-// stepsOfSession returns the tasks of a session's list with the numbers 1, 2, 3 and so on.
-func stepsOfSession(ctx context.Context, s terminal.Streams, session string) ([]outline.Step, error) {
-	dir, err := tasklist.OfSession(s.Getenv, session)
-	if err != nil {
-		return nil, err
-	}
-	found, err := tasks.Tasks(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	if len(found) == 0 {
-		return nil, command.Fail(command.ExitNo, fmt.Errorf("the session %s has no tasks", session), "the lists are in "+filepath.Dir(dir))
-	}
-	number := map[string]int64{}
-	for i, t := range found {
-		number[t.ID] = int64(i + 1)
-	}
-	var list []outline.Step
-	for i, t := range found {
-		step := outline.Step{ID: int64(i + 1), Subject: t.Subject, Description: t.Description, ActiveForm: t.ActiveForm}
-		if step.Subject == "" {
-			step.Subject = "Step " + strconv.Itoa(i+1)
-		}
-		for _, id := range t.BlockedBy {
-			if n, known := number[id]; known {
-				step.BlockedBy = append(step.BlockedBy, n)
-			}
-		}
-		list = append(list, step)
-	}
-	return list, nil
 }

@@ -131,15 +131,6 @@ func (f newFlags) writeTemplate(s terminal.Streams, dir, path string) error {
 	if err := writeNew(filepath.Join(dir, "SKILL.md"), skill); err != nil && !errors.Is(err, fs.ErrExist) {
 		return errors.Join(err, os.Remove(path))
 	}
-	if f.selfContained {
-		hooks, err := planSelfHooks(dir)
-		if err == nil {
-			err = hooks.write(s)
-		}
-		if err != nil {
-			return errors.Join(err, os.Remove(path))
-		}
-	}
 	v := validate(s, path)
 	if v.err != nil {
 		return v.err
@@ -164,7 +155,7 @@ func (f newFlags) howToBegin(s terminal.Streams, dir, name string) string {
 	switch {
 	case !safefile.Same(filepath.Dir(found.Path), dir) || agent.Other(s.Who().Program) != nil:
 		return fmt.Sprintf("fsmtx begin %s begins it", shell.Join(command.Relative(cwd, dir)))
-	case err == nil && !registered && !f.selfContained:
+	case err == nil && !registered:
 		return fmt.Sprintf("fsmtx install registers the hooks; then type /%s in the client to work by it", name)
 	}
 	return fmt.Sprintf("type /%s in the client to work by it", name)
