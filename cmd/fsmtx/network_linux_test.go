@@ -97,7 +97,7 @@ func TestNoCommandOpensASocket(t *testing.T) {
 		code int
 		args []string
 	}{
-		{0, []string{"version"}}, {0, []string{"version", "--json"}}, {0, []string{"version", "--check"}}, {0, []string{"--version"}},
+		{0, []string{"version"}}, {0, []string{"version", "--json"}}, {0, []string{"--version"}},
 		{0, []string{"--help"}},
 		{0, []string{"validate"}}, {0, []string{"locate"}},
 		{0, []string{"install", "--print"}}, {0, []string{"install"}}, {0, []string{"install", "--check"}},

@@ -73,7 +73,8 @@ func planning(c *state.Current, r *run, status string) Verdict {
 
 // slow denies an update of c because a command of the step b may take too long.
 func slow(c, b *state.Current, limit, left time.Duration) Verdict {
-	return deny(c, "the checks do not fit into one call", fmt.Sprintf("%s is refused: the check of %s may take %v, but the time limit of the hook "+
-		"that runs it leaves only %v. "+
-		`Tell the person: "fsmtx install" repairs the hook`, c.Name(), b.Name(), limit, left.Round(time.Second)))
+	return deny(c, "the checks do not fit into one call", fmt.Sprintf(
+		"%s is refused: the check of %s may take %v, but the time limit of the hook "+
+			"that runs it leaves only %v. "+
+			`Tell the person: "fsmtx install" repairs the hook`, c.Name(), b.Name(), limit, left.Round(time.Second)))
 }

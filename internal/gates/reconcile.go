@@ -252,7 +252,8 @@ func linesPast(s *state.State, p Past, by state.By) (lines []state.Evidence, err
 			return refuse(err)
 		}
 	}
-	e := state.Evidence{Step: target.ID, To: workflow.Completed, Verdict: state.CallsIt, Why: p.Because, By: by, Outcome: tr.Outcome, Reopens: tr.Reopens,
+	e := state.Evidence{Step: target.ID, To: workflow.Completed, Verdict: state.CallsIt, Why: p.Because, By: by,
+		Outcome: tr.Outcome, Reopens: tr.Reopens,
 		NotNeeded: tr.NotNeeded,
 		Values:    values}
 	if state.IsBack(tr) {

@@ -348,15 +348,6 @@ func (f *Frame) Permit(ctx context.Context, text, because string, by state.By) (
 	return owners, err
 }
 
-// Lists reports whether a rule is about calls that belong to a step of the list.
-func Lists(s *state.State, rule string) bool {
-	var all state.RecordedSteps
-	for _, c := range s.Steps {
-		all = append(all, state.RecordedStep{Step: &c.Step, Workflow: c.Workflow})
-	}
-	return len(listingsOf(all, rule)) > 0
-}
-
 // listingsOf returns the rules of steps that a person's rule is about: the same one, or one that
 // covers the call which the person's rule spells out.
 func listingsOf(all state.RecordedSteps, text string) (found []listing) {

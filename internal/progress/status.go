@@ -156,7 +156,8 @@ func (w Way) message(s *state.State) string {
 	text := n.Sentence() + "."
 	switch {
 	case n.Open == 0 && len(s.Missing()) > 0:
-		return text + " " + state.Names(s.Missing()) + " " + message.IsOrAre(len(s.Missing())) + " " + state.ErrMissing.Error() + ": ask the person."
+		gone := s.Missing()
+		return fmt.Sprintf("%s %s %s %v: ask the person.", text, state.Names(gone), message.IsOrAre(len(gone)), state.ErrMissing)
 	case n.Open == 0:
 		return text + " The workflow is complete."
 	case len(now) == 0:

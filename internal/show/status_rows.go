@@ -140,7 +140,8 @@ const deepest = 8 // a deeper step is not moved further to the right
 // workflowTo adds the rows of a workflow, and of the workflows under its steps below these.
 func (st *status) workflowTo(v *view, w *workflow.Workflow, depth int) {
 	n := st.steps.CountOf(st.steps.In(w))
-	title := fmt.Sprintf("%s%s: %v %s", strings.Repeat("  ", min(depth, deepest)), workflowTitle(st.steps, w), n, bar(n.All()-n.Open, n.All(), 20))
+	title := fmt.Sprintf("%s%s: %v %s", strings.Repeat("  ", min(depth, deepest)), workflowTitle(st.steps, w), n,
+		bar(n.All()-n.Open, n.All(), 20))
 	if all := st.steps.Count(); all.All() > n.All() && st.steps.Parent(w) == nil {
 		title += fmt.Sprintf(" (%d of %d in the list)", all.Done, all.All())
 	}
@@ -165,7 +166,8 @@ func (st *status) workflowTo(v *view, w *workflow.Workflow, depth int) {
 			add(false, "%s %s", graph.Sign(string(word)), foldedText(row))
 			continue
 		}
-		add(false, "%s #%d %s%s", graph.Sign(string(word)), n.ID, n.Subject+n.Rounds()+st.steps.Items(n.Current), st.details(n.Current, word, n.parent))
+		add(false, "%s #%d %s%s", graph.Sign(string(word)), n.ID, n.Subject+n.Rounds()+st.steps.Items(n.Current),
+			st.details(n.Current, word, n.parent))
 		for _, detail := range st.detailsOf(n, v.folded) {
 			add(true, "    %s", detail)
 		}

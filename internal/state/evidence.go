@@ -183,7 +183,8 @@ func parseEvidence(data []byte) (all []Evidence, wrong int) {
 var ErrForged = errors.New("have no checksum or a wrong one, so they count for nothing: fsmtx did not write them, or they were changed")
 
 // stands reports whether the line counts: one from another list does while the step is in the list by the same continuation, or a
-// loop has taken it out of that workflow. That a skill was called does not if the call was undone. Lines of a continuation that has died, or was undone, do not.
+// loop has taken it out of that workflow. That a skill was called does not if the call was undone. Lines of a
+// continuation that has died, or was undone, do not.
 func (s *State) stands(e Evidence) bool {
 	c := s.Step(e.Step)
 	switch {

@@ -3,7 +3,6 @@ package state
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -51,15 +50,15 @@ const (
 
 // kind is what a kind of evidence means to everyone who reads it. Nobody looks at Evidence.Why for that.
 type kind struct {
-	by []Who // who may decide so
+	name Decision
+	by   deciders // who may decide so
 
 	// What it does to the fold. lets: the update is carried out. event: what it is to the machine, unless that is nothing.
 	lets  bool
 	event event
 
-	past   string // in a statement: how a person went past, allowed or took back something; empty if it is nothing of that
-	quiet  bool   // it only says what the list shows by now: log and statements leave it out
-	person string // for the person, before the names of steps; empty if they are not told, or in words of their own
+	past  string // in a statement: how a person went past, allowed or took back something; empty if it is nothing of that
+	quiet bool   // it only says what the list shows by now: log and statements leave it out
 }
 
 // event is what a line is to the machine.
@@ -73,39 +72,73 @@ const (
 	ends
 )
 
-var (
-	anyone = []Who{TheAgent, ThePerson, TheCommand, TheClock, Fsmtx}
-	ours   = []Who{TheCommand, Fsmtx}
-	people = []Who{ThePerson, TheCommand} // a script outside the client that has a grant
+// deciders are some of those who can decide.
+type deciders uint8
+
+const (
+	agent deciders = 1 << iota
+	person
+	script
+	clock
+	program
+
+	anyone = agent | person | script | clock | program
+	ours   = script | program
+	people = person | script // a script outside the client that has a grant
 )
 
-// kinds has every kind of evidence.
-var kinds = map[Decision]kind{
-	Allow:    {by: anyone, lets: true, person: "done"},
-	Deny:     {by: ours, person: "refused"},
-	Ask:      {by: []Who{TheAgent, ThePerson}},
-	Declined: {by: ours, person: "refused"},
+// has reports whether who is among them. Nobody's name is among all: of lines in tests.
+func (d deciders) has(who Who) bool {
+	switch who {
+	case TheAgent:
+		return d&agent != 0
+	case ThePerson:
+		return d&person != 0
+	case TheCommand:
+		return d&script != 0
+	case TheClock:
+		return d&clock != 0
+	}
+	return who == "" || d&program != 0
+}
 
-	Skip:    {by: people, lets: true, event: passes, past: "skip", person: "skipped"},
-	CallsIt: {by: people, lets: true, event: concludes, past: "done", person: "done"},
-	Reopen:  {by: people, lets: true, event: reopens, past: "reopen", person: "opened again"},
-	End:     {by: people, lets: true, event: ends, past: "end", person: "ended"},
+// kinds has every kind of evidence, the most frequent first. It is an array, which nothing fills when the program starts.
+var kinds = [...]kind{
+	{name: Allow, by: anyone, lets: true},
+	{name: Deny, by: ours},
+	{name: Ask, by: agent | person},
+	{name: Declined, by: ours},
 
-	Lapsed:   {by: ours},
-	Reached:  {by: anyone, lets: true, event: concludes, quiet: true},
-	SeenDone: {by: anyone, lets: true, event: concludes, person: "done"},
-	Late:     {by: []Who{TheClock}, lets: true, event: concludes, person: "late"},
-	Shown:    {by: anyone, quiet: true},
-	Answer:   {by: people},
-	Over:     {by: []Who{TheClock}},
-	Called:   {by: anyone},
-	Noted:    {by: []Who{TheAgent, ThePerson}},
+	{name: Skip, by: people, lets: true, event: passes, past: "skip"},
+	{name: CallsIt, by: people, lets: true, event: concludes, past: "done"},
+	{name: Reopen, by: people, lets: true, event: reopens, past: "reopen"},
+	{name: End, by: people, lets: true, event: ends, past: "end"},
 
-	WasMoved:  {by: people},
-	Permitted: {by: people, past: "allow"},
+	{name: Lapsed, by: ours},
+	{name: Reached, by: anyone, lets: true, event: concludes, quiet: true},
+	{name: SeenDone, by: anyone, lets: true, event: concludes},
+	{name: Late, by: clock, lets: true, event: concludes},
+	{name: Shown, by: anyone, quiet: true},
+	{name: Answer, by: people},
+	{name: Over, by: clock},
+	{name: Called, by: anyone},
+	{name: Noted, by: agent | person},
 
-	Expand:   {by: anyone},
-	Expanded: {by: anyone, quiet: true},
+	{name: WasMoved, by: people},
+	{name: Permitted, by: people, past: "allow"},
+
+	{name: Expand, by: anyone},
+	{name: Expanded, by: anyone, quiet: true},
+}
+
+// of returns what a kind means; nothing for one that this version does not know.
+func of(name Decision) kind {
+	for i := range kinds {
+		if kinds[i].name == name {
+			return kinds[i]
+		}
+	}
+	return kind{}
 }
 
 // errNotTheirs is returned for a line of a kind that who is said to have decided may not decide.
@@ -113,7 +146,7 @@ var errNotTheirs = errors.New("may not decide so")
 
 // isTheirs returns errNotTheirs unless the one who decided may decide so.
 func (e Evidence) isTheirs() error {
-	if by := kinds[e.Verdict].by; by != nil && (e.By.Who == "" || slices.Contains(by, e.By.Who)) {
+	if by := of(e.Verdict).by; by != 0 && by.has(e.By.Who) {
 		return nil
 	}
 	return fmt.Errorf("%s of #%d: %s %w", e.Verdict, e.Step, e.By.Who, errNotTheirs)
@@ -121,17 +154,17 @@ func (e Evidence) isTheirs() error {
 
 // Lets reports whether the decision lets an update be carried out. A question without an answer does not, nor does a
 // kind that this version does not know.
-func (e Evidence) Lets() bool { return kinds[e.Verdict].lets }
+func (e Evidence) Lets() bool { return of(e.Verdict).lets }
 
 // GonePast returns how a person went past, allowed or took back something by the line, as a statement names it; empty if it is nothing
 // of that.
-func (e Evidence) GonePast() string { return kinds[e.Verdict].past }
+func (e Evidence) GonePast() string { return of(e.Verdict).past }
 
 // IsOverride reports whether a person went past the gates by the line, or took back what was decided.
 func (e Evidence) IsOverride() bool { return e.GonePast() != "" && e.Lets() }
 
 // IsQuiet reports whether the line only says what the list shows by now.
-func (e Evidence) IsQuiet() bool { return kinds[e.Verdict].quiet }
+func (e Evidence) IsQuiet() bool { return of(e.Verdict).quiet }
 
 // Yes returns the line that lets through what a person was asked about: what their gates have found stands.
 func (e Evidence) Yes(at time.Time, from, why string, by By) Evidence {
@@ -143,12 +176,9 @@ func (e Evidence) Yes(at time.Time, from, why string, by By) Evidence {
 // Refuses reports whether the line refuses an update or a call.
 func (e Evidence) Refuses() bool { return e.Verdict == Deny || e.Verdict == Declined }
 
-// Verb returns what the person is told was done to the step; empty if they are not told by a verb.
-func (e Evidence) Verb() string { return kinds[e.Verdict].person }
-
 // toMachine returns what the line is to the machine. ok is false if it is nothing to it.
 func (e Evidence) toMachine() (m machine.Event, ok bool) {
-	switch m = (machine.Event{Step: e.Step}); kinds[e.Verdict].event {
+	switch m = (machine.Event{Step: e.Step}); of(e.Verdict).event {
 	case concludes:
 		m.Kind, m.Outcome = machine.Concluded, e.Outcome
 	case passes:
@@ -173,19 +203,43 @@ const (
 	Otherwise Gap = "another way"   // the list was changed in another way than by an update that was let through
 )
 
-// meaning has every Gap: what status and log say of it, and what a statement says, of a step.
-var meaning = map[Gap]struct{ words, statement string }{
-	ChecksOff: {"checks are off", "checks were off when step %q was completed"},
-	Unread:    {"its record cannot be read", "what is on record of step %q could not be read"},
-	Unseen:    {"by a command that no hook has seen", "step %q was decided by a command that no hook of the client has seen"},
-	Otherwise: {"in another way", "step %q was changed without a hook: hooks were off, fsmtx was missing, or another session or program changed the list"},
+// meanings has every Gap: what status and log say of it, and what a statement says, of a step.
+var meanings = [...]struct {
+	gap              Gap
+	words, statement string
+}{
+	{ChecksOff, "checks are off", "checks were off when step %q was completed"},
+	{Unread, "its record cannot be read", "what is on record of step %q could not be read"},
+	{Unseen, "by a command that no hook has seen", "step %q was decided by a command that no hook of the client has seen"},
+	{Otherwise, "in another way",
+		"step %q was changed without a hook: hooks were off, fsmtx was missing, or another session or program changed the list"},
+}
+
+// words returns what status and log say of it.
+func (g Gap) words() string {
+	for _, m := range meanings {
+		if m.gap == g {
+			return m.words
+		}
+	}
+	return string(g)
+}
+
+// statement returns what a statement says of it, about a step with this subject.
+func (g Gap) statement(subject string) string {
+	for _, m := range meanings {
+		if m.gap == g {
+			return fmt.Sprintf(m.statement, subject)
+		}
+	}
+	return string(g)
 }
 
 // WordsOf returns, in parentheses, what was not enforced; empty if nothing was left out.
 func WordsOf(gaps []Gap) string {
 	var all []string
 	for _, g := range gaps {
-		all = append(all, meaning[g].words)
+		all = append(all, g.words())
 	}
 	if len(all) == 0 {
 		return ""
@@ -211,11 +265,11 @@ func (e Evidence) Answer() string {
 // decided is not enforced: of hooks that were off from the beginning nothing else tells.
 func (e Evidence) NotEnforced(subject string) string {
 	if e.Lets() && e.To == workflow.Completed && e.By.How == ByShell && e.GonePast() == "" && len(e.Gaps) == 0 {
-		return fmt.Sprintf(meaning[Unseen].statement, subject)
+		return Unseen.statement(subject)
 	}
 	for _, g := range e.Gaps {
 		if e.Lets() || g == Otherwise {
-			return fmt.Sprintf(meaning[g].statement, subject)
+			return g.statement(subject)
 		}
 	}
 	return ""
@@ -226,7 +280,7 @@ func (e Evidence) Said() string {
 	text := e.Why
 	for _, g := range e.Gaps {
 		if g != Otherwise {
-			text += "; " + meaning[g].words
+			text += "; " + g.words()
 		}
 	}
 	if e.Lets() && len(e.Unchanged) > 0 {

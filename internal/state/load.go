@@ -360,7 +360,8 @@ func (all RecordedSteps) State(ctx context.Context, dir string, src Source, whol
 	if err != nil {
 		return nil, err
 	}
-	if left := slices.DeleteFunc(slices.Clone(s.Steps), func(c *Current) bool { return c.Gone() && s.IsEarlier(c) }); len(left) < len(s.Steps) {
+	left := slices.DeleteFunc(slices.Clone(s.Steps), func(c *Current) bool { return c.Gone() && s.IsEarlier(c) })
+	if len(left) < len(s.Steps) {
 		s.Steps = left
 		s.Fold()
 	}

@@ -56,8 +56,8 @@ func TestComparedWordsAreFound(t *testing.T) {
 		require.NoError(t, err)
 		assert.Len(t, compared(file, []string{`"ready"`, `"in progress"`, `"waiting for a person"`}), found, code)
 	}
-	file, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x\nfunc f() { switch e.Why {\ncase a: }\nswitch w { case \"in progress\": } }",
-		parser.SkipObjectResolution)
+	file, err := parser.ParseFile(token.NewFileSet(), "x.go",
+		"package x\nfunc f() { switch e.Why {\ncase a: }\nswitch w { case \"in progress\": } }", parser.SkipObjectResolution)
 	require.NoError(t, err)
 	assert.Len(t, compared(file, []string{`"in progress"`}), 2)
 }

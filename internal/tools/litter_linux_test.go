@@ -23,8 +23,8 @@ func TestWhatAKilledCommandLeaves(t *testing.T) {
 		files map[string]string
 		args  []string
 	}{
-		"fmt -w":               {map[string]string{"SKILL.md": "text\n", "fsm.json": spec}, []string{"fmt", "-w", "fsm.json"}},
-		"new":                  {map[string]string{"SKILL.md": "text\n"}, []string{"new", "--template", "."}},
+		"fmt -w": {map[string]string{"SKILL.md": "text\n", "fsm.json": spec}, []string{"fmt", "-w", "fsm.json"}},
+		"new":    {map[string]string{"SKILL.md": "text\n"}, []string{"new", "--template", "."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			littered := 0
