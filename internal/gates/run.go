@@ -35,6 +35,7 @@ func (c *call) runCheck(ctx context.Context, b *run, base string) state.Result {
 		Timeout: b.Limit(),
 		Grace:   killAfter,
 		Output:  out,
+		Whole:   true,
 		Started: func(pid int) { c.recordGroup(ctx, pid) },
 	}.Run(ctx)
 	r := state.Result{Run: b.Run, Exit: o.ExitCode, Seconds: o.Duration.Seconds(), SHA256: out.Digest(), Bytes: out.N,
@@ -54,6 +55,9 @@ func (c *call) runCheck(ctx context.Context, b *run, base string) state.Result {
 	}
 	if r.Failed != "" {
 		r.Exit = -1
+	}
+	if left := o.Left(); left != "" {
+		r.Failed += "; " + left
 	}
 	r.Unrunnable = r.Unrunnable || r.Exit == notExecutable || r.Exit == notFound
 	return r

@@ -8,12 +8,14 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/orphans"
 )
 
 const (
@@ -47,6 +49,9 @@ type Command struct {
 	// without a limit. It is not used after Run has returned.
 	Output io.Writer
 
+	// Whole ends, with a command that is stopped, also what has left its group. What outlives a command that exits by itself stays.
+	Whole bool
+
 	// Started, if not nil, is called once the process runs, with its id, which is also the
 	// id of its process group.
 	Started func(pid int)
@@ -63,6 +68,8 @@ type Outcome struct {
 	Truncated      []string // the streams that exceeded MaxStream
 	Err            error    // why it could not be started or was stopped; nil if it exited
 	Duration       time.Duration
+
+	left []string // what was to end and did not
 }
 
 // Exited reports whether the process exited by itself with this code.
@@ -85,9 +92,20 @@ func (c Command) Run(ctx context.Context) Outcome {
 		c.Started(p.cmd.Process.Pid)
 	}
 	stopped := p.await(ctx, c.Timeout)
-	p.finish(stopped != nil, cmp.Or(c.Grace, KillAfter))
+	grace := cmp.Or(c.Grace, KillAfter)
+	if c.Whole && stopped != nil {
+		p.whole.Look()
+	}
+	over := time.Now().Add(grace)
+	p.finish(stopped != nil, grace)
 	o := p.outcome()
 	o.Err, o.Duration = stopped, time.Since(start)
+	if c.Whole {
+		if stopped != nil {
+			o.left = p.whole.End(over)
+		}
+		p.whole.Release()
+	}
 	return o
 }
 
@@ -109,7 +127,8 @@ type process struct {
 	stdin  *os.File
 	stdout stream
 	stderr stream
-	fed    chan struct{} // closed once standard input is written or writing it has failed
+	fed    chan struct{}    // closed once standard input is written or writing it has failed
+	whole  *orphans.Command // nil if it need not end whole
 }
 
 func (c Command) start() (*process, error) {
@@ -122,6 +141,9 @@ func (c Command) start() (*process, error) {
 	cmd.Dir, cmd.Env = c.Dir, c.Env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in.read, out.write, errs.write
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if c.Whole {
+		orphans.Adopt()
+	}
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(err, pipes.closeAll())
 	}
@@ -130,6 +152,9 @@ func (c Command) start() (*process, error) {
 	errs.write.Close()
 
 	p := &process{cmd: cmd, exited: make(chan struct{}), stdin: in.write, fed: make(chan struct{})}
+	if c.Whole {
+		p.whole = orphans.Of(cmd.Process.Pid)
+	}
 	p.stdout.sink = c.Output
 	p.stdout.collect(out.read)
 	p.stderr.collect(errs.read)
@@ -259,4 +284,12 @@ func (p *pipes) closeAll() error {
 		err = errors.Join(err, one.read.Close(), one.write.Close())
 	}
 	return err
+}
+
+// Left says what outlives a command that was stopped; "" if nothing does.
+func (o Outcome) Left() string {
+	if len(o.left) == 0 {
+		return ""
+	}
+	return "what it started could not be ended: " + strings.Join(o.left, ", ")
 }
