@@ -19,7 +19,7 @@ func newStep(s terminal.Streams) *cobra.Command {
 	f := partOfHook(hook.Enforces)
 	c := hookCommand(s, f, &cobra.Command{
 		Use:   "step",
-		Short: "Decide about a step, as a person: skip, done, reopen, end, allow, move; or show the steps",
+		Short: "Decide about a step, as a person: skip, done, reopen, end, allow, move, reload; or show the steps",
 		Long:  stepLong,
 		Example: Example(
 			"fsmtx step < event.json",
@@ -47,5 +47,6 @@ func stepSubcommands() []Subcommand {
 		{Name: "end", Make: newStepEnd},
 		{Name: "allow", Make: newStepAllow},
 		{Name: "move", Make: newStepMove},
+		{Name: "reload", Make: newStepReload},
 	}
 }

@@ -517,12 +517,23 @@ func (f *Frame) withPastHint(c *call, v Verdict, told func(key string) bool) Ver
 			}
 			v.Reason += "\nA person can go past " + what + " in a terminal outside the client: " + state.OverrideCommands(step, f.listFlag())
 		}
+		v.Reason += f.reloadHint(c, told)
 	}
 	if v.past.ends {
 		v.Reason += ": in a terminal outside the client they can skip it with " + state.OverrideCommands(v.Step, f.listFlag()) +
 			", and end its whole workflow with " + endCommand(v.Step, " "+f.listFlag())
 	}
 	return f.shortened(v)
+}
+
+// reloadHint says, the first time that a step is refused after its fsm.json has changed, that the gates are still the old ones.
+func (f *Frame) reloadHint(c *call, told func(key string) bool) string {
+	w := c.target.Workflow
+	if !state.FileChanged(w) || told(f.Session+"/reload/"+w.SHA256[:min(len(w.SHA256), 16)]) {
+		return ""
+	}
+	return "\nThe fsm.json of " + message.Words(w.Command) + " has changed since the workflow began, and the gates are still those of then. " +
+		"A person can take the new one in a terminal outside the client: fsmtx step reload " + f.listFlag()
 }
 
 // shortened names the list in the commands of a reason as ListFlag does.

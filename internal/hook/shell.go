@@ -379,6 +379,9 @@ func (h *hook) granted(ctx context.Context, line string, call Invocation) (strin
 // question returns the question to the person about one call. ok is false if the command would
 // fail anyway.
 func (h *hook) question(ctx context.Context, one restrictedCall) (question string, ok bool, err error) {
+	if one.Rule.Command == "step reload" {
+		return h.reloads(ctx, one)
+	}
 	if one.override == nil {
 		return fmt.Sprintf("The agent wants to %s: %s", one.Rule.What, one.line), true, nil
 	}
@@ -391,6 +394,28 @@ func (h *hook) question(ctx context.Context, one restrictedCall) (question strin
 		return "", false, nil
 	}
 	return fmt.Sprintf("The agent wants to %s. Its reason: %s", one.deed(s, c), message.Words(one.override.Because)), true, nil
+}
+
+// reloads returns the question about a reload: it has each gate that goes or is another.
+func (h *hook) reloads(ctx context.Context, one restrictedCall) (question string, ok bool, err error) {
+	s, err := h.stateFor(ctx, one)
+	if err != nil {
+		return "", false, err
+	}
+	var all []string
+	for _, w := range s.Workflows() {
+		if name := strings.Join(one.Args, ""); s.Parent(w) != nil || len(s.OpenIn(w)) == 0 || name != "" && name != w.Command {
+			continue
+		}
+		if r, err := hydrate.PrepareReload(s, h.List.Dir, w); err == nil {
+			all = append(all, r.Weaker...)
+		}
+	}
+	what := "no gate goes or gets weaker"
+	if len(all) > 0 {
+		what = "these gates go or are others: " + strings.Join(all, "; ")
+	}
+	return fmt.Sprintf("The agent wants to %s (%s): %s", one.Rule.What, message.Words(what), one.line), true, nil
 }
 
 // stateFor returns the state of the list that a command decides about.

@@ -115,7 +115,8 @@ type Hydration struct {
 	demanded   bool                 // whether a step that was in the list demands the skill, so that the call has to be recorded
 	planned    *fsmspec.Plan        // that was carried out
 
-	retracts string // id of the change to undo instead of hydrating; usually empty
+	reloads  *Reload // nil unless it is the one of a reload
+	retracts string  // id of the change to undo instead of hydrating; usually empty
 }
 
 // Find finds, reads and checks the skill's fsm.json. It returns a nil *Hydration if the

@@ -46,6 +46,7 @@ func (h *Hydration) record(plan *fsmspec.Plan) (text string, under int64, err er
 	w.Args, w.Values = h.request.Args, h.spec.HasValues()
 	w.Vars = h.spec.Initial(w.Args)
 	delete(w.Vars, fsmspec.Args)
+	h.reloads.keep(&w)
 	text, err = w.Encode()
 	return text, w.Parent, err
 }

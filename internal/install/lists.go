@@ -67,6 +67,7 @@ func (d *doctor) enforcement(ctx context.Context) (found []Fault, err error) {
 		if isOrphan(dir) {
 			continue // see leftovers
 		}
+		found = append(found, d.changedFiles(ctx, dir)...)
 		troubles, err := state.Troubles(ctx, dir)
 		if err != nil {
 			troubles = append(troubles, err)
@@ -77,6 +78,23 @@ func (d *doctor) enforcement(ctx context.Context) (found []Fault, err error) {
 		}
 	}
 	return found, nil
+}
+
+// changedFiles finds the open workflows of this project in a list whose fsm.json has changed since they began.
+func (d *doctor) changedFiles(ctx context.Context, dir string) (found []Fault) {
+	st, err := state.LoadNow(ctx, dir)
+	if err != nil {
+		return nil // enforcement says so
+	}
+	for _, w := range st.Workflows() {
+		rel, err := filepath.Rel(w.Dir, d.cwd)
+		if err != nil || !filepath.IsLocal(rel) || st.Parent(w) != nil || len(st.OpenIn(w)) == 0 || !state.FileChanged(w) {
+			continue
+		}
+		found = append(found, Fault{Kind: "workflow", File: w.Spec, What: "has changed since the open workflow of " + message.Words(w.Command) +
+			" began, whose gates are those of then", Command: "fsmtx step reload --list " + shell.Join(filepath.Base(dir))})
+	}
+	return found
 }
 
 // taskRoots tests the operations that a hydration needs in the directories of the task lists.

@@ -61,10 +61,13 @@ const (
 type overrides map[string][]string
 
 // theKinds are those of Override.
-var theKinds = []string{"skip", "done", "reopen", "end", "allow", isYoung}
+var theKinds = []string{"skip", "done", "reopen", "end", "allow", isYoung, isReload}
 
 // isYoung is the kind of an Override that is a person's word in a terminal which the agent could have opened.
 const isYoung = "young"
+
+// isReload is the kind of an Override that is a step which stayed done when a person took a changed fsm.json in the middle of the work.
+const isReload = "reload"
 
 func (o *overrides) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	if d.PeekKind() == '[' {

@@ -43,6 +43,10 @@ func Of(s *state.State, dir string) Run {
 	for _, c := range s.Steps {
 		o.order = append(o.order, c.ID)
 		o.steps[c.ID] = o.step(c, w)
+		if was := c.Workflow.Reloaded; was != "" && c.Step.Status == workflow.Completed {
+			r.Overrides = append(r.Overrides, Override{Time: r.Began, Kind: isReload, Step: c.ID, Subject: o.steps[c.ID].Subject,
+				Because: "it was done with the fsm.json that a person has replaced by this one, " + was})
+		}
 	}
 	o.decisions(&r)
 	open, ended := false, r.Began

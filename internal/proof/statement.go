@@ -185,7 +185,7 @@ type Check struct {
 // Override is a word of a person that went past, allowed or took back something.
 type Override struct {
 	Time    time.Time `json:"time"`
-	Kind    string    `json:"kind"` // skip, done, reopen, end, allow or young
+	Kind    string    `json:"kind"` // skip, done, reopen, end, allow, young or reload
 	Step    int64     `json:"step"`
 	Subject string    `json:"subject"`
 	Because string    `json:"because"`

@@ -45,6 +45,16 @@ func (v *view) line(format string, args ...any) {
 	v.rows = append(v.rows, viewRow{text: fmt.Sprintf(format, args...)})
 }
 
+// changedFiles returns the open workflows whose fsm.json is another one than when they began.
+func (st *status) changedFiles() (all []*workflow.Workflow) {
+	for _, w := range st.steps.Workflows() {
+		if st.steps.Parent(w) == nil && len(st.steps.OpenIn(w)) > 0 && state.FileChanged(w) {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
 // text returns the state as it is printed. columns limits the length of a line.
 func (st *status) text(chosen string, columns int, colour bool) string {
 	var b strings.Builder
@@ -54,6 +64,9 @@ func (st *status) text(chosen string, columns int, colour bool) string {
 	}
 	for _, off := range st.off {
 		message.Fprintf(&b, "not enforced: %s\n", off)
+	}
+	for _, w := range st.changedFiles() {
+		message.Fprintf(&b, "%s: its fsm.json has changed since it began: fsmtx step reload takes the new one\n", message.Words(w.Command))
 	}
 	if st.works != "" {
 		message.Fprintf(&b, "the session works %s\n", st.works)

@@ -2,6 +2,8 @@ package state
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"hash/crc32"
 	"maps"
 	"slices"
@@ -10,8 +12,10 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
@@ -64,6 +68,20 @@ func (s *State) Changes(old, now *workflow.Workflow) string {
 		parts = slices.Insert(parts, 0, "steps "+message.Sentence(steps)+" differ")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// FileChanged reports whether the fsm.json of a workflow is another one than when it began. Its gates stay those that are on record
+// until a person takes the new file. A plan changes as its steps are done.
+func FileChanged(w *workflow.Workflow) bool {
+	if w == nil || w.Plan != nil || w.Spec == "" {
+		return false
+	}
+	data, err := safefile.ReadFile(w.Spec, fsmspec.MaxBytes, 0)
+	if err != nil {
+		return false
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]) != w.SHA256
 }
 
 // changed is what a hydration has on record for the person, its number and its id.

@@ -69,7 +69,7 @@ func NewGraph(s terminal.Streams) *cobra.Command {
 					"run fsmtx graph --help")
 			}
 			if len(args) == 1 && f.session != "" {
-				return command.Fail(command.ExitNo, errors.New("--list cannot be combined with a file or a skill"), "")
+				return command.Fail(command.ExitUsage, errors.New("--list cannot be combined with a file or a skill"), "")
 			}
 			return nil
 		},

@@ -1,0 +1,121 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/signals"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/workflow"
+)
+
+const reloadLong = `Reload takes the fsm.json of the open workflow as it is now: the gates of a workflow are
+recorded when its skill is called, and a correction counts from the next call otherwise. The
+new steps come in the place of the old ones, all or none, and "fsmtx undo" takes that back.
+
+A step that is done stays done if the new file has its id with the same subject, and it has
+no outcomes. Every other step is open again, as the output says; it also says which steps are
+new, gone or changed, and each gate that goes or is another. --dry-run changes nothing.
+
+It is refused if something could not be kept: a plan, a step that is done once for each line,
+a loop that has gone back, a check that is running, a skill that is open under a step.
+SKILL is needed if several workflows are open in the list.
+
+If an agent runs the command, it works only if the person has agreed to this very call; the
+question lists each gate that goes or is another.`
+
+func newStepReload(s terminal.Streams) *cobra.Command {
+	var list string
+	var dry bool
+	c := &cobra.Command{
+		Use:     "reload [SKILL]",
+		Short:   "Take the changed fsm.json of the open workflow",
+		Long:    reloadLong,
+		Example: Example("fsmtx step reload", "fsmtx step reload --dry-run", "fsmtx step reload release --list 9bd5"),
+		Args:    Takes(0, "at most the name of a skill", "for example: fsmtx step reload release"),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx, stop := signals.Interruptible(c.Context())
+			defer stop()
+			found, err := findExisting(ctx, s, list, false)
+			if err != nil {
+				return err
+			}
+			return reload(ctx, s, found, strings.Join(args, ""), dry)
+		},
+	}
+	c.Flags().BoolVar(&dry, "dry-run", false, "say what would become of the steps, and change nothing")
+	NameList(s, c, &list)
+	return c
+}
+
+func reload(ctx context.Context, s terminal.Streams, found tasklist.Found, skill string, dry bool) error {
+	now, err := state.LoadNow(ctx, found.Dir)
+	if err != nil {
+		return err
+	}
+	w, err := reloadable(now, skill)
+	if err != nil {
+		return err
+	}
+	r, err := hydrate.PrepareReload(now, found.Dir, w)
+	if err != nil {
+		return &Exit{Code: ExitNo, Err: err}
+	}
+	if dry {
+		return printReload(s, r, "would be taken: nothing was changed")
+	}
+	result, err := r.Apply(ctx, s.Getenv, hydrate.Options{LockTimeout: beginWait}, decidedBy(ctx))
+	if err != nil {
+		return err
+	}
+	how := "is taken"
+	if n := len(result.Created); n > 0 {
+		how = fmt.Sprintf("is taken: its steps are #%d to #%d", result.Created[0].ID, result.Created[n-1].ID)
+	}
+	if err := printReload(s, r, how); err != nil {
+		return err
+	}
+	return s.Printf("fsmtx undo takes that back\n")
+}
+
+// reloadable returns the open workflow of a skill, or the only one.
+func reloadable(now *state.State, skill string) (*workflow.Workflow, error) {
+	var open []*workflow.Workflow
+	var names []string
+	for _, w := range now.Workflows() {
+		if now.Parent(w) == nil && len(now.OpenIn(w)) > 0 && (skill == "" || w.Command == skill) {
+			open, names = append(open, w), append(names, message.Words(w.Command))
+		}
+	}
+	switch {
+	case len(open) == 1:
+		return open[0], nil
+	case len(open) > 1:
+		return nil, &Exit{ExitNo, errors.New("several workflows are open: " + strings.Join(names, ", ")), "name one: fsmtx step reload " + names[0]}
+	case skill != "":
+		return nil, &Exit{ExitNo, fmt.Errorf("no workflow of %s is open in this task list", message.Words(skill)), ""}
+	}
+	return nil, &Exit{ExitNo, errors.New("no workflow is open in this task list"), "fsmtx status shows what is there"}
+}
+
+// printReload prints what becomes of the steps.
+func printReload(s terminal.Streams, r *hydrate.Reload, how string) error {
+	message.Fprintf(s.Out, "%s: the new fsm.json %s\n", message.Words(r.Workflow.Command), how)
+	for _, part := range []struct {
+		word  string
+		names []string
+	}{{"stays done", r.Kept}, {"open again", r.Again}, {"new", r.New}, {"gone", r.Gone}, {"changed", r.Changed}, {"gate", r.Weaker}} {
+		for _, name := range part.names {
+			message.Fprintf(s.Out, "  %s: %s\n", part.word, name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,242 @@
+package hydrate
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+// Reload is a new version of the fsm.json of an open workflow, and what becomes of the steps with it. The new steps come in the place
+// of the old ones in one transaction, as at a call of the skill, so that one undo takes it back. What is done stays done where id and
+// subject agree: those steps are in the list as done from the beginning, and the record of the workflow names them.
+type Reload struct {
+	Workflow *workflow.Workflow // as it is on record
+	Spec     string             // the path of its fsm.json
+
+	New, Gone, Changed []string // steps of the file, such as `2 "Test"`
+	Kept               []string // those that stay done
+	Again              []string // those that were done or begun and are open then
+	Weaker             []string // each gate that goes or is another
+
+	data    []byte
+	done    []int64           // the ids of Kept in the file
+	values  map[string]string // that these have given
+	request Request
+}
+
+// errKept is returned for a workflow of which something cannot be kept.
+var errKept = message.NewError("cannot be reloaded", "finish or end what is named, or call the skill again: it begins anew then")
+
+// ErrSame is returned by PrepareReload if the fsm.json is as it was when the workflow began.
+var ErrSame = errors.New("has not changed since the workflow began")
+
+// PrepareReload reads the fsm.json of a workflow again, and finds out what a reload would do. It changes nothing.
+//
+// Errors: ErrSame, errKept, *SpecError, and those of reading.
+func PrepareReload(s *state.State, list string, w *workflow.Workflow) (*Reload, error) {
+	r := &Reload{Workflow: w, Spec: w.Spec, values: map[string]string{}}
+	if err := keepable(s, w); err != nil {
+		return nil, err
+	}
+	data, err := locator.ReadSpec(locator.OS{}, w.Spec, fsmspec.MaxBytes)
+	if err != nil {
+		return nil, &SpecError{w.Spec, err}
+	}
+	r.data = data
+	r.request = Request{Begun: true, Session: w.Session, List: list, Command: w.Command, File: &File{w.Spec, data}, Args: w.Args,
+		Project: w.Dir, Cwd: w.Dir}
+	var read Result
+	spec, err := parseSpec(w.Spec, r.request, data, &read)
+	if err != nil {
+		return nil, err
+	}
+	if read.SHA256 == w.SHA256 {
+		return nil, fmt.Errorf("%s %w", w.Spec, ErrSame)
+	}
+	return r, r.compare(s, spec, read.Definition)
+}
+
+// keepable returns errKept if the workflow has something that a reload would lose.
+func keepable(s *state.State, w *workflow.Workflow) error {
+	refuse := func(why string, args ...any) error {
+		return fmt.Errorf("%s %w: %s", message.Words(w.Command), errKept, fmt.Sprintf(why, args...))
+	}
+	if w.Plan != nil {
+		return refuse("it is a plan, which fsmtx begin --plan takes up again")
+	}
+	for _, c := range s.In(w) {
+		name := fmt.Sprintf("#%d %q", c.ID, c.Subject)
+		switch {
+		case s.Checking(c.ID):
+			return refuse("the check of %s is running", name)
+		case c.Round > 1:
+			return refuse("%s is in round %d, and how often a loop may go on would be counted anew", name, c.Round)
+		case c.Each != nil && (c.Status != workflow.Pending || c.Done()):
+			return refuse("%s is done for lines, and what was done for each would be lost", name)
+		}
+		for _, other := range s.Workflows() {
+			if p := s.Parent(other); p != nil && p.ID == c.ID && other.Command != w.Command && len(s.OpenIn(other)) > 0 {
+				return refuse("the skill %s is open under %s", message.Words(other.Command), name)
+			}
+		}
+	}
+	return nil
+}
+
+// compare finds out what becomes of the steps.
+func (r *Reload) compare(s *state.State, spec *fsmspec.Spec, now map[string]string) error {
+	plan, err := spec.Plan(r.Workflow.Command, fsmspec.Snapshot{}, fsmspec.Policy{Args: r.Workflow.Args})
+	if err != nil {
+		return err
+	}
+	var steps []workflow.Step
+	if levels := workflow.Planned(plan.Levels(), 0); len(levels) > 0 {
+		steps = levels[0].Steps
+	}
+	old := map[int64]*state.Current{}
+	for _, c := range s.In(r.Workflow) {
+		old[c.Local] = c
+	}
+	seen := map[int64]bool{}
+	for _, step := range steps {
+		id := step.Local
+		name, was := fmt.Sprintf("%d %q", id, step.Subject), old[id]
+		seen[id] = true
+		if was == nil {
+			r.New = append(r.New, name)
+			continue
+		}
+		before := was.Step
+		if was.Template != nil {
+			before = *was.Template
+		}
+		key := message.Itoa(id)
+		same := before.Subject == step.Subject
+		if !same || r.Workflow.Definition[key] != now[key] {
+			r.Changed = append(r.Changed, name)
+		}
+		r.Weaker = append(r.Weaker, weaker(name, before, step)...)
+		word := s.Word(was)
+		switch {
+		case word == state.IsDone && same && len(before.Outcomes)+len(step.Outcomes) == 0:
+			r.Kept, r.done = append(r.Kept, name), append(r.done, id)
+			maps.Copy(r.values, was.Values)
+		case !word.IsOpen() || was.Status != workflow.Pending:
+			r.Again = append(r.Again, fmt.Sprintf("%s (was %s)", name, word))
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(old)) {
+		if was := old[id]; !seen[id] {
+			name := fmt.Sprintf("%d %q", id, was.Subject)
+			r.Gone = append(r.Gone, name)
+			r.Weaker = append(r.Weaker, weaker(name, was.Step, workflow.Step{})...)
+		}
+	}
+	return nil
+}
+
+// weaker returns the gates of a step that are not there any more as they were.
+func weaker(name string, old, now workflow.Step) (all []string) {
+	left := now.Gates()
+	for _, g := range old.Gates() {
+		if !slices.ContainsFunc(left, func(n workflow.Gate) bool { return n.Kind == g.Kind && n.String() == g.String() }) {
+			word := "goes"
+			for _, n := range left {
+				if n.Kind == g.Kind {
+					word = "becomes: " + n.String()
+				}
+			}
+			all = append(all, fmt.Sprintf("step %s: %s %s", name, g, word))
+		}
+	}
+	for _, rule := range old.Only {
+		if !slices.Contains(now.Only, rule) {
+			all = append(all, fmt.Sprintf("step %s: only %s goes", name, rule))
+		}
+	}
+	return all
+}
+
+// Apply takes the new version. by says who decided it.
+//
+// Errors are those of Hydration.Apply.
+func (r *Reload) Apply(ctx context.Context, env Env, o Options, by state.By) (Result, error) {
+	r.request.By = by.Words()
+	o.FromClient = func() bool { return true }
+	h, result, err := Find(r.request, env, o)
+	if err != nil || h == nil {
+		return result, cmp.Or(err, error(&SpecError{r.Spec, errors.New("has no steps")}))
+	}
+	if h.spec, err = fsmspec.ParseOf(r.Workflow.Command, doneIn(r.data, r.done)); err != nil {
+		return result, &SpecError{r.Spec, err}
+	}
+	h.reloads = r
+	return h.Apply(ctx)
+}
+
+// doneIn returns an fsm.json in which the steps with these ids, and their parts, are done.
+func doneIn(data []byte, done []int64) []byte {
+	var mark func(list []jsontext.Value, only []int64) jsontext.Value
+	mark = func(list []jsontext.Value, only []int64) jsontext.Value {
+		for i, entry := range list {
+			step, ok := jsonx.ParseObject(entry)
+			if id := string(step.Get("id")); !ok || only != nil && !slices.ContainsFunc(only, func(n int64) bool { return message.Itoa(n) == id }) {
+				continue
+			}
+			step = step.WithText("status", workflow.Completed)
+			if step.Get("do").Kind() == '[' {
+				step = step.With("do", mark(step.Array("do"), nil))
+			}
+			list[i] = step.Raw()
+		}
+		return slices.Concat(jsontext.Value("["), bytes.Join(raw(list), []byte(",")), jsontext.Value("]"))
+	}
+	if len(done) == 0 {
+		return data
+	}
+	if file, ok := jsonx.ParseObject(data); ok {
+		return file.With("steps", mark(file.Array("steps"), done)).Raw()
+	}
+	wrapped := jsonx.Object{}.With("steps", data)
+	return mark(wrapped.Array("steps"), done)
+}
+
+func raw(list []jsontext.Value) (all [][]byte) {
+	for _, v := range list {
+		all = append(all, v)
+	}
+	return all
+}
+
+// keep puts into the record what the workflow had before: what was there when it began, the values, and which steps were done.
+func (r *Reload) keep(w *workflow.Workflow) {
+	if r == nil {
+		return
+	}
+	files := map[string]string{}
+	maps.Copy(files, w.Files)
+	maps.Copy(files, r.Workflow.Files)
+	w.Files = files
+	if r.Workflow.Content != nil {
+		w.Content = r.Workflow.Content
+	}
+	w.Reloaded, w.Client, w.Agent, w.Chosen, w.Answerers = r.Workflow.SHA256, r.Workflow.Client, r.Workflow.Agent, r.Workflow.Chosen, r.Workflow.Answerers
+	w.Lost = nil // it goes on
+	if w.Vars == nil && len(r.values) > 0 {
+		w.Vars = map[string]string{}
+	}
+	maps.Copy(w.Vars, r.values)
+}
