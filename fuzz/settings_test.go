@@ -55,7 +55,8 @@ func FuzzSettings(f *testing.F) {
 	})
 }
 
-// FuzzServer adds the MCP server to any file of the client and removes it. Then the file is as it was. A file that cannot be edited safely is refused.
+// FuzzServer adds the MCP server to any file of the client and removes it. Then the file is as it was. A file that
+// cannot be edited safely is refused.
 func FuzzServer(f *testing.F) {
 	servers := []settings.Server{
 		{Path: []string{"mcpServers"}, Command: "/opt/bin/fsmtx", Args: []string{"mcp"}},

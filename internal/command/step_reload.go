@@ -99,7 +99,8 @@ func reloadable(now *state.State, skill string) (*workflow.Workflow, error) {
 	case len(open) == 1:
 		return open[0], nil
 	case len(open) > 1:
-		return nil, &Exit{ExitNo, errors.New("several workflows are open: " + strings.Join(names, ", ")), "name one: fsmtx step reload " + names[0]}
+		err := errors.New("several workflows are open: " + strings.Join(names, ", "))
+		return nil, &Exit{ExitNo, err, "name one: fsmtx step reload " + names[0]}
 	case skill != "":
 		return nil, &Exit{ExitNo, fmt.Errorf("no workflow of %s is open in this task list", message.Words(skill)), ""}
 	}

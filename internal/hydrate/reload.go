@@ -40,12 +40,12 @@ type Reload struct {
 // errKept is returned for a workflow of which something cannot be kept.
 var errKept = message.NewError("cannot be reloaded", "finish or end what is named, or call the skill again: it begins anew then")
 
-// ErrSame is returned by PrepareReload if the fsm.json is as it was when the workflow began.
-var ErrSame = errors.New("has not changed since the workflow began")
+// errSame is returned by PrepareReload if the fsm.json is as it was when the workflow began.
+var errSame = errors.New("has not changed since the workflow began")
 
 // PrepareReload reads the fsm.json of a workflow again, and finds out what a reload would do. It changes nothing.
 //
-// Errors: ErrSame, errKept, *SpecError, and those of reading.
+// Errors: errSame, errKept, *SpecError, and those of reading.
 func PrepareReload(s *state.State, list string, w *workflow.Workflow) (*Reload, error) {
 	r := &Reload{Workflow: w, Spec: w.Spec, values: map[string]string{}}
 	if err := keepable(s, w); err != nil {
@@ -64,7 +64,7 @@ func PrepareReload(s *state.State, list string, w *workflow.Workflow) (*Reload, 
 		return nil, err
 	}
 	if read.SHA256 == w.SHA256 {
-		return nil, fmt.Errorf("%s %w", w.Spec, ErrSame)
+		return nil, fmt.Errorf("%s %w", w.Spec, errSame)
 	}
 	return r, r.compare(s, spec, read.Definition)
 }
@@ -233,7 +233,8 @@ func (r *Reload) keep(w *workflow.Workflow) {
 	if r.Workflow.Content != nil {
 		w.Content = r.Workflow.Content
 	}
-	w.Reloaded, w.Client, w.Agent, w.Chosen, w.Answerers = r.Workflow.SHA256, r.Workflow.Client, r.Workflow.Agent, r.Workflow.Chosen, r.Workflow.Answerers
+	was := r.Workflow
+	w.Reloaded, w.Client, w.Agent, w.Chosen, w.Answerers = was.SHA256, was.Client, was.Agent, was.Chosen, was.Answerers
 	w.Lost = nil // it goes on
 	if w.Vars == nil && len(r.values) > 0 {
 		w.Vars = map[string]string{}

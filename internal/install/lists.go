@@ -236,7 +236,8 @@ func (d *doctor) leftovers(context.Context) (found []Fault, err error) {
 	case len(gone) == 0:
 		return nil, nil
 	case len(gone) > 1:
-		what = fmt.Sprintf("has the state directories of %d lists that no longer exist: %s", len(gone), message.Clip(strings.Join(names, ", "), 200))
+		what = fmt.Sprintf("has the state directories of %d lists that no longer exist: %s", len(gone),
+			message.Clip(strings.Join(names, ", "), 200))
 	}
 	return []Fault{{Kind: "leftover", What: what, File: at, Command: "fsmtx doctor --fix", Safe: true,
 		repair: func(ctx context.Context) error {

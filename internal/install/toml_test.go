@@ -19,7 +19,8 @@ const (
 func TestTableIsRemoved(t *testing.T) {
 	table := tomlServer{Command: `/a "b"/\c`}
 	rapid.Check(t, func(t *rapid.T) {
-		before := rapid.SampledFrom([]string{"", "\n", "\r\n", " \n\n", "\ufeff", "a = 1", "a = 1\r\nb = 2", "a = 1\n", "[x]\r\n", "# c\n\n", "\ufeffa = 1\n", "\ufeff[x]\r\n",
+		before := rapid.SampledFrom([]string{"", "\n", "\r\n", " \n\n", "\ufeff", "a = 1", "a = 1\r\nb = 2", "a = 1\n",
+			"[x]\r\n", "# c\n\n", "\ufeffa = 1\n", "\ufeff[x]\r\n",
 			"x = \"\"\"\n[y]\n\"\"\"\n", "[mcp_servers]\no = {command = \"o\"}\n"}).Draw(t, "file")
 		added := must(table.add([]byte(before)))
 		why, had, err := table.inspect(added)

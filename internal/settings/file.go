@@ -54,8 +54,8 @@ func Unread(path string, err error) error {
 // Replace makes data the content of the file, atomically and durably, as safefile.Edit
 // documents: it keeps the owner and the permissions. A symbolic link at Path is kept. If data
 // is nil, Replace removes the file, and the directories above it that are empty then and belong to an agent: one whose name begins
-// with a dot, such as .claude, and those in it. If data equals Data, nothing is written. Replace returns safefile.ErrChanged if the file has
-// changed since it was read, and the other errors of safefile.Edit.
+// with a dot, such as .claude, and those in it. If data equals Data, nothing is written. Replace returns safefile.ErrChanged if the file
+// has changed since it was read, and the other errors of safefile.Edit.
 func (f *File) Replace(data []byte) error {
 	err := f.edit.Replace(data)
 	if err == nil && data == nil && f.Data != nil {
