@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // pass is something that has to have stood on the content of the commit.
@@ -81,12 +83,15 @@ func (r Run) named(subject string) (all []Step) {
 // passed returns the last decision by which a check of the step passed, nil if none did.
 func (s Step) passed() *Decision {
 	for i := range slices.Backward(s.Decisions) {
-		if d := &s.Decisions[i]; d.Check != nil && d.Check.Exit == 0 && d.Decision != "deny" && d.Decision != "no" {
+		if d := &s.Decisions[i]; d.Check != nil && d.Check.Exit == 0 && slices.Contains(passing, d.Decision) {
 			return d
 		}
 	}
 	return nil
 }
+
+// passing are the decisions by which a check has passed: a person may have been asked then.
+var passing = []string{string(state.Allow), string(state.Ask), string(state.SeenDone)}
 
 // completed returns the last decision that completed the step, nil if none did.
 func (s Step) completed() *Decision {

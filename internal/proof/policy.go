@@ -18,6 +18,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/pattern"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // policy is what a repository demands of statements. The zero value demands all that can be demanded, and allows every signer.
@@ -309,16 +310,16 @@ func (p policy) judgeStep(s Step, r Run) (lines []string) {
 		lines = append(lines, fmt.Sprintf("step %q is %s", s.Subject, s.State))
 	}
 	for _, d := range s.Decisions {
-		if p.Approvals == inDialogs && d.Answer != "" && d.How == atTerminal {
-			lines = append(lines, fmt.Sprintf("step %q was answered in a terminal at %s, and the policy wants a question of the client",
-				s.Subject, moment(d.Time)))
+		if p.Approvals == inDialogs && d.Answer != "" && !slices.Contains(dialogs, d.How) {
+			lines = append(lines, fmt.Sprintf("step %q was answered in another way (%s) at %s, and the policy wants a question of the client",
+				s.Subject, d.How, moment(d.Time)))
 		}
 	}
 	return lines
 }
 
-// atTerminal is Decision.How of a command in a person's terminal.
-const atTerminal = "terminal"
+// dialogs has Decision.How of an answer in a dialog of the client.
+var dialogs = []string{string(state.ByQuestion), string(state.ByElicitation), string(state.ByApproval)}
 
 // clockSkew is by how much the clocks of two machines may differ.
 const clockSkew = 5 * time.Minute
