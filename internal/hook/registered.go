@@ -29,8 +29,7 @@ type Registration struct {
 	Stop   string
 }
 
-// Registered returns the hooks that enforce steps in a session of Claude Code in a project, one for each file and each of the flags that
-// differ. What counts is read from the files, and not from which of several hooks comes first.
+// Registered returns the hooks that enforce steps in a session of Claude Code in a project, one for each file. What counts is read from the files, and not from which of several hooks comes first.
 func Registered(lookup func(string) (string, bool), project string) (all []Registration) {
 	ofPlugins := settings.CallsOfPlugins(locator.OS{}, runningPlugins(lookup, project))
 	for _, h := range append(settings.Here(lookup, project).Calls(), ofPlugins...) {
@@ -45,11 +44,26 @@ func Registered(lookup func(string) (string, bool), project string) (all []Regis
 		if set.Parse(h.Args[1:]) != nil || f.Check() != nil || f.Steps == "off" {
 			continue // such a hook decides nothing
 		}
-		if one := (Registration{h.Place, f.Checks, f.Stop}); !slices.Contains(all, one) {
+		one := Registration{h.Place, f.Checks, f.Stop}
+		if i := slices.IndexFunc(all, func(r Registration) bool { return r.Place == h.Place }); i >= 0 {
+			all[i] = all[i].stricter(one)
+		} else {
 			all = append(all, one)
 		}
 	}
 	return all
+}
+
+// stricter returns what counts of two.
+func (r Registration) stricter(other Registration) Registration {
+	if other.Checks != "off" {
+		r.Checks = other.Checks
+	}
+	order := []string{string(gates.StopOff), string(gates.Remind), string(gates.Hold)}
+	if slices.Index(order, other.Stop) > slices.Index(order, r.Stop) {
+		r.Stop = other.Stop
+	}
+	return r
 }
 
 // ChecksOff reports whether no command of a workflow may be run for a list, whichever way the agent takes: it is a session's, and every

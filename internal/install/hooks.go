@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/settings"
@@ -82,6 +83,17 @@ type hooked struct {
 	gone       []place // whose hooks run a program that is not there
 	tools      []place // registered, and install --task-tools was run for it
 	plugin     pluginHooks
+}
+
+// own returns of several files with hooks one that is the person's alone, which can be changed without asking anybody, and another one.
+func (h hooked) own() (own, other place) {
+	i := len(h.registered) - 1
+	if mine := slices.IndexFunc(h.registered, func(p place) bool { return p.scope == Local }); mine >= 0 {
+		i = mine
+	} else if mine := slices.IndexFunc(h.registered, func(p place) bool { return p.scope != Project }); mine >= 0 {
+		i = mine
+	}
+	return h.registered[i], h.registered[map[bool]int{true: 1, false: 0}[i == 0]]
 }
 
 // look reads the settings files, and returns the problems of single ones.
@@ -177,11 +189,18 @@ func (d *doctor) hooks(context.Context) ([]Fault, error) {
 		found = append(found, Fault{Kind: "hooks", What: "no hook of fsmtx is registered where the client looks when it starts in " + d.cwd,
 			Command: "fsmtx install"})
 	case len(h.registered) > 1:
-		found = append(found, Fault{Kind: "hooks", What: "registered twice: also in " + h.registered[0].path, File: h.registered[1].path,
-			Command: h.registered[1].removal()})
+		own, other := h.own()
+		found = append(found, Fault{Kind: "hooks", What: "registered twice: also in " + other.path, File: own.path, Command: own.removal()})
 	case len(h.registered) == 1 && h.plugin.root != "":
-		found = append(found, Fault{Kind: "hooks", What: "registered twice: also by the plugin in " + h.plugin.root,
-			File: h.registered[0].path, Command: h.registered[0].removal()})
+		f := Fault{Kind: "hooks", What: "registered twice: also by the plugin in " + h.plugin.root, File: h.registered[0].path,
+			Command: h.registered[0].removal()}
+		if h.registered[0].scope == Project { // which is shared
+			f.What, f.Command = f.What+"; this file is shared with everyone who works on the project, so switch off the plugin instead", ""
+		}
+		found = append(found, f)
+	}
+	if differing := hook.Differing(hook.Registered(d.Getenv, d.cwd)); differing != "" {
+		found = append(found, Fault{Kind: "hooks", What: differing})
 	}
 	for _, p := range h.registered {
 		if !slices.Contains(h.gone, p) { // the command for the missing program repairs the rest, too

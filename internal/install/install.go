@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
@@ -223,6 +224,23 @@ func (j *job) printState(s terminal.Streams, p installPlan, served server) Statu
 	return Outdated
 }
 
+// printOthers says where else the hooks of this program are registered for sessions here.
+func (j *job) printOthers(s terminal.Streams, path string) {
+	here, err := os.Getwd()
+	if err != nil {
+		return
+	}
+	all := hook.Registered(s.Getenv, here)
+	for _, r := range all {
+		if !safefile.Same(r.Place, path) && !safefile.Same(r.Place, filepath.Join(here, path)) {
+			message.Fprintf(s.Out, "  also registered in %s: one is enough, and each call of the agent starts both\n", r.Place)
+		}
+	}
+	if differing := hook.Differing(all); differing != "" {
+		message.Fprintf(s.Out, "  %s\n", differing)
+	}
+}
+
 func (j *job) install(s terminal.Streams, p installPlan) error {
 	data, err := p.added()
 	if err != nil {
@@ -250,6 +268,7 @@ func (j *job) install(s terminal.Streams, p installPlan) error {
 		message.Fprintf(s.Out, "  the status line shows the workflow\n")
 	}
 	j.printOff(s)
+	j.printOthers(s, p.file.Path)
 	if advice := where.hint(); advice != "" && !j.hasHooks(where.parent, p.hooks) {
 		s.Hintf("%s", advice)
 	}
