@@ -134,6 +134,9 @@ func MustExist(dir string) error {
 // number is meant as that of a step.
 func NotAStep(session string, err error) error {
 	if len(session) > 0 && len(session) < 7 && strings.Trim(session, "0123456789") == "" {
+		if e, ok := errors.AsType[*Exit](err); ok {
+			err = e.Err
+		}
 		return &Exit{ExitNo, err, "the argument is a session, not a step; without it every step is shown"}
 	}
 	return err

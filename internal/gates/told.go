@@ -8,6 +8,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // tellChanged returns for the person, once each, which workflows have replaced unfinished ones, and which definitions have
@@ -15,6 +16,9 @@ import (
 func (f *Frame) tellChanged(ctx context.Context, s *state.State, x Stopping) (text string) {
 	for _, c := range s.Changed {
 		if x.Agent == "" && !f.ToldBefore(ctx, fmt.Sprintf("changed/%d", c.At)) {
+			if len(c.Lost) > 0 {
+				text = message.Join(text, workflow.HasReplaced(c.Command, c.Lost, fmt.Sprintf("fsmtx undo%s %d", f.ListFlag(), c.At)))
+			}
 			text = message.Join(text, c.Text)
 		}
 	}

@@ -166,7 +166,7 @@ func Outside(rule Loosening, flags *pflag.FlagSet, args []string, line, session,
 		return line + " --list=" + shell.Join(list)
 	case rule.Command == "undo":
 		if named, _ := tasklist.SessionAndNumber(args); named == "" {
-			return strings.Replace(line, "fsmtx undo", "fsmtx undo "+shell.Join(list), 1)
+			return line + " --list " + shell.Join(list)
 		}
 	}
 	return line

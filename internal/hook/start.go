@@ -14,6 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/progress"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 )
@@ -74,15 +75,17 @@ func (h *hook) unfinished(ctx context.Context) client.Answer {
 	if err != nil || len(all) == 0 {
 		return client.Answer{}
 	}
+	name := shell.Join(tasklist.ShortName(h.streams.Getenv, all[0].List))
 	text := message.Sprintf("this project has an unfinished workflow of another session (%s)", all[0])
-	if len(all) > 1 {
-		text += message.Sprintf(", and %d more", len(all)-1)
-	}
-	how := "fsmtx continue"
+	how := "fsmtx continue --list " + name
 	if all[0].List == h.List.Dir {
 		how = "calling its skill again"
 	}
-	text += "; " + how + " goes on with it here, fsmtx step end closes it"
+	text += message.Sprintf("; %s goes on with it here; fsmtx step end %d --because \"...\" --list %s, by a person in a terminal, closes it",
+		how, all[0].Root, name)
+	if len(all) > 1 {
+		text += message.Sprintf("; there are %d more: fsmtx status --all", len(all)-1)
+	}
 	return client.Tell(client.SessionStart, "Note: "+text+". Ask the person whether to go on with it.", "fsmtx: "+text)
 }
 
@@ -130,9 +133,9 @@ func (h *hook) separated(ctx context.Context) client.Answer {
 		how = "was forked from another one, it seems from " + before + ", which was worked on last,"
 	}
 	text := message.Sprintf("this session %s and has a task list of its own. The workflow of that session (%s) stays there: "+
-		"here its steps are not in the list and are not enforced. fsmtx continue goes on with them here; "+
+		"here its steps are not in the list and are not enforced. fsmtx continue --list %s goes on with them here; "+
 		"to begin it anew, invoke the skill again%s",
-		how, open, back)
+		how, open, shell.Join(tasklist.ShortName(h.streams.Getenv, dir)), back)
 	h.noted(gates.Verdict{Trouble: text})
 	return client.Tell(client.SessionStart, "Note: "+text+". Ask the person whether to do that, or to go on in the other session.",
 		"fsmtx: "+text)

@@ -117,6 +117,7 @@ func warned(r hydrate.Result, flows bool) hydrate.Result {
 // under makes r the result of a call in a step of another workflow.
 func under(r hydrate.Result) hydrate.Result {
 	r.Nested = &hydrate.Nested{ID: 1, Step: `#1 "one"`, Skill: "outer", EndOuter: "END"}
+	r.Undo = "fsmtx undo"
 	return r
 }
 
@@ -299,7 +300,7 @@ func TestNotice(t *testing.T) {
 	}
 	assert.Equal(t, `s: 12 tasks #13–#24, under #1 "one" of outer; outer goes on afterwards; to end it: END; `+
 		`fsmtx undo takes the new tasks out again`, hydrate.Notice(hydrate.Request{Command: "s", Typed: true}, under(created)))
-	created.Lost = []string{"old"}
+	created.Lost, created.Undo = []string{"old"}, "fsmtx undo"
 	assert.Equal(t, "s: 12 tasks #13–#24; s has replaced old; fsmtx undo brings it back", hydrate.Notice(request, created))
 	created.Lost = nil
 	assert.Equal(t, `a b\x1b: 12 tasks #13–#24`, hydrate.Notice(hydrate.Request{Command: "a\nb\x1b"}, created))

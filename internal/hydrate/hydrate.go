@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
@@ -13,10 +14,12 @@ import (
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/git"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
+	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
@@ -79,6 +82,7 @@ type Result struct {
 	Definition map[string]string // what the fsm.json says; see state.Definition
 	tasks.Outcome
 	Nested *Nested  // the step that the workflow came under; nil if it came under none
+	Undo   string   // the command that undoes it, if it came under a step or replaced unfinished workflows
 	Lost   []string // the workflows of other skills or sessions that were not finished and were replaced, with how much of them was done
 	// Changed says in what the fsm.json differs from that of the unfinished workflow of the same skill; usually empty.
 	Changed    string
@@ -209,12 +213,24 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	if err != nil || h.result.Duplicate {
 		h.result.Changed, h.result.Unrecorded = "", 0
 	}
+	if err == nil && !h.result.Duplicate && (h.result.Nested != nil || len(h.result.Lost) > 0) {
+		h.result.Undo = h.undoLine()
+	}
 	if len(h.result.Created) > 0 {
 		h.result.Steps, h.result.PartOf = h.planned.Flat(), h.planned.PartOf()
 		h.result.Warnings = slices.DeleteFunc(h.spec.Warnings(), func(p fsmspec.Problem) bool { return !p.ChangesMeaning })
 		h.result.Flows = h.spec.Version() == fsmspec.WithOutcomes
 	}
 	return h.result, err
+}
+
+// undoLine returns the command that undoes the last change of the list.
+func (h *Hydration) undoLine() string {
+	line := []string{"fsmtx", "undo", "--list", tasklist.ShortName(h.env, h.list.Dir)}
+	if history, err := txn.ReadHistory(h.list.Dir, txn.WithFS(h.list.Files())); err == nil && len(history) > 0 {
+		line = append(line, strconv.FormatInt(history[len(history)-1].Number, 10))
+	}
+	return shell.Join(line...)
 }
 
 // retract undoes the change h.retracts. If that was undone or replaced since, there is

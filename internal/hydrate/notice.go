@@ -23,11 +23,11 @@ func Notice(r Request, result Result) string {
 	}
 	switch n := result.Nested; {
 	case n != nil && r.Typed:
-		parts = append(parts, clip(n.Skill)+" goes on afterwards; to end it: "+n.EndOuter+"; fsmtx undo takes the new tasks out again")
+		parts = append(parts, clip(n.Skill)+" goes on afterwards; to end it: "+n.EndOuter+"; "+result.Undo+" takes the new tasks out again")
 	case n != nil:
-		parts = append(parts, "fsmtx undo takes them out again")
+		parts = append(parts, result.Undo+" takes them out again")
 	case len(result.Lost) > 0:
-		parts = append(parts, workflow.HasReplaced(r.Command, result.Lost))
+		parts = append(parts, workflow.HasReplaced(r.Command, result.Lost, result.Undo))
 	}
 	parts = append(parts, changed(r, result)...)
 	if result.Apart {

@@ -17,6 +17,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/install"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -123,7 +124,7 @@ func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string
 	if err != nil {
 		return command.NotAStep(session, err)
 	}
-	st, err := readStatus(ctx, list)
+	st, err := readStatus(ctx, list, tasklist.ShortName(s.Getenv, list.Dir))
 	if err != nil {
 		return err
 	}
@@ -138,7 +139,7 @@ func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string
 func (f statusFlags) each(ctx context.Context, s terminal.Streams, lists []tasklist.Listed) error {
 	all := []shownStatus{}
 	for i, l := range lists {
-		st, err := readStatus(ctx, tasks.List{Dir: l.Dir, Wait: tasklist.Wait})
+		st, err := readStatus(ctx, tasks.List{Dir: l.Dir, Wait: tasklist.Wait}, tasklist.ShortName(s.Getenv, l.Dir))
 		if err != nil {
 			return err
 		}
@@ -171,6 +172,7 @@ func (st *status) print(s terminal.Streams, chosen string, full bool) error {
 // status is the state of a task list at one moment.
 type status struct {
 	list       tasks.List
+	name       string // by which a person names the list
 	steps      *state.State
 	troubles   []error  // why the steps are not enforced, or not fully
 	off        []string // the switches that keep the client from running the hooks
@@ -189,8 +191,8 @@ type status struct {
 // list, and what else is known is of more use at once.
 const pendingLimit = time.Second
 
-func readStatus(ctx context.Context, list tasks.List) (*status, error) {
-	st := &status{list: list}
+func readStatus(ctx context.Context, list tasks.List, name string) (*status, error) {
+	st := &status{list: list, name: name}
 	var err error
 	if st.steps, err = state.Load(ctx, list.Dir); err != nil {
 		return nil, err
@@ -210,7 +212,7 @@ func readStatus(ctx context.Context, list tasks.List) (*status, error) {
 	}
 	for _, h := range all {
 		if len(h.Lost) > 0 && h.State == inList {
-			st.replaced = append(st.replaced, workflow.HasReplaced(h.Skill, h.Lost))
+			st.replaced = append(st.replaced, workflow.HasReplaced(h.Skill, h.Lost, st.undoLine(h.Number)))
 		}
 	}
 	if h, ok := lastToUndo(all); ok {
@@ -272,6 +274,15 @@ func (st *status) manual() (manual []tasks.Task) {
 	return manual
 }
 
+// undoLine returns the command that undoes the change with a number.
+func (st *status) undoLine(number int64, more ...string) string {
+	words := append([]string{"fsmtx", "undo", "--list", st.name}, more...)
+	if number != 0 {
+		words = append(words, strconv.FormatInt(number, 10))
+	}
+	return shell.Join(words...)
+}
+
 // undoable reports whether fsmtx undo would undo a call, without --force.
 func (st *status) undoable() bool { return st.target != nil && st.undoErr == nil }
 
@@ -280,19 +291,19 @@ func (st *status) undoing() string {
 	it := "it"
 	switch {
 	case st.target == nil && st.last.State == undoing:
-		return "fsmtx undo has nothing to undo; fsmtx undo " + nameOf(*st.last) + " restores what this one undid"
+		return "fsmtx undo has nothing to undo; " + st.undoLine(st.last.Number) + " restores what this one undid"
 	case st.target == nil:
 		return "fsmtx undo has nothing to undo"
 	case st.target.ID != st.last.ID:
 		it = "hydration " + nameOf(*st.target)
 	}
 	if _, ok := errors.AsType[*tasks.WorkedOnError](st.undoErr); ok {
-		return it + " was worked on since; fsmtx undo --force would take it back"
+		return it + " was worked on since; " + st.undoLine(st.target.Number, "--force") + " takes it back"
 	}
 	if !st.undoable() {
 		return it + " cannot be undone" + why(st.undoErr)
 	}
-	return fmt.Sprintf("fsmtx undo would undo %s: %d restored, %d removed", it, len(st.undo.Restored), len(st.undo.Removed))
+	return fmt.Sprintf("%s undoes %s: %d restored, %d removed", st.undoLine(st.target.Number), it, len(st.undo.Restored), len(st.undo.Removed))
 }
 
 // nextTo prints the next step with line.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -217,7 +218,7 @@ func (w *watch) stamp() string {
 
 // choose sets the list to watch: as command.ChooseList does, but it may come later, and another one after it.
 func (w *watch) choose(ctx context.Context, s terminal.Streams, session string) error {
-	found, err := command.FindList(ctx, s, session)
+	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: session, Who: s.Who})
 	if session != "" || err == nil && isOwn(s, found) {
 		w.list, w.chosen, err = command.ChooseList(ctx, s, session, false)
 		return err
@@ -265,7 +266,7 @@ func (w *watch) draw(ctx context.Context) error {
 	if w.list.Dir == "" {
 		head = []viewRow{{text: "No workflow of this project yet.", state: state.Ready},
 			{text: "Call a skill that has one in the client: its steps appear here."}}
-	} else if st, err := readStatus(ctx, w.list); err == nil {
+	} else if st, err := readStatus(ctx, w.list, filepath.Base(w.list.Dir)); err == nil {
 		var more []viewRow
 		more, body = st.screen(!w.whole)
 		head = append(head, more...)

@@ -15,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
@@ -58,7 +59,7 @@ func NewStepShow(s terminal.Streams) *cobra.Command {
 func runStepShow(ctx context.Context, s terminal.Streams, session string, asJSON, full bool) error {
 	frame, err := command.FrameOf(ctx, s, session)
 	if err != nil {
-		return err
+		return command.NotAStep(session, err)
 	}
 	now, err := state.Load(ctx, frame.List.Dir)
 	if err != nil {
@@ -78,7 +79,7 @@ func runStepShow(ctx context.Context, s terminal.Streams, session string, asJSON
 	if err != nil {
 		return err
 	}
-	st, err := readStatus(ctx, list)
+	st, err := readStatus(ctx, list, tasklist.ShortName(s.Getenv, list.Dir))
 	if err != nil {
 		return err
 	}

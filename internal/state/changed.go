@@ -86,7 +86,9 @@ func FileChanged(w *workflow.Workflow) bool {
 
 // changed is what a hydration has on record for the person, its number and its id.
 type changed struct {
-	Text string
-	At   int64
-	id   string
+	Command string
+	Lost    []string // see workflow.Workflow
+	Text    string
+	At      int64
+	id      string
 }

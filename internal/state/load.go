@@ -242,8 +242,8 @@ func recordOf(history []txn.Entry) *OnRecord {
 				}
 			}
 		}
-		if text := message.Join(w.Replaced(), w.Changed); text != "" {
-			r.changed = append(r.changed, changed{text, e.Number, e.ID})
+		if w.Changed != "" || len(w.Lost) > 0 {
+			r.changed = append(r.changed, changed{w.Command, w.Lost, w.Changed, e.Number, e.ID})
 		}
 	}
 	r.comeBack()

@@ -90,16 +90,8 @@ func (w *Workflow) Level() string {
 	return w.Title()
 }
 
-// HasReplaced says of a workflow which ones it has replaced, by their texts.
-func HasReplaced(command string, lost []string) string {
+// HasReplaced says of a workflow which ones it has replaced, by their texts. undo is the command that brings these back.
+func HasReplaced(command string, lost []string, undo string) string {
 	return message.Clip(message.Words(command), message.MaxSubject) + " has replaced " + message.Words(message.Sentence(lost)) +
-		"; fsmtx undo brings it back"
-}
-
-// Replaced says which unfinished workflows this one has replaced; empty if it has replaced none.
-func (w *Workflow) Replaced() string {
-	if len(w.Lost) == 0 {
-		return ""
-	}
-	return HasReplaced(w.Command, w.Lost)
+		"; " + undo + " brings it back"
 }
