@@ -45,8 +45,10 @@ var tables = []table{
 		run: after((*bench).transcript, skillCall("plain"), "hook")},
 	{name: "allowed update after other decisions", unit: "decision", sizes: []int{0, 200, 2000, 20_000}, flat: true,
 		run: after((*bench).decisions, process.Update("bench", "1", "in_progress"), "step")},
-	{name: "status line after denials", unit: "denial", sizes: []int{200, 2000, 20_000}, flat: true, run: after((*bench).denials, stop, "statusline")},
-	{name: "end of a turn after denials", unit: "denial", sizes: []int{200, 2000, 20_000}, flat: true, run: after((*bench).denials, stop, "step")},
+	{name: "status line after denials", unit: "denial", sizes: []int{200, 2000, 20_000}, flat: true,
+		run: after((*bench).denials, stop, "statusline")},
+	{name: "end of a turn after denials", unit: "denial", sizes: []int{200, 2000, 20_000}, flat: true,
+		run: after((*bench).denials, stop, "step")},
 	{name: "status line after denials, all of which it reads", unit: "denial", sizes: []int{2000, 6000, 18_000},
 		run: after((*bench).denialsAlone, stop, "statusline")},
 	{name: "update of a copy, after those of as many", unit: "copy", sizes: []int{12, 25, 50, 99}, run: (*bench).copies},
@@ -151,7 +153,8 @@ type bench struct{ program, home string }
 func (b *bench) reset() { process.Check(os.RemoveAll(b.home)) }
 
 func (b *bench) call(event string, args ...string) process.Cost {
-	c := process.Call{Args: append([]string{b.program}, args...), Env: []string{"HOME=" + b.home, "PATH=/usr/bin:/bin"}, Stdin: process.Event(b.home, event), MayEnd: 2}
+	c := process.Call{Args: append([]string{b.program}, args...), Env: []string{"HOME=" + b.home, "PATH=/usr/bin:/bin"},
+		Stdin: process.Event(b.home, event), MayEnd: 2}
 	return c.Run()
 }
 
@@ -284,8 +287,8 @@ func (b *bench) evidence() string {
 // copies works on the parts of a step for each line, but for the last.
 func (b *bench) copies(size int) func() process.Cost {
 	b.workflow(1)
-	b.write("skills/bench/fsm.json", fmt.Sprintf(`{"fsm": 2, "steps": [{"id": 1, "subject": "Begin"}, {"id": 2, "subject": "Each", "blockedBy": [1],
-		"each": {"run": "seq %d"}, "do": [{"id": 1, "subject": "Make ${item}"}]}]}`, size+1))
+	b.write("skills/bench/fsm.json", fmt.Sprintf(`{"fsm": 2, "steps": [{"id": 1, "subject": "Begin"},
+		{"id": 2, "subject": "Each", "blockedBy": [1], "each": {"run": "seq %d"}, "do": [{"id": 1, "subject": "Make ${item}"}]}]}`, size+1))
 	b.call(skillCall("bench"), "hydrate")
 	last := 2 + size + 1
 	for n := 1; n < last; n++ {
