@@ -66,6 +66,7 @@ func (readOnly) Sync(string) error                           { return nil }
 type nothing string
 
 func (n nothing) Path() string { return string(n) }
+func (nothing) Wait() error    { return nil }
 func (nothing) Sync() error    { return nil }
 func (nothing) Close() error   { return nil }
 

@@ -162,7 +162,7 @@ func (t *transaction) writeAll(ctx context.Context, c Change, journal []byte) er
 	return nil
 }
 
-// makeDurable writes the files, and then syncs and closes all, also after an error.
+// makeDurable writes the files, waits until all are written, and then syncs and closes all, also after an error.
 func makeDurable(ctx context.Context, files []*staging) error {
 	writing, ctx := errgroup.WithContext(ctx)
 	err := atOnce(writing, files, func(f *staging) (err error) {
@@ -172,6 +172,11 @@ func makeDurable(ctx context.Context, files []*staging) error {
 		f.file, err = f.begin()
 		return f.in(err)
 	})
+	for _, f := range files {
+		if err == nil {
+			err = f.in(f.file.Wait())
+		}
+	}
 	if err != nil {
 		for _, f := range files {
 			if f.file != nil {

@@ -202,6 +202,29 @@ func TestTheWritebackIsStarted(t *testing.T) {
 	}
 }
 
+// TestTheWritebackIsAwaited: its error is reported, by this call if not by the sync.
+func TestTheWritebackIsAwaited(t *testing.T) {
+	for errno, fails := range map[unix.Errno]bool{0: false, unix.ENOSYS: false, unix.EPERM: false, unix.EIO: true} {
+		d, path := held(t, "f")
+		u, err := d.WritePending("new", []byte("x"), 0o644)
+		require.NoError(t, err)
+		waits := 0
+		kernel.Answering(t, func() { err = u.Wait() }, func(call kernel.Call) unix.Errno {
+			assert.EqualValues(t, unix.SYNC_FILE_RANGE_WAIT_BEFORE, call.Args[3])
+			waits++
+			return errno
+		}, unix.SYS_SYNC_FILE_RANGE)
+		assert.Equal(t, 1, waits)
+		if fails {
+			require.ErrorIs(t, err, errno)
+			require.ErrorContains(t, err, path)
+		} else {
+			require.NoError(t, err)
+		}
+		require.NoError(t, u.Sync())
+	}
+}
+
 // TestMostOpen leaves descriptors for everything else.
 func TestMostOpen(t *testing.T) {
 	var was unix.Rlimit

@@ -24,3 +24,5 @@ func fsync(fd int) error {
 
 // startWriteback does nothing: darwin has no call for it.
 func startWriteback(int) error { return nil }
+
+func awaitWriteback(int) error { return nil }

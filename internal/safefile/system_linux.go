@@ -21,8 +21,14 @@ func fsync(fd int) error { return unix.Fsync(fd) }
 
 // startWriteback tells the kernel to write the bytes of a file to the disk, and does not wait for it. Where that is
 // not known or not allowed, fsync does all of it.
-func startWriteback(fd int) error {
-	_, err := retry(func() (int, error) { return 0, unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WRITE) })
+func startWriteback(fd int) error { return syncRange(fd, unix.SYNC_FILE_RANGE_WRITE) }
+
+// awaitWriteback waits until what startWriteback has started is over. Only then does the inode have its last change for the
+// journal of the file system: ext4 notes at the end that the new blocks are written.
+func awaitWriteback(fd int) error { return syncRange(fd, unix.SYNC_FILE_RANGE_WAIT_BEFORE) }
+
+func syncRange(fd, flags int) error {
+	_, err := retry(func() (int, error) { return 0, unix.SyncFileRange(fd, 0, 0, flags) })
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.EINVAL) {
 		return nil
 	}

@@ -71,6 +71,10 @@ func (u *Unsynced) begun(err error) (*Unsynced, error) {
 // Path returns the path of the file.
 func (u *Unsynced) Path() string { return u.path }
 
+// Wait waits until the bytes are written, which does not make them durable: a sync that follows finds all that the file system's
+// journal has to hold of the file.
+func (u *Unsynced) Wait() error { return pathError("write", u.path, awaitWriteback(u.fd)) }
+
 // Sync makes the bytes of the file durable, and closes it.
 func (u *Unsynced) Sync() error {
 	_, err := retry(func() (int, error) { return 0, fsync(u.fd) })

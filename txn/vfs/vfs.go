@@ -89,6 +89,9 @@ type FS interface {
 type Unsynced interface {
 	// Path returns the path of the file.
 	Path() string
+	// Wait waits until the write-back is over. It makes nothing durable. An error of the
+	// write-back is returned once, by Wait or Sync.
+	Wait() error
 	// Sync makes the bytes of the file durable, and closes it.
 	Sync() error
 	// Close closes the file without a sync.

@@ -185,6 +185,7 @@ type unsynced struct {
 }
 
 func (u unsynced) Path() string { return u.path }
+func (u unsynced) Wait() error  { return nil }
 func (u unsynced) Close() error { return u.file.Close() }
 
 // Sync closes the file too, which what vfs.OS has opened has done by itself.
