@@ -1,5 +1,5 @@
-// Package graph draws the steps of a workflow and their dependencies: as text, for Mermaid
-// and Graphviz, and as a self-contained HTML page.
+// Package graph draws the steps of a workflow and their dependencies: as text, for Mermaid,
+// and as a self-contained HTML page.
 package graph
 
 import (

@@ -75,60 +75,6 @@ func (g *Graph) Mermaid() string {
 	return out.String()
 }
 
-// Dot returns the graph, with all dependencies, for Graphviz (graphviz.org).
-func (g *Graph) Dot() string {
-	styles := map[State]string{
-		Done:       `shape=box, style="rounded,filled", fillcolor="#d7f0dc", color="#2e7d4f"`,
-		InProgress: `shape=box, peripheries=2, style=filled, fillcolor="#fff1c9", color="#b07d00"`,
-		Ready:      `shape=box, color="#2457a6"`,
-		Blocked:    `shape=box, style=dashed, color="#999999", fontcolor="#555555"`,
-		NotNeeded:  `shape=box, style=dotted, color="#bbbbbb", fontcolor="#888888"`,
-	}
-	text := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
-	var out strings.Builder
-	fmt.Fprintf(&out, "digraph workflow {\n  label=\"%s\"\n  labelloc=t\n  node [fontname=\"sans-serif\"]\n",
-		text.Replace(message.Line(g.Title)))
-	indent := func(depth int) string { return strings.Repeat("  ", depth+1) }
-	g.eachGroup(func(i, depth int) {
-		s := g.Steps[i]
-		style := styles[s.State.look()]
-		if s.Decides == "person" {
-			style = strings.Replace(style, "shape=box", "shape=hexagon", 1)
-		}
-		fmt.Fprintf(&out, "%ss%d [label=\"%s %s\", %s]\n", indent(depth), i, s.number(), text.Replace(g.label(s)), style)
-	}, func(i, depth int) {
-		fmt.Fprintf(&out, "%ssubgraph cluster_%d {\n%slabel=\"%s\"\n%sstyle=rounded\n", indent(depth), i, indent(depth+1),
-			text.Replace(g.Steps[i].title()), indent(depth+1))
-	}, func(_, depth int) {
-		out.WriteString(indent(depth) + "}\n")
-	})
-	g.eachEdge(func(i, j int, critical bool) {
-		var attributes []string
-		if critical {
-			attributes = append(attributes, "penwidth=2.5")
-		}
-		if c := g.condition(i, j); c != "" {
-			attributes = append(attributes, `label="`+text.Replace(c)+`"`)
-		}
-		list := ""
-		if len(attributes) > 0 {
-			list = " [" + strings.Join(attributes, ", ") + "]"
-		}
-		fmt.Fprintf(&out, "  s%d -> s%d%s\n", i, j, list)
-	})
-	for _, b := range g.backs() {
-		fmt.Fprintf(&out, "  s%d -> s%d [style=dashed, constraint=false, label=\"%s (%s)\"]\n", b.from, b.to,
-			text.Replace(message.Line(b.outcome.Name)), b.outcome.times())
-	}
-	out.WriteString("}\n")
-	return out.String()
-}
-
-// title returns what a group of steps is called: the step that consists of them.
-func (s Step) title() string {
-	return strings.TrimRight(s.number()+" "+message.Words(s.Subject)+" "+s.items(), " ")
-}
-
 // eachEdge calls f for every dependency, including those that close a cycle. The step at
 // index i blocks the one at index j.
 func (g *Graph) eachEdge(f func(i, j int, critical bool)) {

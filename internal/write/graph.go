@@ -37,10 +37,9 @@ The formats are
 
   text     a step on each line, for the terminal; coloured if the output is a terminal
   mermaid  a flowchart for Mermaid, which GitHub shows in Markdown
-  dot      for Graphviz
   html     a self-contained page: the same drawing, with the descriptions
   json     an object with title, steps, layers, width, critical and cyclic; a step has id,
-           subject, description, state (done, in progress, ready, blocked or not needed), blockedBy,
+           subject, description, state (as "fsmtx status" has it), blockedBy,
            gates, layer and critical, and one with outcomes or conditions also outcomes (each
            with name, back, max, used, then and stop), decides, when, outcome, round and rounds.
            A step that consists of others has each (what its parts, or it itself, are done
@@ -92,7 +91,7 @@ func NewGraph(s terminal.Streams) *cobra.Command {
 		},
 	}
 	command.NameList(s, c, &f.session)
-	f.format = command.Choose(c, "format", "how the graph is printed", "text", "mermaid", "dot", "html", "json")
+	f.format = command.Choose(c, "format", "how the graph is printed", "text", "mermaid", "html", "json")
 	c.Flags().BoolVar(&f.json, "json", false, "short for --format json")
 	return c
 }
@@ -103,8 +102,6 @@ func (f graphFlags) print(s terminal.Streams, g *graph.Graph) (err error) {
 		return command.PrintJSON(s.Out, g)
 	case "mermaid":
 		_, err = fmt.Fprint(s.Out, g.Mermaid())
-	case "dot":
-		_, err = fmt.Fprint(s.Out, g.Dot())
 	case "html":
 		_, err = fmt.Fprint(s.Out, g.HTML())
 	default:
