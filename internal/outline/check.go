@@ -1,13 +1,14 @@
 package outline
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
 
 // A command is proposed as a check only where its sentence tells the reader to run it and says that it has to pass. The sentence has
-// to be an order, in a form that is known here: of what else can be said about a command, most is not one. A check that is missing is
-// noticed, and a wrong one is run.
+// to be an order of words that are known here, in a form that is known here: of what else can be said about a command, most is not
+// one. A check that is missing is noticed, and a wrong one is run.
 
 var (
 	// clean runs are not a negation: "there are no errors".
@@ -17,16 +18,33 @@ var (
 	mending = pattern{text: `(?i)\b(?:fix(?:ing)?|correct(?:ing)?|resolv(?:e|ing)|address(?:ing)?|repair(?:ing)?)(?: \w+){0,3} ` +
 		`(?:errors?|failures?|failing \w+|warnings?|problems?|issues?|findings|violations|(?:(?:is|are) )?(?:broken|red)|fails?|` +
 		`breaks?)\b`}
-	ifFails = pattern{text: `(?i)\b(?:if|when|whenever|in case) (?:it|they|this|that|one|any(?:thing)?|some(?:thing)?|(?:a|the|` +
+	// ifFails says what to do about a failure, in its second group.
+	ifFails = pattern{text: `(?i)\b(?:if|when|whenever|in case) (?:it|they|this|that|one|any(?:thing)?|some(?:thing)?|` +
+		`(?:the )?` + "`x`" + `|(?:a|the|` +
 		`any|some) \w+)` +
 		`(?: \w+)? ?(?:still )?(?:fails?|breaks?|is red|are red|is not (?:green|clean)|are not (?:green|clean)|` +
-		`(?:does not|doesn['’]t|do not|don['’]t) (?:pass|succeed))\b[^.;]*`}
+		`(?:does not|doesn['’]t|do not|don['’]t) (?:pass|succeed))\b([^.;]*)`}
+	// tolerating is what else may be done about one.
+	tolerating = pattern{text: `(?i)\b(?:ignor\w*|skip\w*|fine|ok|okay|acceptabl\w*|anyway|continue|go on|go ahead|proceed|carry on|` +
+		`move on|` +
+		`leave|accept\w*|mind|matter\w*|expected|known|normal|worry|revert\w*|stash\w*|delete|remove|disable|stop|give up)\b`}
 	negation = pattern{text: `(?i)(?:\b(?:not|never|no|none|nor|neither|nothing|nobody|cannot|dont|cant|doesnt|mustnt|shouldnt|` +
 		`wont|without|` +
 		`avoid\w*|refrain\w*|forb[aio]d\w*|prohibit\w*|disallow\w*|bann?e?d?|instead|rather|except\w*|unless|stop\w*|skip\w*|omit\w*|` +
 		`ignor\w+|hold off|leave out|leave alone|stay away|keep away|steer clear|deprecated|obsolete|formerly|no longer|off[- ]limits|` +
-		`harmful|dangerous|illegal|taboo|refus\w+|declin\w+|reject\w*|beware|wrong|bad|hardly|seldom|rarely|only|nicht|kein\w*|nie|` +
+		`harmful|dangerous|illegal|taboo|ne|pas|sans|sin|nein|refus\w+|declin\w+|reject\w*|beware|wrong|bad|hardly|seldom|rarely|only|` +
+		`nicht|kein\w*|nie|` +
 		`niemals|jamais|nunca|evitar?|niet|nooit|mai|non)\b|\bn['’]t\b|\w+n['’]t\b|❌|✗|✘|🚫|⛔|⚠|~~)`}
+	// doubtful is said of what is not to be relied on, or no longer done.
+	doubtful = pattern{text: `(?i)\b(?:broken|flaky|hangs?|obsolete|disabled|retired|abandoned|old|former\w*|legacy|outdated|superseded|` +
+		`replaced|disregard|forget|forgo|forego|scrap|scratch|strike|cancel\w*|drop|dropped|postpone\w*|later|someday|acceptable|allowed|` +
+		`tolerat\w*|actually|however|although|though|except|otherwise|pointless|useless|unnecessary|needless|for now|on hold|todo|` +
+		`tbd|wip|experimental|previous|historical\w*|out of date|no need|optional\w*|anti-?patterns?|mistakes?|pitfalls?)\b`}
+	// elsewhere is said where a command does not run in the project as it is.
+	elsewhere = pattern{text: `(?i)(?:\b(?:revert\w*|stash\w*|check(?:ing|ed)? out|checkout|undo|restor\w+|switch\w*|cd|chdir|ssh|` +
+		`go (?:back )?to|` +
+		`go into|change (?:in)?to|change director\w+|enter|director(?:y|ies)|folders?|worktree|branch|container|sandbox|staging|production|` +
+		`laptop|machine|server|clone|before the change|without the (?:change|fix)|reproduc\w+|repro)\b|` + "`cd [^`]*`)"}
 	// failing is what else a run may be expected to do.
 	failing = pattern{text: `(?i)\b(?:fail\w*|red|break\w*|crash\w*|errors?|broken|non-?zero|exits? (?:with )?(?:code |status ` +
 		`)?[1-9]\w*)\b`}
@@ -48,36 +66,7 @@ var (
 		`pipelines?|servers?|` +
 		`someone|somebody|anyone|they|he|she|who|that|which|whose|why|how|what|have \w+|remember\w*|known?|knows|paste|quote|` +
 		`means?|meaning)\b`}
-	haveTo = pattern{text: `(?i)\b(?:you|we) have to\b`}
-	saying = pattern{text: `(?i)\b(?:says?|saying|writes?|print\w*|echo\w*|add\w*|document\w*|mention\w*|explain\w*|note\w*|` +
-		`types?|comment\w*|` +
-		`describ\w*|message|line|text|answer\w*|repl\w+|output\w*|readme|guide|docs?|warning|heading|title|label|step|command|put|` +
-		`show\w*|` +
-		`here|this|following|below|history|log|list\w*)\b`}
 	quoted = pattern{text: `["“”„«»]|['‘]` + "`|`['’]"}
-
-	// runs is the verb, at the beginning of a clause. What precedes it is in the first group, what it begins with in the second.
-	runs = pattern{text: `(?i)^(.*?)((?:^|[,;:—–] ?|- |\b(?:and|then|always|now|please|first|finally|also|next|again|immediately|` +
-		`you must|you should|you have to|you need to|afterwards|lastly|must)\s+))(?:\*\*|__)?(?:re-?run|run|execute)\b(?:\*\*|` +
-		`__)?([^` + "`" + `]*)$`}
-	// between is what may stand between the verb and the command.
-	between = pattern{text: `(?i)^(?:\s*:|(?:\s+(?:the|all|your|our|its|full|whole|entire|complete|unit|integration|end-to-end|` +
-		`e2e|test|tests|tests?uite|` +
-		`suite|suites|checks?|linters?|lint|type|types?checker|checker|build|builds|compiler|validator|validation|formatter|` +
-		`static|analysis|` +
-		`type-checker|project['’]s|project|command|commands|script|scripts|target|exactly|again|once|more|it|them|everything|` +
-		`locally|both|` +
-		`everything|quality|gate|following|this))*(?:\s+(?:with|using|via|through|by running|as))?\s*:?)\s*$`}
-	// ensures is the other order: make sure that the command passes.
-	ensures = pattern{text: `(?i)^(.*?)((?:^|[,;:—–] ?|- |\b(?:and|then|always|now|please|first|finally|also|next|again|` +
-		`you must|you should|you have to|you need to|afterwards|lastly|must)\s+))(?:\*\*|__)?` +
-		`(?:make sure|ensure|verify|confirm|check)(?:\*\*|__)?(?: that)?(?: (?:the|both|command|target|script))*\s*$`}
-	passesNow = pattern{text: `(?i)^\s*(?:(?:command|target|script|check|still|now|all|both|again)\s+)*(?:pass(?:es)?|succeeds?|` +
-		`runs? clean|` +
-		`exits? (?:with )?(?:code |status )?(?:0|zero)|(?:is|are) (?:green|clean|successful|passing)|reports? no\b|` +
-		`completes? successfully|finish(?:es)? successfully|runs? successfully|compiles?|builds?|works?)(?:\s*$|\s*[.,;:!)—–*]|` +
-		`\s+(?:again|before|` +
-		`and|after|with|now|on|in|for|from|cleanly|locally|first)\b)`}
 	toPass = pattern{text: `(?i)\b(?:until|till)(?: \w+){0,5} (?:pass(?:es)?|succeeds?|green|clean|compiles?|builds?|works?|` +
 		`exits? (?:with )?(?:code |status )?(?:0|zero))\b|` +
 		`\b(?:must|should|has to|have to|needs? to)(?: all| both| still| now| each| always)? (?:pass|succeed|work|compile|build|` +
@@ -88,117 +77,240 @@ var (
 		`builds?|specs?|types?|linter)|command|output|result|exit (?:code|status))(?: all| both| still| now| each| again)? ` +
 		`(?:pass(?:es)?|succeeds?|compiles?|works?|exits? (?:with )?(?:code |status )?(?:0|zero)|(?:is|are) (?:all )?` +
 		`(?:green|clean|successful|passing|0|zero)|completes? successfully|finish(?:es)? successfully)\b|` +
+		`\b(?:make sure|ensure|verify|confirm)(?: that)? noerrors\b|\bexpected:? (?:to )?(?:pass(?:es)?|success|green|0|exit (?:code |` +
+		`status )?0)\b|` +
 		`\b(?:there (?:must be|should be|are|is)|reports?|with|shows?|has|have|finds?) noerrors\b|\bsuccessfully\b|` +
-		`(?:^|[,;:—–] ?)(?:it |they )?must pass\b`}
-	handsOver = pattern{text: `(?i)\bpass(?:es|ed|ing)? (?:the|a|an|it|them|this|that|your|its|on|in|to|through|along|-|` + "`)"}
+		`^\W*must (?:all )?pass\b|\bmend\b|\bit(?:['’]s| is) (?:green|clean|passing)\b`}
 	// nextPasses begins the sentence that says so about the one before it.
 	nextPasses = pattern{text: `(?i)^\W*(?:it|they|this|that|both|all|everything|every \w+|the (?:\w+ ){0,2}?(?:command|tests?|` +
 		`suite|suites|builds?|checks?|` +
 		`linter|output|result|results|exit (?:code|status)|script|target))\b`}
-	refusesThat = pattern{text: `(?i)^\W*(?:but |and |however,? )?(?:(?:do not|don['’]t|never|not|no one should|nobody should)(?: ` +
-		`ever)? ` +
-		`(?:do|run|try|use|execute|type|follow|copy) (?:that|this|it|so|any of|the above)\b|(?:this|that|it|which|doing (?:so|` +
-		`this|that)|the above) (?:is|was|would be|will be) ` +
-		`(?:not|never|forbidden|wrong|prohibited|disallowed|a mistake|dangerous|a bad|bad|out of|an? (?:anti-?pattern|example)|` +
-		`optional)|don['’]t\b\W*$|` +
-		`no\b|not\b|wrong\b|(?:just )?kidding|optional)`}
-	announcesBad = pattern{text: `(?i)(?::\W*$|\b(?:following|below|as follows|like this|this way|such things?|any of th(?:is|ese)))`}
+
+	// oddly said: what reads like a prohibition and demands. It comes to an order, in the group, or to nothing.
+	notForget = pattern{text: `(?i)\b(?:do not|don['’]t|never) forget to\b`}
+	notSkip   = pattern{text: `(?i)\b(?:do not|don['’]t|never) (?:ever )?(?:skip|omit|forget)(?: it| this| that| them| this step|` +
+		` the step| (?:the )?` + "`x`" + `)+`}
+	notBefore = pattern{text: `(?i)\b(?:do not|don['’]t|never|(?:you )?must not|keep|always keep) (?:ever )?(?:stop|proceed|continue|` +
+		`go on|move on|go further|commit|` +
+		`push|merge|finish|end|leave|report|open|claim|declare|mark|submit|going|working|fixing|trying|iterating|` +
+		`at it)\b[^.;` + "`" + `]{0,40}?` +
+		`\b(?:before|until|unless|till)(?: the| both| all)* ` + "`x`"}
+	notYet = pattern{text: `(?i)\b(?:do not|don['’]t|never|(?:you )?must not) (?:ever )?(?:stop|proceed|continue|go on|move on|commit|` +
+		`push|merge|finish|` +
+		`end|leave|report|open|claim|declare|mark|submit)\b[^.;` + "`" + `]{0,40}?\b(?:before|until|unless|till|if|while)\b (?:that|then|` +
+		`it|they|this|all|` +
+		`everything|every|the tests?|(?:the )?` + "`x`" + `|tests?|\w+ing)\b?[^.;]*`}
+	notTouch = pattern{text: `(?i)^\W*(?:do not|don['’]t|never|avoid) (?:change|changing|edit|editing|modify|modifying|weaken|` +
+		`weakening|delete|` +
+		`deleting|remove|removing|disable|disabling|rewrite|rewriting|alter|mock|mocking) (?:the |any |a |an |your |existing |failing |` +
+		`other |` +
+		`public |generated )*\w+\W*$`}
+
+	// lead is what may precede an order in its sentence.
+	lead = pattern{text: `(?i)^(?:(?:(?:and|then|now|next|first|finally|lastly|also|please|always|afterwards|again|immediately)\b,? ?)+|` +
+		`(?:you|we) (?:must|should|have to|need to|always) |` +
+		`before (?:you )?(?:commit\w*|continu\w*|proceed\w*|go(?:ing)? on|mov\w+ on|finish\w*)(?: (?:the|your|a|any) (?:work|changes?|` +
+		`code|next step))?,? |` +
+		`(?:verify|verification|checks?|tests?|testing|lint(?:ing)?|build|required|important|validat(?:e|ion)|(?:quality )?gate|finally|` +
+		`step \d+) ?[:—–-] )`}
+	whenDoneLead = pattern{text: `(?i)^(?:when|once|after|as soon as) (?:(?:you|we|it|this|that|everything|all|the \w+) (?:(?:is|are|` +
+		`have|has) )?)?` +
+		`(?:all )?(?:done|finished|ready|complete[d]?|finish),? `}
+	firstDo = pattern{text: `(?i)^(?:fix|change|build|implement|write|add|update|refactor|edit|correct|finish|complete|make|improve|` +
+		`create|extend|` +
+		`format|clean up|rename|simplify|adjust) ([^` + "`" + `.;:,]*?)(?:, and then |, then |; then |,? and then |,? and |, |; )` +
+		`((?:re-?run|run|execute|make sure|ensure|verify|confirm)\b.*)$`}
+	aboutPlace = pattern{text: `(?i)\b(?:in|on|at|from|into|onto|to|for|under|inside|within|against|back|away)\b`}
+
+	// The forms of an order, with the words of wordsOfOrder alone.
+	runs    = pattern{text: `(?i)^(?:re-?run|run|execute)\b([^` + "`" + `]*)` + "`x`" + `(.*)$`}
+	ensures = pattern{text: `(?i)^(?:make sure|ensure|verify|confirm|check)(?: that)?(?: (?:the|both|command|target|` +
+		`script))* ` + "`x`" + `(.*)$`}
+	passesNow = pattern{text: `(?i)^(?: (?:command|target|script|check|still|now|all|both|again))* (?:pass(?:es)?|succeeds?|runs? clean|` +
+		`exits? (?:with )?(?:code |status )?(?:0|zero)|(?:is|are) (?:green|clean|successful|passing)|reports? noerrors|` +
+		`completes? successfully|finish(?:es)? successfully|runs? successfully|compiles?|builds?|works?)\b`}
+	hasTo = pattern{text: `(?i)^(?:the )?(?:command |target |script )?` + "`x`" + ` (?:must|has to|have to|needs? to)(?: all| both|` +
+		` still| now| always)? ` +
+		`(?:pass|succeed|be (?:green|clean|passing|successful)|exit (?:with )?(?:code |status )?(?:0|zero)|(?:report|show|find) noerrors)\b`}
+	shown = pattern{text: `(?i)^(?:all |the |every |each )*(?:unit |integration |new |existing )?(?:tests?|checks?|linters?|suites?|` +
+		`builds?|types?)` +
+		`(?: must| have to| has to)?(?: all)? (?:pass|passes|succeed|succeeds|be (?:green|clean))\W*[:(—–-] ?` + "`x`" + `\)?$`}
+	byRunning = pattern{text: `(?i)^(?:make sure|ensure|verify|confirm|check)\b([^` + "`" + `]*)\b(?:by (?:re-?)?running|using|via|` +
+		`through|with) ` + "`x`" + `$`}
+	uses     = pattern{text: `(?i)^use ` + "`x`" + ` to (?:make sure|ensure|verify|confirm|check)\b(.*)$`}
+	between  = pattern{text: `(?i)^[^.;,:(]*:? ?\(?$`}
+	saysPass = pattern{text: `(?i)\b(?:pass(?:es)?|succeeds?|green|clean|noerrors)\b`}
 
 	chained     = pattern{text: `(?i)^(?:,? and(?: then)?|, then|,|,? then|&&)(?: (?:re-?run|run|execute))?\s*$`}
 	together    = pattern{text: `(?i)\b(?:both|all|they|each|everything)\b`}
 	likePath    = pattern{text: `\bpath/to\b|\b(?:foo|bar|baz|example|YOUR_?\w*|TODO|xxx)\b`}
-	wordBreak   = pattern{text: `[^a-z0-9]+`}
 	simpleWords = pattern{text: `^[\w@%+=:,./~^-]+$`}
+	wordInText  = pattern{text: `[\p{L}\p{N}'’-]+`}
 )
 
+// wordsOfOrder are those of which an order to run a check consists. One with any other word says something that is not known here:
+// where, when or how often it has to run, for whom, or what else may come of it.
+var wordsOfOrder = strings.Fields(`run rerun re-run execute use make sure ensure verify confirm check see that the a an all your
+	our its full whole entire complete unit integration end-to-end e2e test tests testsuite suite suites checks linter linters lint
+	type types checker type-checker typechecker build builds compiler validator validation formatter static analysis project project's
+	project’s command commands script scripts target exactly again once more it it's it’s they they're they’re them this these both
+	everything every each quality gate gates with using via through by running and then always now please finally also next
+	immediately you must has have to need needs afterwards until till pass passes passing succeed succeeds successful green clean is
+	are be exit exits code status 0 zero successfully cleanly completely noerrors mend compile compiles works completes finish
+	finishes report reports show shows find finds there before committing commit continuing continue proceeding proceed moving move
+	going go on step we done ready keep expected result results output new existing following still x`)
+
 // negates reports whether a text forbids something, or says that something is not so.
-func negates(text string) bool {
-	text = ifFails.without(mending.without(noErrors.without(text)))
-	return negation.in(withoutCode(text))
-}
+func negates(text string) bool { return negation.in(normal(text)) }
 
 func withoutCode(text string) string { return codeSpan.compiled().ReplaceAllString(text, "`x`") }
 
-// commandsIn returns the commands that a sentence tells to run and that have to pass, in their order. before and next are the sentences
-// around it.
-func commandsIn(before, said, next string) []string {
-	text := mending.compiled().ReplaceAllString(noErrors.compiled().ReplaceAllString(said, "noerrors"), "mend")
-	text = ifFails.without(text)
-	plain := withoutCode(text)
-	switch {
-	case negation.in(plain), failing.in(plain), choices.in(plain), quoted.in(text), strings.HasSuffix(strings.TrimRight(plain,
-		"*_) "), "?"),
-		strings.Contains(text, "|"):
-		return nil
-	case condition.in(whenDone.without(plain)), refusesThat.in(next), negates(before) && announcesBad.in(before):
-		return nil
-	}
-	spans := codeSpan.compiled().FindAllStringIndex(text, -1)
-	for i, at := range spans {
-		prefix, rest := text[:at[0]], text[at[1]:]
-		if m := ensures.find(withoutCode(prefix)); m != nil && isOrder(m[1], m[2]) && passesNow.in(rest) && !handsOver.in(rest) {
-			return commandsOf(text, spans[i:i+1])
+// normal returns a text with each code as `x`, without emphasis, and without what reads like a negation and is none.
+func normal(text string) string {
+	text = strings.NewReplacer("**", "", "__", "").Replace(withoutCode(text))
+	text = mending.compiled().ReplaceAllString(noErrors.compiled().ReplaceAllString(text, "noerrors"), "mend")
+	text = notForget.without(text)
+	text = notBefore.compiled().ReplaceAllString(text, "ensure `x`")
+	text = notYet.without(notSkip.without(text))
+	text = ifFails.compiled().ReplaceAllStringFunc(text, func(said string) string {
+		if tolerating.in(ifFails.find(said)[1]) {
+			return said
 		}
-		m := runs.find(withoutCode(prefix))
-		if m == nil || !between.in(m[3]) || !isOrder(m[1], m[2]) {
-			continue
-		}
-		end := i + 1
-		for end < len(spans) && chained.in(text[spans[end-1][1]:spans[end][0]]) {
-			end++
-		}
-		rest = text[spans[end-1][1]:]
-		if runs.find(withoutCode(rest)) != nil || end < len(spans) || !hasToPass(rest, next) || end > i+1 && !together.in(rest+" "+next) {
-			return nil // another run, or other code, of which it is not sure what has to pass
-		}
-		return commandsOf(text, spans[i:end])
-	}
-	return nil
+		return ""
+	})
+	return strings.Trim(strings.Join(strings.Fields(text), " "), "*_ ")
 }
 
-// isOrder reports whether what precedes a verb leaves it an order to the reader. boundary is what the clause begins with.
-func isOrder(prefix, boundary string) bool {
-	prefix = whenDone.without(haveTo.without(prefix))
-	if loose.in(prefix) || strings.ContainsAny(prefix, "([") {
-		return false
-	}
-	if strings.TrimSpace(boundary) == "and" || strings.TrimSpace(boundary) == "then" {
-		words := strings.Fields(strings.ToLower(prefix))
-		for i, word := range words { // "to build and run"
-			if word == "to" && i+1 < len(words) && slices.Contains(verbs, strings.Trim(words[i+1], ",")) {
-				return false
-			}
+// isPlain reports whether a text has words of an order only.
+func isPlain(text string) bool {
+	for _, word := range wordInText.compiled().FindAllString(strings.ToLower(text), -1) {
+		if word = strings.Trim(word, "'’-"); word != "" && !slices.Contains(wordsOfOrder, word) {
+			return false
 		}
-	}
-	if strings.ContainsAny(boundary, ":—–") || strings.TrimSpace(boundary) == "-" {
-		return len(strings.Fields(prefix)) <= 4 && !saying.in(prefix)
 	}
 	return true
 }
 
-// hasToPass reports whether what follows a command, or the next sentence, says that it has to pass.
-func hasToPass(rest, next string) bool {
-	if toPass.in(rest) && !handsOver.in(rest) {
-		return true
+// withoutLead returns a sentence without what may precede an order.
+func withoutLead(text string) string {
+	for {
+		short := whenDoneLead.without(lead.without(text))
+		if m := firstDo.find(short); m != nil && !loose.in(m[1]) && !aboutPlace.in(m[1]) && !condition.in(m[1]) && !elsewhere.in(short) {
+			short = m[2]
+		}
+		if short == text {
+			return text
+		}
+		text = short
 	}
-	cut := ifFails.without(next)
-	if cut != next {
-		return !negation.in(withoutCode(noErrors.without(cut)))
-	}
-	next = noErrors.compiled().ReplaceAllString(next, "noerrors")
-	return nextPasses.in(next) && toPass.in(next) && !handsOver.in(next) && !negation.in(withoutCode(next)) &&
-		!failing.in(next) && !choices.in(next)
 }
 
-// commandsOf returns the texts of spans, or nil if one of them cannot be a check.
-func commandsOf(text string, spans [][]int) (all []string) {
-	for _, at := range spans {
-		for run := range strings.SplitSeq(strings.Trim(text[at[0]:at[1]], "` "), " && ") {
-			if run = strings.TrimSpace(run); !CanBeCheck(run) {
+// commandsIn returns the commands that a sentence tells to run and that have to pass, in their order. next is the sentence behind it.
+func commandsIn(said, next string) []string {
+	text := withoutLead(normal(said))
+	if negation.in(text) || doubtful.in(text) || quoted.in(withoutCode(said)) || strings.ContainsAny(text, "?|") || !isPlain(text) {
+		return nil
+	}
+	text = strings.TrimRight(text, ".!,;: ")
+	if m := runs.find(text); m != nil && between.in(m[1]) {
+		return ranIn(said, m[2], next)
+	}
+	alone := strings.Count(text, "`x`") == 1
+	if m := ensures.find(text); m != nil && alone && passesNow.in(m[1]) {
+		return commandsOf(said)
+	}
+	m, by := uses.find(text), byRunning.find(text)
+	switch {
+	case !alone:
+	case hasTo.in(text), shown.in(text), m != nil && saysPass.in(m[1]), by != nil && saysPass.in(by[1]):
+		return commandsOf(said)
+	}
+	return nil
+}
+
+// ranIn returns the commands of a sentence that tells to run them, if what follows the first one, or the next sentence, says that
+// they have to pass.
+func ranIn(said, rest, next string) []string {
+	parts := strings.Split(rest, "`x`")
+	for _, part := range parts[:len(parts)-1] {
+		if !chained.in(part) {
+			return nil // other code, of which it is not sure what it is for
+		}
+	}
+	rest = parts[len(parts)-1]
+	if strings.Contains(rest, " run ") || !hasToPass(rest, next) || len(parts) > 1 && !together.in(rest+" "+next) {
+		return nil
+	}
+	return commandsOf(said)
+}
+
+// hasToPass reports whether what follows a command, or the next sentence, says that it has to pass.
+func hasToPass(rest, next string) bool {
+	return toPass.in(rest) || demands(next)
+}
+
+// demands reports whether a sentence says of the one before it that its command has to pass.
+func demands(next string) bool {
+	if m := ifFails.find(withoutCode(next)); m != nil {
+		return !tolerating.in(m[1]) && !negation.in(normal(next)) && !doubtful.in(normal(next)) && correcting.in(m[1])
+	}
+	text := strings.TrimLeft(normal(next), "( ")
+	return text != "" && isPlain(text) && toPass.in(text) && !strings.Contains(text, "?") && (nextPasses.in(text) || wholeDemand.in(text))
+}
+
+var (
+	wholeDemand = pattern{text: `(?i)^(?:must (?:all )?pass|mend|expected)\b`}
+	correcting  = pattern{text: `(?i)\b(?:fix|repair|correct|debug|try again|go back|change|adjust|solve|resolve|mend|rework|` +
+		`start over|return)\b`}
+)
+
+// commandsOf returns the texts of the code in a sentence, or nil if one of them is not the words of a command.
+func commandsOf(said string) (all []string) {
+	for _, span := range codeSpan.compiled().FindAllString(said, -1) {
+		for run := range strings.SplitSeq(strings.Trim(span, "` "), " && ") {
+			if run = strings.TrimSpace(run); !isCommand(run) {
 				return nil
 			}
 			all = append(all, run)
 		}
 	}
 	return all
+}
+
+// isCommand reports whether a text consists of plain words, none of them a variable or a placeholder.
+func isCommand(run string) bool {
+	parts := strings.Fields(run)
+	odd := func(part string) bool { return !simpleWords.in(part) }
+	return len(parts) > 0 && len(run) <= 200 && !slices.ContainsFunc(parts, odd) && !variables.in(run) && !likePath.in(run) &&
+		!strings.HasPrefix(parts[0], "-") && !strings.Contains(parts[0], "=")
+}
+
+// mentions reports whether a sentence is about a command: it has its words, the beginning of them as code, or tells of running what
+// it runs.
+func mentions(said, run string) bool {
+	lower, run := strings.ToLower(said), strings.ToLower(run)
+	if boundary(run).MatchString(lower) {
+		return true
+	}
+	for _, span := range codeSpan.compiled().FindAllString(lower, -1) {
+		if span = strings.Trim(span, "` "); span != "" && strings.HasPrefix(run+" ", span+" ") {
+			return true
+		}
+	}
+	if !running.in(lower) {
+		return false
+	}
+	words := strings.Fields(run)
+	last := strings.Trim(words[len(words)-1], "./")
+	return anyCommand.in(lower) || len(last) > 1 && regexp.MustCompile(`\b`+regexp.QuoteMeta(last)+`s?\b`).MatchString(lower)
+}
+
+var (
+	running    = pattern{text: `(?i)\b(?:run|runs|running|execute\w*|executing|invoke|invoking|call|launch|use|start|trigger)\b`}
+	anyCommand = pattern{text: `(?i)\b(?:commands?|anything|nothing|programs?|shell)\b`}
+)
+
+// boundary matches a command as whole words.
+func boundary(run string) *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[^\w./-])` + regexp.QuoteMeta(run) + `(?:$|[^\w/-])`)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
 	table "github.com/yuin/goldmark/extension/ast"
@@ -327,7 +328,8 @@ func (d *document) headingMarks() (marks []mark) {
 
 // ends reports whether there is a colon or the like behind a label: a sentence may begin with "Step 2".
 func (l label) ends() bool {
-	return strings.ContainsAny(l.text[len(l.text)-min(3, len(l.text)):], ":.)*|-–—→")
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(l.text, " \t"))
+	return strings.ContainsRune(":.)*|-–—→", last)
 }
 
 // isWord reports whether a label has a word such as Step.

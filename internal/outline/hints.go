@@ -76,11 +76,21 @@ var (
 
 var lineMarks = pattern{text: `^\s*(?:#{1,6}\s|[-*+]\s|\d+[.)]\s|>)?\s*(?:\[[ xX]\]\s*)?`}
 
+// refusesThat is what the sentence behind one says that takes it back.
+var refusesThat = pattern{text: `(?i)^\W*(?:but |and |however,? )?(?:(?:do not|don['’]t|never|not|no one should|nobody should)(?: ` +
+	`ever)? ` +
+	`(?:do|run|try|use|execute|type|follow|copy) (?:that|this|it|so|any of|the above)\b|(?:this|that|it|which|doing (?:so|` +
+	`this|that)|the above) (?:is|was|would be|will be) ` +
+	`(?:not|never|forbidden|wrong|prohibited|disallowed|a mistake|dangerous|a bad|bad|out of|an? (?:anti-?pattern|example)|` +
+	`optional)|don['’]t\b\W*$|` +
+	`no\b|not\b|wrong\b|(?:just )?kidding|optional)`}
+
 const people = `(?:teams?|leads?|manager|reviewers?|colleagues?|maintainers?|owners?|users?|person|people|humans?|stakeholders?|legal|` +
 	`security|qa|dba|architects?|boss|customers?|editors?|experts?|partners?)`
 
 // hints returns what the text of each step says about its end and its order.
 func (d *document) hints(steps []Step, c *candidate) (all []Hint) {
+	every := d.everySentence(0, len(d.starts), true)
 	for i, s := range steps {
 		at := slices.IndexFunc(c.marks, func(m mark) bool { return m.line+1 == s.Line })
 		if at < 0 {
@@ -92,9 +102,14 @@ func (d *document) hints(steps []Step, c *candidate) (all []Hint) {
 			r.before = s.BlockedBy[0]
 		}
 		if m.label.class == "gate" {
-			r.add(Hint{Step: s.ID, Line: s.Line, Text: shorten(m.label.text + m.title), Gate: member("approval", question(s))})
+			r.add(Hint{Step: s.ID, Line: s.Line, Text: shorten(m.label.text + m.title), Gate: Approval(question(s))})
 		}
 		r.passages = d.passages(m.line, max(m.end, m.line+1), m.above.titlesFrom())
+		r.titles = append([]string{s.Subject}, m.above.titlesFrom()...)
+		r.near, r.every = d.everySentence(m.line, max(m.end, m.line+1), false), every
+		if titleLine.in(d.lineText(m.line)) { // which is the title of the step
+			r.near = slices.DeleteFunc(r.near, func(s sentence) bool { return s.line == m.line })
+		}
 		r.read()
 		all = append(all, r.hints...)
 	}
@@ -108,7 +123,10 @@ type reader struct {
 	passages []passage
 	hints    []Hint
 	seen     map[string]bool
-	acted    bool // what was read so far tells to do something, beside the title
+	titles   []string   // of the step, and those above it
+	near     []sentence // all of the step
+	every    []sentence // all of the text
+	acted    bool       // what was read so far tells to do something, beside the title
 }
 
 // add adds a hint. Of each kind of note, a step has one.
@@ -122,16 +140,15 @@ func (r *reader) add(h Hint) {
 func (r *reader) read() {
 	for i, p := range r.passages {
 		for k, said := range p.sentences {
-			before, next := "", ""
-			if k > 0 {
-				before = p.sentences[k-1].text
-			}
+			next := ""
 			if k+1 < len(p.sentences) {
 				next = p.sentences[k+1].text
 			}
 			h := Hint{Step: r.step.ID, Line: said.line + 1, Text: shorten(said.text)}
+			if !p.forbidden {
+				r.check(h, said, next)
+			}
 			if !p.forbidden && !refusesThat.in(next) {
-				r.check(h, before, said.text, next)
 				r.product(h, said.text)
 				r.approval(h, said.text, i, k)
 			}
@@ -146,14 +163,18 @@ func (r *reader) read() {
 	}
 }
 
-// check proposes what a sentence tells to run.
-func (r *reader) check(h Hint, before, said, next string) {
-	h.Run = commandsIn(before, said, next)
-	if h.Run == nil {
+// check proposes what a sentence tells to run, unless something else in the text forbids it or may take it back.
+func (r *reader) check(h Hint, said sentence, next string) {
+	h.Run = commandsIn(said.text, next)
+	takes := takesBack(r.titles, r.near, func(s sentence) bool {
+		return strings.Contains(said.text, s.text) || strings.Contains(s.text, said.text) || s.text == next && demands(next)
+	})
+	forbidden := func(run string) bool { return forbids(r.every, run) }
+	if h.Run == nil || takes || slices.ContainsFunc(h.Run, forbidden) {
 		return
 	}
-	if !toPass.in(said) && next != "" {
-		h.Text = shorten(said + " " + next)
+	if !saysPass.in(withoutCode(said.text)) && next != "" {
+		h.Text = shorten(said.text + " " + next)
 	}
 	h.Gate = Check(h.Run)
 	r.add(h)
@@ -161,6 +182,12 @@ func (r *reader) check(h Hint, before, said, next string) {
 
 // Check returns the member of a step that has these commands pass.
 func Check(run []string) string { return member("check", strings.Join(run, " && ")) }
+
+// Approval returns the member of a step that has a person answer this question with yes.
+func Approval(question string) string { return member("approval", question) }
+
+// Produces returns the member of a step that has these files be there.
+func Produces(files []string) string { return member("produces", files) }
 
 // product proposes the files that a sentence tells to write.
 func (r *reader) product(h Hint, said string) {
@@ -177,7 +204,7 @@ func (r *reader) product(h Hint, said string) {
 			continue
 		}
 		if isLocal(name) && !reads.in(m[0]) && !wishes.in(prefix) && !byOthers.in(prefix) && !likePath.in(name) {
-			h.Gate = member("produces", []string{name})
+			h.Gate = Produces([]string{name})
 			r.add(h)
 		}
 	}
@@ -214,14 +241,14 @@ func (r *reader) approval(h Hint, said string, i, k int) {
 	if asks.in(left[m[0]:]) && wishes.in(whenDone.without(left[:m[0]])) {
 		return
 	}
-	h.Gate = member("approval", question(r.step))
+	h.Gate = Approval(question(r.step))
 	if r.goesOn(left, m[1], i, k) {
 		own := firstWord(r.step.Subject)
 		if h.Gate = ""; r.acted || r.before == 0 || !isOutward(own) && !asks.in(own) {
 			h.Note = "the approval has to come before what this step goes on to do: make that a step of its own, " +
 				"after one with the approval"
 		} else {
-			h.Step, h.Gate = r.before, member("approval", "May the next step begin: "+strings.TrimRight(r.step.Subject, ".?!")+"?")
+			h.Step, h.Gate = r.before, Approval("May the next step begin: "+strings.TrimRight(r.step.Subject, ".?!")+"?")
 		}
 	}
 	r.add(h)

@@ -46,10 +46,13 @@ func (d *document) passages(begin, end int, titles []string) (all []passage) {
 		}
 		lines = nil
 	}
-	hidden := d.withoutComments(begin, end)
+	hidden := withCommands(d.withoutComments(begin, end))
 	for i := begin; i < end; i++ {
 		line := hidden[i-begin]
 		text := strings.TrimSpace(line)
+		if line == joinedOn {
+			continue
+		}
 		if fence.in(line) {
 			flush()
 			code = !code
@@ -91,6 +94,80 @@ func (d *document) passages(begin, end int, titles []string) (all []passage) {
 	}
 	flush()
 	return all
+}
+
+// joinedOn stands for a line of a block of commands that has become part of a sentence.
+const joinedOn = "\x00"
+
+var (
+	shellFence = pattern{text: "^\\s*```\\s*(?:sh|bash|shell|console|zsh|text)?\\s*$"}
+	tellsToRun = pattern{text: `(?i)(?:^|[.:;,] |\b(?:then|and) )(?:re-?run|run|execute)\b[^.;]*[.:]?$`}
+)
+
+// withCommands returns lines in which a block of commands, below a line that says to run them or below a title, is part of a sentence:
+// "Run these: `+"`make test`"+`". What is said behind the block is then said of that.
+func withCommands(lines []string) []string {
+	for i := 0; i < len(lines); i++ {
+		if !fence.in(lines[i]) {
+			continue
+		}
+		end := i + 1
+		for end < len(lines) && !fence.in(lines[end]) {
+			end++
+		}
+		above := i - 1
+		for above >= 0 && strings.TrimSpace(lines[above]) == "" {
+			above--
+		}
+		commands := ""
+		if end < len(lines) && end-i <= 4 && shellFence.in(lines[i]) {
+			commands = commandsOfBlock(lines[i+1 : end])
+		}
+		text := ""
+		if above >= 0 {
+			text = strings.TrimSpace(lines[above])
+		}
+		switch {
+		case commands == "":
+			i = end
+			continue
+		case above < 0 || titleLine.in(text):
+			lines[i] = "Run: " + commands + "."
+			above = i
+		case tellsToRun.in(lineMarks.without(text)):
+			lines[above] = strings.TrimRight(lines[above], ".: ") + ": " + commands + "."
+		default:
+			i = end
+			continue
+		}
+		behind := end + 1
+		for behind < len(lines) && strings.TrimSpace(lines[behind]) == "" {
+			behind++
+		}
+		if behind == len(lines) || itemMark.in(lines[behind]) || titleLine.in(lines[behind]) || fence.in(lines[behind]) {
+			behind = end + 1
+		}
+		for j := above + 1; j < behind; j++ {
+			lines[j] = joinedOn
+		}
+		i = behind - 1
+	}
+	return lines
+}
+
+// commandsOfBlock returns the lines of a block as code in a sentence, or "" if one of them is not the words of a command.
+func commandsOfBlock(lines []string) string {
+	var all []string
+	for _, line := range lines {
+		if line = strings.TrimPrefix(strings.TrimSpace(line), "$ "); line == "" {
+			continue
+		}
+		if !isCommand(line) {
+			return ""
+		}
+		all = append(all, "`"+line+"`")
+	}
+	return strings.Join(all, " and ")
 }
 
 func isNotToDo(title string) bool { return negates(title) || notToDo.in(title) }

@@ -253,19 +253,18 @@ func (f *initFlags) convert(s terminal.Streams, t skillText) error {
 	return nil
 }
 
-// gates asks for each gate that the text proposes, and returns those that the person wants,
-// by step. A step has each kind once. What no gate says is shown.
+// gates asks for each gate that the text proposes, and returns those that the person wants, by step. Several of one kind become one.
+// What no gate says is shown.
 func (f *initFlags) gates(s terminal.Streams, t skillText) map[int64][]string {
-	wanted, taken := map[int64][]string{}, map[string]bool{}
+	wanted := map[int64][]string{}
 	for _, h := range t.outline.Hints {
 		gate, question := h.Gate, "  Require this before the step counts as done: "+h.Gate+"?"
-		if h.Back != 0 && taken[fmt.Sprint(h.Step, `"check"`)] {
+		if h.Back != 0 && slices.ContainsFunc(wanted[h.Step], func(g string) bool { return kindOf(g) == "check" }) {
 			gate = fmt.Sprintf(`"outcomes": {"failed": {"back": %d, "max": 3}}`, h.Back)
 			question = fmt.Sprintf("  If the check fails, open step %d again, up to three times: %s?", h.Back, gate)
 		}
-		kind, _, _ := strings.Cut(gate, ":")
-		key := fmt.Sprint(h.Step, kind)
-		if taken[key] && gate != "" {
+		at := slices.IndexFunc(wanted[h.Step], func(g string) bool { return gate != "" && kindOf(g) == kindOf(gate) })
+		if at >= 0 && joined(wanted[h.Step][at], gate) == wanted[h.Step][at] {
 			continue
 		}
 		message.Fprintf(s.Out, "\n%s:%d: step %d: %q\n", t.source, h.Line, h.Step, h.Text)
@@ -274,8 +273,11 @@ func (f *initFlags) gates(s terminal.Streams, t skillText) map[int64][]string {
 			message.Fprintf(s.Out, "  not in the workflow: %s\n", h.Note)
 		case f.yes:
 			message.Fprintf(s.Out, "  left out: %s\n", gate)
-		case f.agrees(question, false):
-			wanted[h.Step], taken[key] = append(wanted[h.Step], gate), true
+		case !f.agrees(question, false):
+		case at >= 0:
+			wanted[h.Step][at] = joined(wanted[h.Step][at], gate)
+		default:
+			wanted[h.Step] = append(wanted[h.Step], gate)
 		}
 	}
 	return wanted
@@ -329,10 +331,12 @@ func (f *initFlags) install(s terminal.Streams, call, plugin string) error {
 		switch word := strings.ToLower(strings.TrimSpace(line)); {
 		case slices.Contains([]string{"local", "project", "user", "none"}, word):
 			scope = word
-		case (word == "" || word == "y" || word == "yes") && err == nil:
+		case word == "" && err == nil:
 			scope = "local"
 		case err != nil:
 			return &command.Exit{Code: command.ExitNo, Err: errors.New("the hooks were not installed"), Hint: "fsmtx install adds them"}
+		default:
+			message.Fprintf(s.Out, "Please type one of these words, or press Enter for local.\n")
 		}
 	}
 	r := install.Request{Scope: map[string]install.Scope{"user": install.User, "project": install.Project}[scope]}

@@ -41,10 +41,15 @@ decides. The exit code is then 1, as for a text that describes no steps.
 
 It prints the line of each step, what it left out, and the gates that the text seems to ask
 for, as lines to add to fsm.json. No gate is written: a person decides. A command is proposed
-as a check only if its sentence tells to run it and says that it has to pass, forbids nothing,
-and names a program on PATH, a target of the Makefile, a script of package.json or an
-executable of the project. What changes or deletes something, or reaches out, is never
-proposed. An approval that has to come before a step is proposed for the step before it.
+as a check only if
+  - its sentence tells to run it here and says that it has to pass, in plain words;
+  - nothing in the text forbids it or calls it broken, and nothing in its step takes it back;
+  - it is there, and is known to check without changing anything: a test runner, a linter, a
+    type checker, a formatter in its check mode; or a target of the Makefile, a script of
+    package.json or an executable of the project that was read, with all that it runs, and
+    that only checks and builds.
+Rather no check than a wrong one: name others in fsm.json yourself. An approval that has to
+come before a step is proposed for the step before it.
 
 --template NAME writes a complete workflow, and a SKILL.md by which the client finds it
 unless there is one; --list shows their names. --template without a name writes three

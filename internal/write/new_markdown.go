@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/checks"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -74,7 +75,7 @@ func textOf(s terminal.Streams, dir, from, form string) (source string, o outlin
 		return source, o, noSteps(source, o)
 	}
 	path, _ := s.Getenv("PATH")
-	o.Hints = project{path: path}.hints(o.Hints)
+	o.Hints = possible(checks.Project{Path: path}, o.Hints)
 	return source, o, nil
 }
 

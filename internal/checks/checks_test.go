@@ -1,0 +1,105 @@
+package checks_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/checks"
+)
+
+// write writes a file of a project. What has a #! is executable.
+func write(t *testing.T, file string, text []byte) {
+	t.Helper()
+	mode := os.FileMode(0o644)
+	if strings.HasPrefix(string(text), "#!") {
+		mode = 0o755
+	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	require.NoError(t, os.WriteFile(file, text, mode))
+}
+
+// projectWith returns a project with the files of an archive, and the programs on its PATH.
+func projectWith(t *testing.T, files []txtar.File, programs []string) checks.Project {
+	t.Helper()
+	root := t.TempDir()
+	p := checks.Project{Dir: filepath.Join(root, "project"), Path: "relative:" + filepath.Join(root, "usr", "bin")}
+	for _, name := range programs {
+		write(t, filepath.Join(root, "usr", "bin", name), []byte("#!/bin/sh\n"))
+	}
+	write(t, filepath.Join(root, "usr", "lib", "python3.12", "unittest", "__init__.py"), nil)
+	write(t, filepath.Join(root, "usr", "lib", "python3.12", "site-packages", "pytest", "__init__.py"), nil)
+	for _, f := range files {
+		write(t, filepath.Join(p.Dir, f.Name), f.Data)
+	}
+	return p
+}
+
+// TestCommands: of the commands of a text those are known that check only. One that is known and acts is a defect.
+func TestCommands(t *testing.T) {
+	archive, err := txtar.ParseFile("testdata/project.txtar")
+	require.NoError(t, err)
+	text, err := os.ReadFile("testdata/commands.txt")
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	programs := []string{"cargo-fmt", "cargo-clippy"}
+	for _, line := range lines {
+		if name := strings.Fields(line + " -")[0]; !strings.Contains(name, "/") && !strings.ContainsAny(name[:1], "+#-") && name != "strict" {
+			programs = append(programs, name)
+		}
+	}
+	slices.Sort(programs)
+	p := projectWith(t, append(archive.Files, txtar.File{Name: "binary", Data: []byte("#!/bin/sh\n\x00")}), slices.Compact(programs))
+	good := false
+	for _, line := range lines {
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+		case line == "+" || line == "-":
+			good = line == "+"
+		case good:
+			assert.Equal(t, line, p.Command(line))
+		default:
+			assert.Empty(t, p.Command(line), "%s", line)
+		}
+	}
+}
+
+// TestWordAlone: a word alone is a target or a script, if it names just one.
+func TestWordAlone(t *testing.T) {
+	p := projectWith(t, []txtar.File{
+		{Name: "Makefile", Data: []byte("ci:\n\tgo test ./...\nlint:\n\tgo vet ./...\nclean:\n\trm x\n")},
+		{Name: "package.json", Data: []byte(`{"scripts": {"types": "tsc --noEmit", "lint": "eslint ."}}`)},
+		{Name: "pnpm-lock.yaml"},
+	}, []string{"make", "pnpm", "npm"})
+	for word, want := range map[string]string{"ci": "make ci", "types": "pnpm run types", "lint": "", "clean": "", "other": ""} {
+		assert.Equal(t, want, p.Command(word), word)
+	}
+}
+
+// TestNotThere: a command that is not there is none.
+func TestNotThere(t *testing.T) {
+	p := projectWith(t, []txtar.File{{Name: "Makefile", Data: []byte("test:\n\ttrue\n")}}, []string{"cargo", "python3"})
+	for _, line := range []string{"make test", "pytest", "cargo fmt --check", "cargo nextest run", "cargo deny check", "python3 -m mypy ."} {
+		assert.Empty(t, p.Command(line), line)
+	}
+	assert.Equal(t, "cargo test", p.Command("cargo test"))
+}
+
+// TestUnreadableMakefile: of a makefile with something that is not read here, no target is known.
+func TestUnreadableMakefile(t *testing.T) {
+	const test = "test:\n\tgo test ./...\n"
+	for _, text := range []string{"include x.mk\n", "-include x.mk\n", "ifdef X\nendif\n", "define x\nendef\n", "$(eval x)\n",
+		"SHELL := /bin/rm\n", ".ONESHELL:\n", "X != rm x\n", "%.o: %.c\n\tcc x\n", "X := $(shell rm x)\n", "X = 1\nX = 2\n",
+		"test: X = $(shell rm x)\n"} {
+		p := projectWith(t, []txtar.File{{Name: "Makefile", Data: []byte(text + test)}}, []string{"make"})
+		assert.Empty(t, p.Command("make test"), text)
+	}
+	p := projectWith(t, []txtar.File{{Name: "Makefile", Data: []byte("X = 1\n" + test)}}, []string{"make"})
+	assert.Equal(t, "make test", p.Command("make test"))
+}

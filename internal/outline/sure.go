@@ -1,0 +1,123 @@
+package outline
+
+import (
+	"slices"
+	"strings"
+)
+
+// What a sentence orders holds only if nothing around it takes it back. The whole text is asked whether it forbids a command or calls
+// it broken. In the step of the command any sentence may take it back without naming it, so that each has to be of a kind that does
+// not.
+
+var (
+	// leadsTo is said of what is below it, which is an order only if it has words of an order only.
+	leadsTo = pattern{text: `(?i)(?::\W*$|\b(?:following|below|as follows|like this|this way)\b)`}
+	// back is what a sentence that says something may say of another one.
+	back = pattern{text: `(?i)\b(?:this|that|it|these|those|above|such|here|they|them|command|commands|step|steps|failures?)\b`}
+	// ofOthers is said of what others do or did, or of what is not sure.
+	ofOthers = pattern{text: `(?i)\b(?:what|how|why|when|who|did|does|used|was|were|leave|person|people|user|users|human|humans|ci|` +
+		`pipelines?|servers?|hooks?|maintainers?|reviewers?|developers?|someone|somebody|others?|if|unless|optional\w*|maybe|ideas?)\b`}
+	doing         = pattern{text: `(?i)^(?:do|use|keep|go)\b`}
+	introOfOrders = strings.Fields(`do follow these steps in order commands perform complete validate validation verification`)
+	working       = pattern{text: `(?i)^(?:implement|fix|write|build|change|create|add|update|refactor|finish|prepare|make)\b`}
+	toOthers      = pattern{text: `(?i)\b(?:this|that|these|following|below|into|in|to|for|on|as|with|by)\b`}
+)
+
+// everySentence returns every sentence of the lines from begin to end: in quotations, tables and comments, too, and in code if that
+// is asked for. Those that stand below a title or an introduction that forbids have it before them.
+func (d *document) everySentence(begin, end int, code bool) (all []sentence) {
+	var lines []sentence
+	title, intro, inCode := "", "", false
+	flush := func() {
+		for _, s := range sentencesOf(lines) {
+			all = append(all, sentence{strings.TrimSpace(title + intro + s.text), s.line})
+		}
+		lines = nil
+	}
+	for i := begin; i < end; i++ {
+		line := strings.TrimRight(d.lineText(i), " \r\n")
+		isItem := itemMark.in(line)
+		text := strings.Trim(lineMarks.without(strings.TrimLeft(strings.TrimSpace(line), "> ")), "| ")
+		text = strings.NewReplacer("<!--", "", "-->", "").Replace(text)
+		switch {
+		case fence.in(line):
+			flush()
+			inCode = !inCode
+			continue
+		case inCode && !code:
+			continue
+		case text == "":
+			flush()
+			continue
+		case titleLine.in(line) && !inCode:
+			flush()
+			title, intro = "", ""
+			lines = append(lines, sentence{text, i})
+			flush()
+			if isNotToDo(text) {
+				title = text + ": "
+			}
+			continue
+		case isItem, inCode, strings.HasPrefix(strings.TrimSpace(line), "|"):
+			flush()
+		case len(lines) == 0 && indent(line) == 0:
+			intro = ""
+		}
+		lines = append(lines, sentence{text, i})
+		if strings.HasSuffix(strings.TrimRight(text, "*_ "), ":") {
+			said := joined(lines)
+			flush()
+			if intro = ""; negation.in(normal(said)) {
+				intro = said + " "
+			}
+		}
+	}
+	flush()
+	return all
+}
+
+// forbids reports whether a text forbids a command somewhere, or calls it broken.
+func forbids(every []sentence, run string) bool {
+	return slices.ContainsFunc(every, func(s sentence) bool {
+		said := normal(s.text)
+		return (negation.in(said) || doubtful.in(said)) && mentions(s.text, run)
+	})
+}
+
+// takesBack reports whether something around an order in a step may take it back. titles are those of the step and of the sections that
+// it is in, all the sentences of the step; own has those that are part of the order.
+func takesBack(titles []string, all []sentence, own func(sentence) bool) bool {
+	for _, title := range titles {
+		head := normal(title)
+		if negation.in(head) || doubtful.in(head) || notToDo.in(head) || elsewhere.in(head) ||
+			ofOthers.in(head) && !isPlain(head) && !announcing.in(clean(title)) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(all, func(s sentence) bool {
+		return !own(s) && mayTakeBack(s.text)
+	})
+}
+
+// mayTakeBack reports whether a sentence beside an order may take it back.
+func mayTakeBack(text string) bool {
+	said := strings.TrimSpace(strings.Trim(normal(text), "()"))
+	said = strings.TrimSpace(strings.TrimLeft(said, "([* "))
+	bare := withoutLead(said)
+	switch {
+	case bare == "", isPlain(bare) && (toPass.in(bare) || !leadsTo.in(bare)):
+		return negation.in(said) || elsewhere.in(said)
+	case notTouch.in(said):
+		return false
+	case negation.in(said), doubtful.in(said), elsewhere.in(said):
+		return true
+	case leadsTo.in(said):
+		words := slices.DeleteFunc(strings.Fields(strings.ToLower(said)), func(w string) bool {
+			return slices.Contains(introOfOrders, strings.Trim(w, ":*"))
+		})
+		return !isPlain(strings.Join(words, " ")) && (!working.in(said) || toOthers.in(said))
+	}
+	word := first.find(said)
+	tells := word != nil && slices.Contains(verbs, strings.ToLower(word[1])) || doing.in(said)
+	return !tells && (back.in(said) || ofOthers.in(said))
+}
