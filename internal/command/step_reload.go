@@ -36,11 +36,12 @@ func newStepReload(s terminal.Streams) *cobra.Command {
 	var list string
 	var dry bool
 	c := &cobra.Command{
-		Use:     "reload [SKILL]",
-		Short:   "Take the changed fsm.json of the open workflow",
-		Long:    reloadLong,
-		Example: Example("fsmtx step reload", "fsmtx step reload --dry-run", "fsmtx step reload release --list 9bd5"),
-		Args:    Takes(0, "at most the name of a skill", "for example: fsmtx step reload release"),
+		Use:               "reload [SKILL]",
+		Short:             "Take the changed fsm.json of the open workflow",
+		Long:              reloadLong,
+		Example:           Example("fsmtx step reload", "fsmtx step reload --dry-run", "fsmtx step reload release --list 9bd5"),
+		ValidArgsFunction: CompleteSkills(s),
+		Args:              Takes(0, "at most the name of a skill", "for example: fsmtx step reload release"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := signals.Interruptible(c.Context())
 			defer stop()
