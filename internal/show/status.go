@@ -44,7 +44,8 @@ one, of at least four characters, that no other list has. Without it it is the s
 CLAUDE_CODE_SESSION_ID; below another agent it is the list of the project; else it is each
 list of this project with open steps, in whichever of its work trees and folders. Other
 commands do nothing if there are several, and print the line to run for each. --all prints one line for each workflow
-of every list, by project, what is unfinished first. --full also prints the description of each step. "fsmtx step show" prints
+of every list, by project, what is unfinished first. --full also prints the description of each step; without
+it the done steps of a list of more than 50 are folded. "fsmtx step show" prints
 the same.
 
 --watch shows the status on the whole terminal and redraws it when the list changes, until q
@@ -163,6 +164,7 @@ func (f statusFlags) each(ctx context.Context, s terminal.Streams, lists []taskl
 // print prints the status and, with full, the descriptions of the steps. Lines are cut only for a
 // terminal.
 func (st *status) print(s terminal.Streams, chosen string, full bool) error {
+	st.full = full
 	if _, err := s.Out.Write([]byte(st.text(chosen, s.Limit(s.Out), s.Colour(s.Out)))); err != nil || !full {
 		return err
 	}
@@ -176,6 +178,7 @@ type status struct {
 	steps      *state.State
 	troubles   []error  // why the steps are not enforced, or not fully
 	off        []string // the switches that keep the client from running the hooks
+	full       bool     // nothing is folded
 	works      string   // by what the session works on open steps; empty if it is not Claude Code's
 	tasks      []tasks.Task
 	last       *Hydration

@@ -55,6 +55,9 @@ func (st *status) changedFiles() (all []*workflow.Workflow) {
 	return all
 }
 
+// most is how many steps are printed one by one.
+const most = 50
+
 // text returns the state as it is printed. columns limits the length of a line.
 func (st *status) text(chosen string, columns int, colour bool) string {
 	var b strings.Builder
@@ -71,9 +74,12 @@ func (st *status) text(chosen string, columns int, colour bool) string {
 	if st.works != "" {
 		message.Fprintf(&b, "the session works %s\n", st.works)
 	}
-	v := &view{}
+	v := &view{folded: !st.full && len(st.steps.Steps) > most && st.steps.HasOpen()}
 	st.nextTo(v.line)
 	st.workflowsTo(v)
+	if v.folded {
+		v.line("  (of more than %d steps, those that are done are folded: fsmtx status --full has all)", most)
+	}
 	if manual := st.manual(); len(manual) > 0 {
 		v.line("")
 		v.line("manual tasks: %d", len(manual))
