@@ -46,7 +46,7 @@ func FuzzMCP(f *testing.F) {
 		require.NoError(t, err)
 		before := h.tree(list)
 		h.in = first + string(lines) + last
-		code, out, errs := h.run("mcp", "--session", "s")
+		code, out, errs := h.run("mcp", "--list", "s")
 		require.Zero(t, code, errs)
 		require.Empty(t, errs)
 		answered := map[string]int{}
