@@ -248,11 +248,25 @@ func PlaceOf(dir string) (at Place, err error) {
 	return Place{uint64(st.Dev), st.Ino}, nil
 }
 
+// maxBlank is the size of a file that can be blank.
+const maxBlank = 4096
+
+// isBlank reports whether a file has white space only, or a byte order mark.
+func isBlank(path string) bool {
+	data, err := safefile.ReadFile(path, maxBlank, 0)
+	return err == nil && strings.Trim(strings.TrimSpace(string(data)), "\ufeff") == ""
+}
+
 // counts reports whether a path is a regular file that is not empty. One that was to be produced has to be in the project, and to
 // be other than it was.
 func (s *search) counts(path string) bool {
 	info, err := os.Stat(path)
 	if s.note(err); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return false
+	}
+	if !s.Every && info.Size() <= maxBlank && isBlank(path) {
+		name, _ := filepath.Rel(s.dir, path)
+		s.Unfit = append(s.Unfit, message.Words(name)+" has nothing but white space, and counts as empty")
 		return false
 	}
 	switch {
