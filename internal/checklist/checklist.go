@@ -18,6 +18,7 @@ type Box struct {
 	Open   string // the line with an empty box, without what is behind its text
 	Text   string // behind the box
 	Done   bool
+	Spare  bool   // it is marked as optional
 	Indent int    // in columns
 	Above  []Head // the headings of its section, the outermost first
 
@@ -54,7 +55,8 @@ var (
 	// mark is a box. A letter or a number in brackets is a reference, and what ( or [ follows is a link.
 	mark    = pattern.New(`^\[([ \t]*|[^\[\]\s])\]`)
 	heading = pattern.New(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$`)
-	behind  = pattern.New(`[^\s\[]\s+(?:\[[ xX]\][\s*_.]*$|\[ \]\s)`)
+	behind  = pattern.New(`[^\s\[]\s+(?:\[[ xX]\](?:[\s*_.]*$|\*\*)|\[ \]\s)`)
+	inText  = pattern.New(`\[[ xX]\]`)
 	cell    = pattern.New(`^\s*\|.*\|\s*\[[ xX]\]\s*\||^\s*\|\s*\[[ xX]\]\s*\|`)
 )
 
@@ -181,7 +183,7 @@ func (r *reader) box(i int, line string, offset int) (b Box, ok bool) {
 			r.fault(i, "write the box as [ ] or [x]")
 		case cell.Regexp().MatchString(text):
 			r.fault(i, "a box in a table is no item of a list")
-		case (isItem(text) || heading.Regexp().MatchString(text)) && strings.Count(text, "]") == 1 &&
+		case (isItem(text) || heading.Regexp().MatchString(text)) && len(inText.Regexp().FindAllString(text, -1)) == 1 &&
 			behind.Regexp().MatchString(withoutCode(text)):
 			r.fault(i, "the box stands behind the text: write it before")
 		}
@@ -203,10 +205,9 @@ func (r *reader) box(i int, line string, offset int) (b Box, ok bool) {
 	}
 	at := offset + start + 1
 	b = Box{Line: i, Done: done, Indent: columns(text), from: at, to: at + len(inner), Above: slices.Clone(r.heads)}
-	if strings.HasPrefix(after, "* ") { // behind a box it marks what is optional
+	b.Text = after
+	if b.Spare = strings.HasPrefix(after, "* "); b.Spare { // an asterisk behind a box
 		b.Text = after[1:]
-	} else {
-		b.Text = after
 	}
 	b.Text = strings.TrimSpace(strings.ToValidUTF8(b.Text, "\uFFFD"))
 	b.Open = strings.ToValidUTF8(text[:start]+"[ ]"+after, "\uFFFD")

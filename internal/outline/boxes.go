@@ -49,7 +49,7 @@ func (p planOf) steps() (steps []Step) {
 		b := p.boxes[i]
 		_, rest := subjectOf(b.Text)
 		s := Step{ID: int64(len(steps) + 1), Subject: subjects[i], Line: b.Line + 1,
-			Description: strings.TrimSpace(p.context(i) + "\n" + rest + "\n" + p.below(i))}
+			Description: join(p.context(i), join(rest, p.below(i)))}
 		if b.Done {
 			s.Status = "completed"
 		}
@@ -107,8 +107,14 @@ func (p planOf) context(i int) (text string) {
 		}
 	}
 	n := len(b.Above)
-	if of == "" && n > 0 && b.Above[n-1].Level > 1 {
-		of = b.Above[n-1].Text
+	if of == "" {
+		var titles []string
+		for _, h := range b.Above {
+			if h.Level > 1 {
+				titles = append(titles, h.Text)
+			}
+		}
+		of = strings.Join(titles, ", ")
 	}
 	if of != "" {
 		text = "Of: " + of
@@ -116,7 +122,7 @@ func (p planOf) context(i int) (text string) {
 	if n > 0 && b.Above[n-1].Level > 1 && p.next(b.Above[n-1]) == i {
 		begin := b.Above[n-1].Line + 1
 		end, _ := slices.BinarySearch(p.ends, begin)
-		text += "\n" + textIn(p.lines[begin:p.ends[end]])
+		text = join(text, textIn(p.lines[begin:p.ends[end]]))
 	}
 	return text
 }
@@ -209,9 +215,30 @@ func (d *document) wholly(best *candidate, all []*candidate, list checklist.List
 		return "", nil
 	}
 	if len(list.Faults) == 0 {
-		first, _ := subjectOf(list.Boxes[0].Text)
-		every = []Left{{Line: list.Boxes[0].Line + 1, Form: Tasks,
-			What: fmt.Sprintf("every box (%d, the first is %q)", len(list.Boxes), first)}}
+		every = toldEvery(list)
 	}
 	return fmt.Sprintf("%d of its %d boxes would be no steps (%s)", len(lines), len(list.Boxes), linesOf(lines)), every
+}
+
+// toldEvery returns every box as what a person may ask for.
+func toldEvery(list checklist.List) []Left {
+	first, _ := subjectOf(list.Boxes[0].Text)
+	return []Left{{Line: list.Boxes[0].Line + 1, Form: Tasks, What: fmt.Sprintf("every box (%d, the first is %q)", len(list.Boxes), first)}}
+}
+
+// orEveryBox returns an outline that is not sure, of a list of tasks with every box as what may be asked for, or with that as its
+// steps if it was.
+func (d *document) orEveryBox(o Outline, best *candidate, list checklist.List, form string) Outline {
+	if best.form != Tasks || len(list.Boxes) == 0 || len(list.Faults) > 0 {
+		return o
+	}
+	every := valid(d.everyBox(list), nil)
+	switch {
+	case every.Unsure != "":
+		return o
+	case form == Tasks:
+		return every
+	}
+	o.Tied = append(toldEvery(list), o.Tied...)
+	return o
 }

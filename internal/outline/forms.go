@@ -317,7 +317,8 @@ func (d *document) headingMarks() (marks []mark) {
 		case b.node.Kind() == ast.KindList:
 			for _, it := range d.items(b.node, b.end) {
 				m.label, m.title = cutLabel(it.text)
-				if m.line, m.end, m.level = it.line, it.end, 8; m.label.isWord() && m.label.ends() && !it.box {
+				isCode := m.label.class != "" && m.label.class != "#" && strings.HasPrefix(it.text, "**")
+				if m.line, m.end, m.level = it.line, it.end, 8; (m.label.isWord() && m.label.ends() || isCode) && !it.box {
 					marks = append(marks, m)
 				}
 			}

@@ -132,17 +132,20 @@ func Markdown(text []byte, form string) Outline {
 		o.Steps, why = d.steps(best.marks)
 	}
 	lost, every := d.wholly(best, all, list)
-	if best.form == Tasks || lost != "" {
-		lost = cmp.Or(lost, faultOf(list))
+	if best.form != Tasks && lost == "" { // what else may be a box is in the text of a step, or in no step
+		list.Faults = slices.DeleteFunc(list.Faults, func(f checklist.Fault) bool { return !best.has(f.Line) })
 	}
+	lost = cmp.Or(lost, faultOf(list))
 	if form == "" && lost != "" {
 		return Outline{Unsure: lost, Tied: append(every, told([]*candidate{best})...)}
 	}
 	if why != "" {
-		return unsure(why, []*candidate{best})
+		o = unsure(why, []*candidate{best})
+	} else {
+		o = valid(o, []*candidate{best})
 	}
-	if o = valid(o, []*candidate{best}); o.Unsure != "" {
-		return o
+	if o.Unsure != "" {
+		return d.orEveryBox(o, best, list, form)
 	}
 	o.Left = d.leftOut(best, all)
 	if lost != "" {

@@ -115,7 +115,7 @@ func faultsOf(boxes []checklist.Box, faults []checklist.Fault, form string) erro
 			faults = append(faults, checklist.Fault{Line: b.Line, Why: "the box has no text"})
 		}
 		for _, part := range outline.Parts(boxes, i) {
-			if b.Done && !part.Done {
+			if b.Done && !part.Done && !part.Spare {
 				faults = append(faults, checklist.Fault{Line: b.Line, Why: fmt.Sprintf("it is ticked, and its part in line %d is not", part.Line+1)})
 				break
 			}
