@@ -70,7 +70,8 @@ func TestPartsAreInABox(t *testing.T) {
 	all[5].Outcomes = []Outcome{{Name: "again", Back: 3, Max: 2}}
 	g := New("", all)
 	mermaid := g.Mermaid()
-	assert.Contains(t, mermaid, "  subgraph g2[\"3 Step 3\"]\n    direction TB\n    s3(\"4 Step 4\"):::blocked\n    s4(\"5 Step 5\"):::blocked\n  end\n")
+	assert.Contains(t, mermaid, "  subgraph g2[\"3 Step 3\"]\n    direction TB\n    s3(\"4 Step 4\"):::blocked\n"+
+		"    s4(\"5 Step 5\"):::blocked\n  end\n")
 	assert.Contains(t, mermaid, `  s0 ==> g2
   s0 --> s1
   s1 --> s5

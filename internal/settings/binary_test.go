@@ -103,7 +103,8 @@ func TestMissing(t *testing.T) {
 		return string(out)
 	}
 	for program, says := range map[string][2]string{
-		"fsmtx": {"fsmtx is not on your PATH", "Tell the user once that fsmtx is missing, and is at https://github.com/fsmtx/fsmtx."}, at: {"is not where the hooks expect it", ""},
+		"fsmtx": {"fsmtx is not on your PATH", "Tell the user once that fsmtx is missing, and is at https://github.com/fsmtx/fsmtx."},
+		at:      {"is not where the hooks expect it", ""},
 	} {
 		var reply client.Reply
 		require.NoError(t, json.Unmarshal([]byte(run(program)), &reply, json.RejectUnknownMembers(true)))

@@ -25,7 +25,8 @@ func Missing(program string) (person, model string) {
 			Program+" is missing")
 	}
 	return absence(Program+" is not on your PATH: the workflows of this project",
-		"Get it from "+programs.Home+", then start the agent again.", "", "is not installed here", Program+" is missing, and is at "+programs.Home)
+		"Get it from "+programs.Home+", then start the agent again.", "", "is not installed here",
+		Program+" is missing, and is at "+programs.Home)
 }
 
 func absence(workflows, remedy, of, fate, tell string) (person, model string) {

@@ -114,7 +114,8 @@ func GuardReporting(program string, args []string, text string) string {
 }
 
 // Guarded returns the words of the one call in a line that does nothing beside it but look whether its program is there, and end
-// well without it: one of Guard, GuardOr, GuardWell, GuardWellReporting or GuardReporting, or one that a person has written. ok is false for any other line.
+// well without it: one of Guard, GuardOr, GuardWell, GuardWellReporting or GuardReporting, or one that a person has written. ok is
+// false for any other line.
 func Guarded(line string) (words []string, ok bool) {
 	s, err := Parse(line)
 	if err != nil {
