@@ -1,7 +1,22 @@
 // Package state is what is on record of a task list and what its tasks show, folded into one [State]. [Load] and
-// [LoadNow] read it; every view and every decision is made from it. Whatever changes a list is put on record and shown
-// by [Store.Apply]: nothing else writes.
+// [LoadNow] read it; every view and every decision is made from it.
 //
-// A state directory S holds, beside the transactions of package txn, the evidence (steps.jsonl, one line for each
-// decision), a snapshot of the part on which decisions depend, and small files on which nothing depends for long.
+// # Who writes
+//
+// The tasks of a list are changed by package tasks, in transactions, and the record of a workflow comes with one. The files of a state
+// directory S beside these transactions are written by this package. Others say what is to be in them, by [Store], [Remember],
+// [WriteMemo] and [WritePending]:
+//
+//	steps.jsonl     the evidence, a line for each decision: Store.Apply, Record, Note and what moves a workflow to another list
+//	steps.snapshot  the part of it on which decisions depend: Store.Write, when the evidence has grown
+//	late.*          evidence that was written without the lock: Store.WriteLate; the next holder of the lock merges it
+//	pending.json    updates that are being decided: gates
+//	grants.json     a person's yes to one call: Store.Grant
+//	stop.json       which reminders were given, and which news was told: gates
+//	heard.json      what hooks have learnt of a session: gates
+//	told.json       what was told once: Store
+//	moving.json     the workflow that goes on in another list: Store
+//
+// Package presence keeps who works on the list in a file of its own, by [Remember]. What a kind of evidence means is in the
+// table of kind.go.
 package state
