@@ -1,6 +1,7 @@
 package hydrate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,7 @@ type Beginning struct {
 	Here    string // absolute; the skill, or a relative directory, is found from it
 	Plan    *Plan  // the workflow, in place of a skill; usually nil
 	List    tasklist.Found
+	Client  string   // the client's name and version, by its own word; may be empty
 	By      state.By // who asks for it, or has agreed
 	// Dir is the directory of the session's project, as recorded. It is empty unless the agent chose Here and the environment.
 	Dir    string
@@ -146,6 +148,7 @@ func (b Beginning) request(env Env) (r Request, err error) {
 	if b.By.Who == state.ThePerson {
 		r.By = b.By.Words()
 	}
+	r.BegunBy, r.Client = string(cmp.Or(b.By.Who, state.TheAgent))+" "+string(cmp.Or(b.By.How, b.Way.How())), b.Client
 	if b.Plan != nil {
 		r.Command, r.File, r.Plan = PlanName(b.Plan.Path), &b.Plan.File, b.Plan.Lines
 		r.Unticked = b.Plan.Unticked

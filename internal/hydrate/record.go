@@ -35,7 +35,8 @@ func (h *Hydration) record(plan *fsmspec.Plan) (text string, under int64, err er
 	w.Command = h.request.tag()
 	w.Spec, w.Plan = h.result.Spec, h.request.Plan
 	w.SHA256, w.Unticked = h.result.SHA256, h.request.Unticked
-	w.Session, w.Agent, w.Client = h.request.Session, h.request.Agent, cmp.Or(h.env.get("AI_AGENT"), h.program)
+	w.Session, w.Agent, w.Client = h.request.Session, h.request.Agent, cmp.Or(h.request.Client, h.env.get("AI_AGENT"), h.program)
+	w.BegunBy = cmp.Or(h.request.BegunBy, map[bool]string{true: "person prompt", false: "agent call"}[h.request.Typed])
 	w.Dir, w.Inode, w.Chosen, w.Files, w.Content = h.dir, state.Inode(h.dir), h.request.Chosen, h.files, h.content
 	if h.answerers != nil {
 		w.Answerers = h.answerers()

@@ -60,7 +60,7 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 	by := map[bool]state.By{true: {Who: state.ThePerson, How: state.ByElicitation}}[yes]
 	done, did, err := hydrate.Begin(ctx, hydrate.Beginning{
 		Skill: skill, Program: t.who.Program, Args: in.Args, Here: project, List: found, Way: byTools, Absolute: true,
-		Dir: dir, Chosen: chosen, By: by},
+		Dir: dir, Chosen: chosen, By: by, Client: clientOf(r)},
 		t.lookup, hydrate.Options{LockTimeout: t.flags.LockTimeout, Program: t.who.Program, Log: t.log(), FromClient: func() bool { return yes },
 			Answerers: func() []string { return hook.AllAnswerers(t.lookup, project) }})
 	if errors.Is(err, hydrate.ErrReplaces) {
@@ -92,4 +92,13 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 		out.Status = byTools.Of(s, "")
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: done.Text}}}, out, nil
+}
+
+// clientOf returns the name and version that the client has given itself, as AI_AGENT spells them; empty if it has none.
+func clientOf(r *mcp.CallToolRequest) string {
+	p := r.Session.InitializeParams()
+	if p == nil || p.ClientInfo == nil || p.ClientInfo.Name == "" {
+		return ""
+	}
+	return strings.ReplaceAll(p.ClientInfo.Name, "_", "-") + "_" + strings.NewReplacer(".", "-", "_", "-").Replace(p.ClientInfo.Version) + "_mcp"
 }

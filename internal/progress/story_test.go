@@ -78,7 +78,7 @@ func TestTheWayThroughAWorkflow(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			f := hydrated(t, story)
 			w := Way{Kind: kind, Program: "/bin/fsmtx", Prefix: "mcp__fsmtx__"}
-			f.Via.How = w.how()
+			f.Via.How = w.How()
 			project := filepath.Join(filepath.Dir(filepath.Dir(f.List.Dir)), "project")
 			write := func(name, text string) {
 				require.NoError(t, os.WriteFile(filepath.Join(project, name), []byte(text), 0o644))
@@ -196,7 +196,7 @@ func TestWays(t *testing.T) {
 		{Way{Kind: Tools, Prefix: "mcp__fsmtx__"}, state.ByMCP},
 		{Way{Kind: TaskTools}, state.ByUpdate},
 	} {
-		assert.Equal(t, c.how, c.way.how())
+		assert.Equal(t, c.how, c.way.How())
 		spoken := c.way.Spoken(`Do it. Complete it with metadata {"outcome": "a"}. Then. Complete it with metadata {"outcome": "yes", ` +
 			`"b": "…", "a": "…"}. Go.`)
 		all += strings.Join([]string{c.way.Manual(), c.way.Rest(), c.way.NoWorkflow(), spoken, ""}, "\n")

@@ -81,8 +81,8 @@ func (w Way) complete() string {
 	return "complete"
 }
 
-// how returns the way as the evidence names it.
-func (w Way) how() state.How {
+// How returns the way as the evidence names it.
+func (w Way) How() state.How {
 	switch w.Kind {
 	case Commands:
 		return state.ByShell
@@ -160,7 +160,7 @@ func (w Way) toComplete(c *state.Current) string {
 		line += outcome + choices
 	}
 	if given := c.Given(); len(given) > 0 {
-		line += ", with " + gates.Say(w.how(), "", given...)
+		line += ", with " + gates.Say(w.How(), "", given...)
 	}
 	if c.Decides != "" {
 		line += fmt.Sprintf(". A %s decides how it ends: %s", c.Decides, choices)
@@ -191,5 +191,5 @@ func (w Way) Spoken(description string) string {
 	}
 	outcome := jsonx.StringMember(jsontext.Value(description[at+len(before):end]), "outcome")
 	delete(members, "outcome")
-	return description[:at] + gates.Say(w.how(), outcome, slices.Sorted(maps.Keys(members))...) + description[end:]
+	return description[:at] + gates.Say(w.How(), outcome, slices.Sorted(maps.Keys(members))...) + description[end:]
 }

@@ -32,6 +32,9 @@ func Of(s *state.State, dir string) Run {
 	o := recorder{state: s, rounds: map[int64]int{}, steps: map[int64]*Step{}}
 	r := Run{Skill: w.Command, Project: ".", FSM: fileOf(w), Fsmtx: programs.GetBuild().Version,
 		Agent: agentOf(w.Client), Began: s.Began(), Content: contentOf(w.Content), Steps: []Step{}, Overrides: []Override{}, Unenforced: []Span{}}
+	if who, how, ok := strings.Cut(w.BegunBy, " "); ok {
+		r.BegunBy = &Beginner{who, how}
+	}
 	way := append(slices.Clone(w.Before), workflow.From{List: dir, Session: w.Session, Client: w.Client, Root: w.Steps[0].ID})
 	for began, i := r.Began, 0; len(way) > 1 && i < len(way); i++ {
 		was := way[i]
@@ -45,7 +48,7 @@ func Of(s *state.State, dir string) Run {
 		o.steps[c.ID] = o.step(c, w)
 		if was := c.Workflow.Reloaded; was != "" && c.Step.Status == workflow.Completed {
 			r.Overrides = append(r.Overrides, Override{Time: r.Began, Kind: isReload, Step: c.ID, Subject: o.steps[c.ID].Subject,
-				Because: "it was done with the fsm.json that a person has replaced by this one, " + was})
+				Because: "it was done with the fsm.json that a person has replaced by this one, " + was + " by " + c.Workflow.SHA256})
 		}
 	}
 	o.decisions(&r)

@@ -57,6 +57,7 @@ type Run struct {
 	Fsmtx   string    `json:"fsmtx"` // its version
 	Agent   Agent     `json:"agent"`
 	Began   time.Time `json:"began"`
+	BegunBy *Beginner `json:"begunBy,omitzero"` // none if it is not on record
 	Ended   time.Time `json:"ended,omitzero"`   // zero if steps are open
 	Tree    *Tree     `json:"tree,omitzero"`    // of a statement about a tree: what is in it
 	Content *Content  `json:"content,omitzero"` // on what it began; none if that is not on record
@@ -152,6 +153,12 @@ type Content struct {
 	Differs []string `json:"differs,omitempty"` // paths in which these trees differ from that of the subject, at most maxDiffers
 	More    int      `json:"more,omitzero"`     // how many others there are
 	Unknown string   `json:"unknown,omitzero"`  // why all this is not known
+}
+
+// Beginner is who began a run, and by which way: prompt is a person's in the client, call one of the skill by the agent.
+type Beginner struct {
+	Who string `json:"who"`
+	How string `json:"how"`
 }
 
 // Tree is what is in the tree that a statement is about: the files of a commit, but for these.
