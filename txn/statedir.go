@@ -184,12 +184,22 @@ func checkTrustedInfo(dir string, info fs.FileInfo) error {
 		return untrusted(dir, "it is "+describe(info.Mode()))
 	}
 	if user := ownerOf(info); user != os.Geteuid() {
-		return untrusted(dir, fmt.Sprintf("it belongs to user %d", user))
+		return untrusted(dir, ofOther(user, dir))
 	}
 	if info.Mode().Perm()&0o022 != 0 {
 		return untrusted(dir, fmt.Sprintf("others may write to it (mode %04o)", info.Mode().Perm()))
 	}
 	return nil
+}
+
+// ofOther says to whom a directory belongs and, if that is root, how what root has made here by mistake becomes this user's.
+func ofOther(user int, dir string) string {
+	text := fmt.Sprintf("it belongs to user %d", user)
+	if user == 0 {
+		above := "'" + strings.ReplaceAll(filepath.Dir(dir), "'", `'\''`) + "'"
+		text += fmt.Sprintf(" (root); if root has run fsmtx here, mend it: sudo chown -R %d %s", os.Geteuid(), above)
+	}
+	return text
 }
 
 // ownerOf returns the id of the user who owns a file, or this user's id if the file

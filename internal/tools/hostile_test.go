@@ -131,7 +131,7 @@ func TestMissingPermissionsAreReported(t *testing.T) {
 		{state, 0, false, "hydrate", 2, "permission denied"},
 		{state, 0o777, false, "hydrate", 2, "others may write to it (mode 0777)"},
 		{state, 0o770, false, "recover", 1, "others may write to it (mode 0770)"},
-		{state, 0o755, true, "hydrate", 2, "it belongs to user 0"},
+		{state, 0o755, true, "hydrate", 2, "it belongs to user 0 (root); if root has run fsmtx here, mend it: sudo chown -R "},
 		{state, 0o755, true, "recover", 1, "it belongs to user 0"},
 	} {
 		t.Run(strings.ReplaceAll(fmt.Sprint(c.path, c.mode, c.command), "/", "-"), func(t *testing.T) {
