@@ -452,7 +452,8 @@ func TestAllIsWrittenBeforeAnythingIsSynced(t *testing.T) {
 			kinds += "."
 		}
 	}
-	assert.Equal(t, "wwwssssss"+"nnnnnn"+"."+"n"+".", kinds, "the mark, a restored and two deleted files, a new one, and the journal: %q", all)
+	// the mark, a restored file, two deleted ones, a new one, and the journal
+	assert.Equal(t, "wwwssssss"+"nnnnnn"+"."+"n"+".", kinds, "%q", all)
 }
 
 // TestMoreFilesThanMayBeOpen are written and synced some at a time.

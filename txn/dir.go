@@ -24,6 +24,8 @@ type Dir struct {
 	locker  Locker
 	unlock  func()
 
+	read map[string]Entry // of the history, by their ids
+
 	unreleased error    // the errors of releasing the Locker's locks, for Close
 	unsynced   []string // directories in which this Dir created a name, not yet synced
 	recovered  Report
@@ -75,7 +77,7 @@ func open(ctx context.Context, dir string, o options) (*Dir, error) {
 }
 
 func newDir(o options, d, s string) *Dir {
-	return &Dir{files: o.fs, d: d, s: s, history: o.history, keep: o.keep, locker: o.locker, unlock: func() {}}
+	return &Dir{files: o.fs, d: d, s: s, history: o.history, keep: o.keep, locker: o.locker, unlock: func() {}, read: map[string]Entry{}}
 }
 
 const replacedNow = "another program has just replaced it with something else"

@@ -40,7 +40,7 @@ type EntryFile struct {
 }
 
 // History returns the kept transactions in the order of their commits, those whose journal
-// cannot be read too: see Entry.Err.
+// cannot be read too: see Entry.Err. The caller must not change their slices.
 //
 // Errors: ErrClosed or the file system's.
 func (d *Dir) History() ([]Entry, error) {
@@ -86,8 +86,20 @@ func (d *Dir) entries() ([]Entry, error) {
 }
 
 // entry returns the committed transaction with the id. Its errors are the reasons of a
-// JournalError and those of the file system, whose paths are left out.
+// JournalError and those of the file system, whose paths are left out. It reads each once: an entry of the history
+// never changes.
 func (d *Dir) entry(id string) (Entry, error) {
+	if e, known := d.read[id]; known {
+		return e, nil
+	}
+	e, err := d.readDone(id)
+	if err == nil {
+		d.read[id] = e
+	}
+	return e, err
+}
+
+func (d *Dir) readDone(id string) (Entry, error) {
 	data, err := d.files.ReadFile(d.statePath(donePrefix + id))
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err

@@ -445,3 +445,43 @@ func TestRestoreIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "restore 2.json: ")
 	assert.Equal(t, "another's", contents(t, dir)["2.json"])
 }
+
+// TestTheHistoryIsReadOnce: an event and a commit ask for it several times, and an entry never changes. What cannot be read is tried again.
+func TestTheHistoryIsReadOnce(t *testing.T) {
+	dir := newList(t)
+	for n := range 3 {
+		require.NoError(t, commit(t, dir, create(fmt.Sprintf("%d.json", n+10)), WithHistory(2)))
+	}
+	reads, fails := map[string]int{}, true
+	files := &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
+		if s.Op == "read" && strings.HasPrefix(filepath.Base(s.Path), donePrefix) {
+			if reads[s.Path]++; fails {
+				return syscall.EIO
+			}
+		}
+		return nil
+	}}
+	d, err := Open(t.Context(), dir, WithFS(files), WithHistory(2), WithKeep(func([]Entry) map[string][]string { return nil }))
+	require.NoError(t, err)
+	defer d.Close()
+	history, err := d.History()
+	require.NoError(t, err)
+	require.ErrorIs(t, history[0].Err, syscall.EIO)
+	clear(reads)
+	fails = false
+	for range 2 {
+		history, err = d.History()
+		require.NoError(t, err)
+		require.Len(t, history, 2)
+		require.NoError(t, history[0].Err)
+	}
+	require.NoError(t, d.Commit(t.Context(), create("20.json")))
+	for path, n := range reads {
+		assert.Equal(t, 1, n, path)
+	}
+	assert.Len(t, reads, 3, "two that were there, and the one that this commit has made")
+	after, err := d.History()
+	require.NoError(t, err)
+	require.Len(t, after, 2)
+	assert.Equal(t, history[1].ID, after[0].ID)
+}
