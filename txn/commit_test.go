@@ -433,7 +433,8 @@ func TestAllIsWrittenBeforeAnythingIsSynced(t *testing.T) {
 	dir := newList(t)
 	require.NoError(t, commit(t, dir, replacing))
 	undo := Change{Restores: []Restore{{history(t, dir)[0].ID, "2.json"}}, Deletes: []string{"3.json", "4.json"},
-		Creates: []File{{"5.json", []byte("5"), 0o644}}, Mark: &Mark{File: File{Name: "mark", Mode: 0o644}, Reached: func([]byte) bool { return false }}}
+		Creates: []File{{"5.json", []byte("5"), 0o644}},
+		Mark:    &Mark{File: File{Name: "mark", Mode: 0o644}, Reached: func([]byte) bool { return false }}}
 	var all []string
 	require.NoError(t, commit(t, dir, undo, WithFS(before(func(s faultfs.Step) error {
 		all = append(all, s.String())
