@@ -198,16 +198,12 @@ func EndsAs(step machine.Step, level string) (text string, member []string) {
 	text = endsIn + strings.Join(all, ", or ") + "."
 	switch step.Decides {
 	case ByPerson:
-		return text + fmt.Sprintf(" The person decides: ask them %q, with exactly these options.", Question(step.ID)), nil
+		return text + " The person decides: ask them how it ends, with exactly these options.", nil
 	case ByCommand:
 		return text + " A command decides when you complete it.", nil
 	}
 	return text, []string{fmt.Sprintf(`"outcome": %q`, choices[0])}
 }
-
-// Question is what a person is asked to decide how the step with this number in the list ends. An answer to another question does not
-// count for it.
-func Question(step int64) string { return fmt.Sprintf("How does #%d end?", step) }
 
 func (f Flow) clone() Flow {
 	f.Outcomes, f.When, f.Only = slices.Clone(f.Outcomes), slices.Clone(f.When), slices.Clone(f.Only)

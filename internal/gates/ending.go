@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -409,5 +408,5 @@ func (e *ending) letThemChoose() string {
 	}
 	return spent + fmt.Sprintf("Ask them with %[1]s: %[4]q, with exactly these options: %[2]s. Then complete it with what they chose. "+
 		"Without %[1]s, tell the person: %[3]s",
-		e.c.Questions, strings.Join(choices, ", "), command, fsmspec.Question(e.step.ID))
+		e.c.Questions, strings.Join(choices, ", "), command, state.Question(e.step))
 }

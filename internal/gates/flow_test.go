@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,7 +13,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -105,20 +105,24 @@ func TestACheckThatCannotRunLeadsNowhere(t *testing.T) {
 func TestAPersonChooses(t *testing.T) {
 	l := disputed(t)
 	assert.Contains(t, l.end(4, "merge").Reason,
-		`#4 "Settle it" is decided by the person. Ask them with AskUserQuestion: "How does #4 end?", with exactly these options: merge, drop.`)
-	const question = "How does #4 end?"
+		`#4 "Settle it" is decided by the person. Ask them with AskUserQuestion: `+
+			`"How does the step #4 \"Settle it\" of the workflow release end?", with exactly these options: merge, drop.`)
+	const question = `How does the step #4 "Settle it" of the workflow release end?`
 	for _, c := range []Choice{{}, {Question: question, Chosen: "perhaps"},
 		{Question: question, Options: []string{"merge", "later"}, Chosen: "merge"},
 		{Question: question, Options: []string{"merge: no, drop it", "drop"}, Chosen: "merge: no, drop it"},
 		{Question: question, Options: []string{"Merge – keep it", "drop"}, Chosen: "Merge – keep it"},
-		{Question: "Is the coffee good?", Chosen: "merge"}, {Question: "How does #5 end?", Chosen: "merge"}} {
-		text, _ := l.Chosen(t.Context(), []Choice{c}, state.ByQuestion, "")
-		assert.Empty(t, text, "%v is about another question", c)
+		{Question: question, Options: []string{"merge"}, Chosen: "merge"}, {Question: question, Chosen: "merge"},
+		{Question: "Is the coffee good?", Options: []string{"yes", "no"}, Chosen: "merge"},
+		{Question: "How does #5 end?", Options: []string{"merge", "drop"}, Chosen: "merge"},
+		{Question: "How does #40 end?", Options: []string{"merge", "drop"}, Chosen: "merge"}} {
+		_, _ = l.Chosen(t.Context(), []Choice{c}, state.ByQuestion, "")
+		assert.Empty(t, l.state().Answer(l.state().Step(4)).Outcome, "%v does not count", c)
 	}
-	text, _ := l.Chosen(t.Context(), []Choice{{Question: "Merge it?", Options: []string{"merge", "drop"}, Chosen: "merge"}}, state.ByQuestion,
+	text, _ := l.Chosen(t.Context(), []Choice{{Question: "Merge it?", Options: []string{"merge", "wait"}, Chosen: "merge"}}, state.ByQuestion,
 		"")
-	assert.Equal(t, `This does not count for #4 "Settle it": ask the person "How does #4 end?", with exactly these options: merge, drop.`,
-		text)
+	assert.Equal(t, `This does not count for #4 "Settle it": ask the person "How does the step #4 \"Settle it\" of the workflow release `+
+		`end?", with exactly these options: merge, drop.`, text)
 	assert.Contains(t, l.end(4, "merge").Reason, "is decided by the person")
 	mute := l.beside()
 	mute.Questions = ""
@@ -140,7 +144,7 @@ func TestAPersonChooses(t *testing.T) {
 
 // choice is the answer to the question about a step.
 func choice(step int64, outcome string) Choice {
-	return Choice{Question: fsmspec.Question(step), Chosen: outcome}
+	return Choice{Question: fmt.Sprintf("How does #%d end?", step), Step: step, Chosen: outcome}
 }
 
 // disputed is the workflow when the person has to settle it.
@@ -307,8 +311,8 @@ func TestASpentOutcomeOfAPersonOrACommand(t *testing.T) {
 		if assert.Equal(t, !spent, v.Allowed(), v.Reason); spent {
 			assert.Equal(t, `The person chose no for #1 "Ask". It cannot end as "no" any more, which has led back as often as it may (once): `+
 				`tell them. They have to choose yes: ask them again.`, text)
-			assert.Contains(t, v.Reason, `(once): tell them. Ask them with AskUserQuestion: "How does #1 end?", with exactly these `+
-				`options: yes, no. `)
+			assert.Contains(t, v.Reason, `(once): tell them. Ask them with AskUserQuestion: "How does the step #1 \"Ask\" of the `+
+				`workflow release end?", with exactly these options: yes, no. `)
 		}
 		v = l.end(2, "")
 		if assert.Equal(t, !spent, v.Allowed(), v.Reason); spent {

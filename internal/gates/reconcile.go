@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -160,6 +159,7 @@ func (c *call) chosen(s *state.State, x Choice, how state.How) (e state.Evidence
 		e.Verdict, e.Why, e.By = state.Deny, another.Why, state.By{Who: state.TheCommand, How: how, Session: c.Session, Agent: c.update.Agent}
 		return e, another.Reason
 	}
+	x.Chosen = outcomeOf(b, x.Chosen)
 	e.Verdict, e.Why, e.Outcome, e.Round, e.By = state.Answer, "the person chose "+x.Chosen, x.Chosen, b.Round, c.person(how, c.update.Agent)
 	if s.IsSpent(b, x.Chosen) {
 		return e, fmt.Sprintf("The person chose %s for %s. %sThey have to choose %s: ask them again.", x.Chosen, b.Name(), s.SpentChoices(b),
@@ -176,28 +176,74 @@ func (f *Frame) PersonDecides() bool {
 
 // stepAsked returns the step about which a person was asked and for which their answer counts, or nil.
 func stepAsked(s *state.State, x Choice) *state.Current {
+	var meant, named []*state.Current
 	for _, c := range s.Ready() {
-		if c.ID == x.Step || x.Step == 0 && strings.TrimSpace(x.Question) == fsmspec.Question(c.ID) {
-			if choosesFrom(c, x) {
-				return c
+		switch {
+		case x.Step != 0 && c.ID != x.Step || !choosesFrom(s, c, x):
+		case x.Step != 0:
+			return c
+		default:
+			meant = append(meant, c)
+			if names(x.Question, c) {
+				named = append(named, c)
 			}
 		}
+	}
+	switch {
+	case len(named) == 1:
+		return named[0]
+	case len(meant) == 1 && len(named) == 0 && !strings.Contains(x.Question, "#"):
+		return meant[0] // its outcomes tell it from the others
 	}
 	return nil
 }
 
-// choosesFrom reports whether a person decides how the step ends, and the labels are its outcomes.
-func choosesFrom(c *state.Current, x Choice) bool {
-	return c.Decides == machine.Person.String() && !slices.ContainsFunc(slices.Concat(x.Options, []string{x.Chosen}),
-		func(label string) bool { return !slices.Contains(c.Choices(), label) })
+// names reports whether a question has the number of the step.
+func names(question string, c *state.Current) bool {
+	_, rest, ok := strings.Cut(question, "#"+message.Itoa(c.ID))
+	return ok && (rest == "" || rest[0] < '0' || rest[0] > '9')
+}
+
+// choosesFrom reports whether a person decides how the step ends, and the options are exactly the outcomes among which they can choose:
+// of fewer they would choose what the agent has left. In a form of the server there are no other options.
+func choosesFrom(s *state.State, c *state.Current, x Choice) bool {
+	if c.Decides != machine.Person.String() || outcomeOf(c, x.Chosen) == "" {
+		return false
+	}
+	if len(x.Options) == 0 {
+		return x.Step != 0
+	}
+	var options []string
+	for _, label := range x.Options {
+		name := outcomeOf(c, label)
+		if name == "" {
+			return false
+		}
+		options = append(options, name)
+	}
+	slices.Sort(options)
+	options = slices.Compact(options)
+	return slices.Equal(options, slices.Sorted(slices.Values(c.Choices()))) ||
+		slices.Equal(options, slices.Sorted(slices.Values(s.Offered(c))))
+}
+
+// outcomeOf returns the outcome that a label stands for; empty if it is none. What is added to a name could say the opposite.
+func outcomeOf(c *state.Current, label string) string {
+	for _, name := range c.Choices() {
+		if strings.EqualFold(strings.TrimSpace(label), name) {
+			return name
+		}
+	}
+	return ""
 }
 
 // askedOtherwise tells the agent that an answer does not count, if the question may have been meant for a step.
 func askedOtherwise(s *state.State, x Choice) string {
 	for _, c := range s.Ready() {
-		if len(x.Options) > 0 && choosesFrom(c, x) {
+		isOption := func(label string) bool { return outcomeOf(c, label) != "" }
+		if c.Decides == machine.Person.String() && slices.ContainsFunc(x.Options, isOption) {
 			return fmt.Sprintf("This does not count for %s: ask the person %q, with exactly these options: %s.", c.Name(),
-				fsmspec.Question(c.ID), strings.Join(c.Choices(), ", "))
+				state.Question(c), strings.Join(c.Choices(), ", "))
 		}
 	}
 	return ""

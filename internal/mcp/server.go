@@ -109,10 +109,10 @@ const (
 
 // tool returns a tool that the client loads without ToolSearch (fact 34, client 2.1.329).
 func tool(name, description string, k kind) *mcp.Tool {
-	no := false
+	no, destroys := false, name == "workflow_begin" || name == "step_skip" // what is there gives way, or is not done
 	return &mcp.Tool{
 		Name: name, Description: description,
 		Meta:        mcp.Meta{"anthropic/alwaysLoad": true},
-		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: k == readOnly, IdempotentHint: k != again, DestructiveHint: &no, OpenWorldHint: &no},
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: k == readOnly, IdempotentHint: k != again, DestructiveHint: &destroys, OpenWorldHint: &no},
 	}
 }

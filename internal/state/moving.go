@@ -565,9 +565,6 @@ func (t *taken) lines(by int64, with string, w *workflow.Workflow) (all []Eviden
 	for _, e := range slices.Concat(t.read, t.late) {
 		switch {
 		case slices.Contains(recorded, e.Step):
-			if e.Question == fsmspec.Question(e.Step) {
-				e.Question = fsmspec.Question(e.Step + by)
-			}
 			e.Step += by
 		case e.Verdict == Shown && (e.With == "" || e.With == t.records[0].With): // that is about all workflows of the list
 			e.Step = t.steps[0].ID + by

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
@@ -33,7 +32,7 @@ func TestACopiedLineHasTheNewNumbers(t *testing.T) {
 	l := hydrated(t, Step{}, Step{}, Step{BlockedBy: ids(1), Outcomes: []Outcome{{Name: "again", Back: 1, Max: 2}, {Name: "fine"}}})
 	l.writes(
 		Evidence{Time: at, Step: 3, Verdict: Allow, Outcome: "again", Why: "see #1", Reopens: ids(1, 3), NotNeeded: ids(2), Changed: 2},
-		Evidence{Time: at, Step: 3, Verdict: Answer, Question: fsmspec.Question(3), Outcome: "fine"},
+		Evidence{Time: at, Step: 3, Verdict: Answer, Question: "How does it end?", Outcome: "fine"},
 		Evidence{Time: at, Step: 1, Verdict: Shown})
 	o, w := l.elsewhere()
 	with := w.From().ID
@@ -41,7 +40,7 @@ func TestACopiedLineHasTheNewNumbers(t *testing.T) {
 	require.Len(t, got, 3)
 	assert.Equal(t, Evidence{Time: at, Step: 43, Verdict: Allow, Outcome: "again", Why: "see #1", Reopens: ids(41, 43),
 		NotNeeded: ids(42), Changed: 42, With: with}, got[0])
-	assert.Equal(t, Evidence{Time: at, Step: 43, Verdict: Answer, Question: fsmspec.Question(43), Outcome: "fine", With: with}, got[1])
+	assert.Equal(t, Evidence{Time: at, Step: 43, Verdict: Answer, Question: "How does it end?", Outcome: "fine", With: with}, got[1])
 	assert.Equal(t, Evidence{Time: at, Step: 41, Verdict: Shown, With: with}, got[2])
 	assert.Equal(t, int64(41), w.Steps[2].Outcomes[0].Back)
 }

@@ -32,6 +32,11 @@ func (s *State) SpentChoices(c *Current) (text string) {
 	return text
 }
 
+// Question is what the agent asks the person, who decides how a step ends. Other words count, too, if they tell which step is meant.
+func Question(c *Current) string {
+	return fmt.Sprintf("How does the step %s of the workflow %s end?", c.Name(), message.Words(c.Workflow.Command))
+}
+
 // Answered returns what the person chose for the step in this round, or "", also if the step cannot end
 // so any more.
 func (s *State) Answered(c *Current) string {

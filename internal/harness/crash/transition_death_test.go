@@ -337,7 +337,8 @@ func TestTransitionAnswersWhatIsOnRecord(t *testing.T) {
 			return v.Turn != nil, v.Decision == state.Deny || v.Trouble != ""
 		},
 		4: func(w *flow) (answered, told bool) {
-			text, v := w.frame().Chosen(context.Background(), []gates.Choice{{Question: "How does #4 end?", Chosen: "merge"}}, state.ByQuestion, "")
+			text, v := w.frame().Chosen(context.Background(), []gates.Choice{{Question: "How does #4 end?",
+				Options: []string{"merge", "drop"}, Chosen: "merge"}}, state.ByQuestion, "")
 			return text != "", v.Trouble != ""
 		},
 	} {

@@ -230,7 +230,8 @@ func chosenBy(outcome string) prior {
 }
 
 func (w *flow) chooses(outcome string) gates.Verdict {
-	_, v := w.frame().Chosen(context.Background(), []gates.Choice{{Question: "How does #4 end?", Chosen: outcome}}, state.ByQuestion, "")
+	_, v := w.frame().Chosen(context.Background(), []gates.Choice{{Question: "How does #4 end?", Options: []string{"merge", "drop"},
+		Chosen: outcome}}, state.ByQuestion, "")
 	return v
 }
 

@@ -52,7 +52,8 @@ func TestAPersonChooses(t *testing.T) {
 	m.Answer(0, "\r", "the-turn-is-over")
 	r := m.Run()
 	assert.Contains(t, denied(t, r, "before"),
-		`#1 "Choose" is decided by the person. Ask them with AskUserQuestion: "How does #1 end?", with exactly these options: major, minor.`)
+		`#1 "Choose" is decided by the person. Ask them with AskUserQuestion: "How does the step #1 \"Choose\" of the workflow release end?", `+
+			`with exactly these options: major, minor.`)
 	assert.Contains(t, r.After("ask").Request.News(), `#1 "Choose" ends as major: the person chose it. Complete it now.`)
 	assert.Contains(t, denied(t, r, "other word"), `#1 "Choose" cannot end as "minor": the person chose major`)
 	allowed(t, r, "their word")
