@@ -37,14 +37,16 @@ var (
 		`niemals|jamais|nunca|evitar?|niet|nooit|mai|non)\b|\bn['’]t\b|\w+n['’]t\b|❌|✗|✘|🚫|⛔|⚠|~~)`}
 	// doubtful is said of what is not to be relied on, or no longer done.
 	doubtful = pattern{text: `(?i)\b(?:broken|flaky|hangs?|obsolete|disabled|retired|abandoned|old|former\w*|legacy|outdated|superseded|` +
-		`replaced|disregard|forget|forgo|forego|scrap|scratch|strike|cancel\w*|drop|dropped|postpone\w*|later|someday|acceptable|allowed|` +
+		`replaced|removed|deleted|gone|dead|moved|renamed|disregard|forget|forgo|forego|scrap|scratch|strike|cancel\w*|drop|dropped|` +
+		`postpone\w*|later|someday|acceptable|allowed|` +
 		`tolerat\w*|actually|however|although|though|except|otherwise|pointless|useless|unnecessary|needless|for now|on hold|todo|` +
 		`tbd|wip|experimental|previous|historical\w*|out of date|no need|optional\w*|anti-?patterns?|mistakes?|pitfalls?)\b`}
 	// elsewhere is said where a command does not run in the project as it is.
 	elsewhere = pattern{text: `(?i)(?:\b(?:revert\w*|stash\w*|check(?:ing|ed)? out|checkout|undo|restor\w+|switch\w*|cd|chdir|ssh|` +
 		`go (?:back )?to|` +
 		`go into|change (?:in)?to|change director\w+|enter|director(?:y|ies)|folders?|worktree|branch|container|sandbox|staging|production|` +
-		`laptop|machine|server|clone|before the change|without the (?:change|fix)|reproduc\w+|repro)\b|` + "`cd [^`]*`)"}
+		`laptop|machine|server|clone|(?:work|works|working|operate|stay|start|begin|happens?) (?:in|from|inside|under|within)|` +
+		`before the change|without the (?:change|fix)|reproduc\w+|repro)\b|` + "`cd [^`]*`)"}
 	// failing is what else a run may be expected to do.
 	failing = pattern{text: `(?i)\b(?:fail\w*|red|break\w*|crash\w*|errors?|broken|non-?zero|exits? (?:with )?(?:code |status ` +
 		`)?[1-9]\w*)\b`}
@@ -90,12 +92,13 @@ var (
 	notForget = pattern{text: `(?i)\b(?:do not|don['’]t|never) forget to\b`}
 	notSkip   = pattern{text: `(?i)\b(?:do not|don['’]t|never) (?:ever )?(?:skip|omit|forget)(?: it| this| that| them| this step|` +
 		` the step| (?:the )?` + "`x`" + `)+`}
-	notBefore = pattern{text: `(?i)\b(?:do not|don['’]t|never|(?:you )?must not|keep|always keep) (?:ever )?(?:stop|proceed|continue|` +
-		`go on|move on|go further|commit|` +
-		`push|merge|finish|end|leave|report|open|claim|declare|mark|submit|going|working|fixing|trying|iterating|` +
-		`at it)\b[^.;` + "`" + `]{0,40}?` +
-		`\b(?:before|until|unless|till)(?: the| both| all)* ` + "`x`"}
-	notYet = pattern{text: `(?i)\b(?:do not|don['’]t|never|(?:you )?must not) (?:ever )?(?:stop|proceed|continue|go on|move on|commit|` +
+	notBefore = pattern{text: `(?i)(?:\b(?:do not|don['’]t|never|(?:you )?must not) (?:ever )?(?:stop|proceed|continue|go on|move on|` +
+		`go further|` +
+		`commit|push|merge|finish|end|leave|report|open|claim|declare|mark|submit)\b[^.;` + "`" + `]{0,40}?\b(?:before|until|unless|till)|` +
+		`^(?:always )?(?:keep (?:going|working|fixing|trying|iterating|at it)|repeat|loop|iterate|work on it)(?: this| it)? (?:until|till)|` +
+		`^you are (?:only )?(?:done|finished) (?:when|once))(?: the| both| all)* ` + "`x`"}
+	whichMust = pattern{text: `(?i), which (?:must|has to|have to) `}
+	notYet    = pattern{text: `(?i)\b(?:do not|don['’]t|never|(?:you )?must not) (?:ever )?(?:stop|proceed|continue|go on|move on|commit|` +
 		`push|merge|finish|` +
 		`end|leave|report|open|claim|declare|mark|submit)\b[^.;` + "`" + `]{0,40}?\b(?:before|until|unless|till|if|while)\b (?:that|then|` +
 		`it|they|this|all|` +
@@ -137,6 +140,10 @@ var (
 		`(?: must| have to| has to)?(?: all)? (?:pass|passes|succeed|succeeds|be (?:green|clean))\W*[:(—–-] ?` + "`x`" + `\)?$`}
 	byRunning = pattern{text: `(?i)^(?:make sure|ensure|verify|confirm|check)\b([^` + "`" + `]*)\b(?:by (?:re-?)?running|using|via|` +
 		`through|with) ` + "`x`" + `$`}
+	verifiesBy = pattern{text: `(?i)^(?:make sure|ensure|verify|confirm|check) (?:by running|using|with) ` + "`x`" + `,? (?:that )?(.*)$`}
+	inBrackets = pattern{text: `(?i)^(?:all |the )*(?:unit |integration )?(?:tests?|checks?|linters?|build|suite) \(` + "`x`" + `\) ` +
+		`(?:must|have to|has to|needs? to)(?: all)? (?:pass|succeed|be green)$`}
+	goesOn   = pattern{text: `(?i)\b(?:go|going|move|moving) on\b`}
 	uses     = pattern{text: `(?i)^use ` + "`x`" + ` to (?:make sure|ensure|verify|confirm|check)\b(.*)$`}
 	between  = pattern{text: `(?i)^[^.;,:(]*:? ?\(?$`}
 	saysPass = pattern{text: `(?i)\b(?:pass(?:es)?|succeeds?|green|clean|noerrors)\b`}
@@ -158,7 +165,7 @@ var wordsOfOrder = strings.Fields(`run rerun re-run execute use make sure ensure
 	immediately you must has have to need needs afterwards until till pass passes passing succeed succeeds successful green clean is
 	are be exit exits code status 0 zero successfully cleanly completely noerrors mend compile compiles works completes finish
 	finishes report reports show shows find finds there before committing commit continuing continue proceeding proceed moving move
-	going go on step we done ready keep expected result results output new existing following still x`)
+	going go step we done ready keep expected result results output new existing following still x`)
 
 // negates reports whether a text forbids something, or says that something is not so.
 func negates(text string) bool { return negation.in(normal(text)) }
@@ -171,6 +178,7 @@ func normal(text string) string {
 	text = mending.compiled().ReplaceAllString(noErrors.compiled().ReplaceAllString(text, "noerrors"), "mend")
 	text = notForget.without(text)
 	text = notBefore.compiled().ReplaceAllString(text, "ensure `x`")
+	text = whichMust.compiled().ReplaceAllString(text, "; it must ")
 	text = notYet.without(notSkip.without(text))
 	text = ifFails.compiled().ReplaceAllStringFunc(text, func(said string) string {
 		if tolerating.in(ifFails.find(said)[1]) {
@@ -183,6 +191,7 @@ func normal(text string) string {
 
 // isPlain reports whether a text has words of an order only.
 func isPlain(text string) bool {
+	text = goesOn.compiled().ReplaceAllString(text, "continue")
 	for _, word := range wordInText.compiled().FindAllString(strings.ToLower(text), -1) {
 		if word = strings.Trim(word, "'’-"); word != "" && !slices.Contains(wordsOfOrder, word) {
 			return false
@@ -215,30 +224,45 @@ func commandsIn(said, next string) []string {
 	if m := runs.find(text); m != nil && between.in(m[1]) {
 		return ranIn(said, m[2], next)
 	}
-	alone := strings.Count(text, "`x`") == 1
-	if m := ensures.find(text); m != nil && alone && passesNow.in(m[1]) {
-		return commandsOf(said)
+	if m := ensures.find(text); m != nil {
+		if rest, sure := lastOf(m[1]); sure && passesNow.in(rest) {
+			return commandsOf(said)
+		}
+		return nil
 	}
-	m, by := uses.find(text), byRunning.find(text)
-	switch {
-	case !alone:
-	case hasTo.in(text), shown.in(text), m != nil && saysPass.in(m[1]), by != nil && saysPass.in(by[1]):
-		return commandsOf(said)
+	if strings.Count(text, "`x`") > 1 {
+		return nil
+	}
+	for _, form := range []*pattern{&hasTo, &shown, &inBrackets} {
+		if form.in(text) {
+			return commandsOf(said)
+		}
+	}
+	for _, form := range []*pattern{&uses, &byRunning, &verifiesBy} {
+		if m := form.find(text); m != nil && saysPass.in(m[1]) {
+			return commandsOf(said)
+		}
 	}
 	return nil
+}
+
+// lastOf returns what is behind the last command of several. It is not sure if they do not belong together.
+func lastOf(rest string) (last string, sure bool) {
+	parts := strings.Split(rest, "`x`")
+	for _, part := range parts[:len(parts)-1] {
+		if !chained.in(part) {
+			return "", false // other code, of which it is not sure what it is for
+		}
+	}
+	return parts[len(parts)-1], true
 }
 
 // ranIn returns the commands of a sentence that tells to run them, if what follows the first one, or the next sentence, says that
 // they have to pass.
 func ranIn(said, rest, next string) []string {
-	parts := strings.Split(rest, "`x`")
-	for _, part := range parts[:len(parts)-1] {
-		if !chained.in(part) {
-			return nil // other code, of which it is not sure what it is for
-		}
-	}
-	rest = parts[len(parts)-1]
-	if strings.Contains(rest, " run ") || !hasToPass(rest, next) || len(parts) > 1 && !together.in(rest+" "+next) {
+	several := strings.Contains(rest, "`x`")
+	rest, sure := lastOf(rest)
+	if !sure || strings.Contains(rest, " run ") || !hasToPass(rest, next) || several && !together.in(rest+" "+next) {
 		return nil
 	}
 	return commandsOf(said)
@@ -259,7 +283,7 @@ func demands(next string) bool {
 }
 
 var (
-	wholeDemand = pattern{text: `(?i)^(?:must (?:all )?pass|mend|expected)\b`}
+	wholeDemand = pattern{text: `(?i)^(?:must (?:all )?pass|mend|expected|make sure|ensure|verify|confirm|check)\b`}
 	correcting  = pattern{text: `(?i)\b(?:fix|repair|correct|debug|try again|go back|change|adjust|solve|resolve|mend|rework|` +
 		`start over|return)\b`}
 )
@@ -293,7 +317,8 @@ func mentions(said, run string) bool {
 		return true
 	}
 	for _, span := range codeSpan.compiled().FindAllString(lower, -1) {
-		if span = strings.Trim(span, "` "); span != "" && strings.HasPrefix(run+" ", span+" ") {
+		span = strings.Trim(span, "` ")
+		if span != "" && (strings.HasPrefix(run+" ", span+" ") || strings.HasSuffix(run, " "+span)) {
 			return true
 		}
 	}

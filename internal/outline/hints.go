@@ -144,11 +144,14 @@ func (r *reader) read() {
 			if k+1 < len(p.sentences) {
 				next = p.sentences[k+1].text
 			}
+			if k+1 == len(p.sentences) && i+1 < len(r.passages) && len(r.passages[i+1].sentences) == 1 && !r.passages[i+1].forbidden {
+				next = r.passages[i+1].sentences[0].text // a paragraph that may be about this one
+			}
 			h := Hint{Step: r.step.ID, Line: said.line + 1, Text: shorten(said.text)}
 			if !p.forbidden {
 				r.check(h, said, next)
 			}
-			if !p.forbidden && !refusesThat.in(next) {
+			if !p.forbidden && !(k+1 < len(p.sentences) && refusesThat.in(next)) {
 				r.product(h, said.text)
 				r.approval(h, said.text, i, k)
 			}

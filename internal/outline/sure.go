@@ -13,10 +13,16 @@ var (
 	// leadsTo is said of what is below it, which is an order only if it has words of an order only.
 	leadsTo = pattern{text: `(?i)(?::\W*$|\b(?:following|below|as follows|like this|this way)\b)`}
 	// back is what a sentence that says something may say of another one.
-	back = pattern{text: `(?i)\b(?:this|that|it|these|those|above|such|here|they|them|command|commands|step|steps|failures?)\b`}
+	back     = pattern{text: `(?i)\b(?:this|that|it|these|those|above|such|here|they|them|command|commands|step|steps|failures?)\b`}
+	entering = pattern{text: "(?:^|[`;&] *)(?:cd|pushd) "}
 	// ofOthers is said of what others do or did, or of what is not sure.
 	ofOthers = pattern{text: `(?i)\b(?:what|how|why|when|who|did|does|used|was|were|leave|person|people|user|users|human|humans|ci|` +
 		`pipelines?|servers?|hooks?|maintainers?|reviewers?|developers?|someone|somebody|others?|if|unless|optional\w*|maybe|ideas?)\b`}
+	// backTold is back in an order, which may say "it" of what it has named.
+	backTold      = pattern{text: `(?i)\b(?:this|these|those|above|opposite|lines?|steps?|sentences?|paragraphs?|history|instead|do (?:it|so|that))\b|` +
+		`\b(?:that|so)\W*$`}
+	telling       = pattern{text: `(?i)^(?:then |finally |and )?(?:report|tell|show|present|summari[sz]e|inform|notify|ask|explain)\b`}
+	toDo          = pattern{text: `(?i)\b(?:to|if|whether) \w+|\blet\b`}
 	doing         = pattern{text: `(?i)^(?:do|use|keep|go)\b`}
 	introOfOrders = strings.Fields(`do follow these steps in order commands perform complete validate validation verification`)
 	working       = pattern{text: `(?i)^(?:implement|fix|write|build|change|create|add|update|refactor|finish|prepare|make)\b`}
@@ -44,7 +50,7 @@ func (d *document) everySentence(begin, end int, code bool) (all []sentence) {
 			flush()
 			inCode = !inCode
 			continue
-		case inCode && !code:
+		case inCode && !code && !entering.in(text):
 			continue
 		case text == "":
 			flush()
@@ -101,6 +107,9 @@ func takesBack(titles []string, all []sentence, own func(sentence) bool) bool {
 
 // mayTakeBack reports whether a sentence beside an order may take it back.
 func mayTakeBack(text string) bool {
+	if entering.in(text) {
+		return true
+	}
 	said := strings.TrimSpace(strings.Trim(normal(text), "()"))
 	said = strings.TrimSpace(strings.TrimLeft(said, "([* "))
 	bare := withoutLead(said)
@@ -118,6 +127,13 @@ func mayTakeBack(text string) bool {
 		return !isPlain(strings.Join(words, " ")) && (!working.in(said) || toOthers.in(said))
 	}
 	word := first.find(said)
-	tells := word != nil && slices.Contains(verbs, strings.ToLower(word[1])) || doing.in(said)
-	return !tells && (back.in(said) || ofOthers.in(said))
+	switch {
+	case word == nil || !slices.Contains(verbs, strings.ToLower(word[1])) && !doing.in(said):
+		return back.in(said) || ofOthers.in(said)
+	case approvals.in(said), reviews.in(said):
+		return false
+	case telling.in(said):
+		return back.in(said) || toDo.in(said)
+	}
+	return ofOthers.in(said) || backTold.in(said)
 }

@@ -119,6 +119,17 @@ func TestTakenBackElsewhere(t *testing.T) {
 		{"## Step 1: Skip the end-to-end tests\n\nRUN\n\n## Step 2: Stop\n", false},
 		{"## Step 1: Reproduce the bug\n\nRUN\n\n## Step 2: Stop\n", false},
 		{"## What the CI does\n\n### Step 1: Test\n\nRUN\n\n### Step 2: Stop\n", false},
+		{"## Step 1: Test\n\nRUN\n\n## Step 2: Stop\n\n## Notes\n\nThe target `make e2e` hangs on this machine.\n", false},
+		{"## Step 1: Test\n\nRUN\n\n## Step 2: Stop\n\n## Notes\n\nmake e2e: do not use it.\n", false},
+		{"## Step 1: Test\n\nRUN\n\n## Step 2: Stop\n\n## Notes\n\n- `make e2e` – removed in May\n", false},
+		{"## Step 1: Test\n\nRUN\n\n## Step 2: Stop\n\n## Notes\n\nStay away from\n`make e2e`.\n", false},
+		{"## Step 1: Test\n\nRUN\n\n## Step 2: Stop\n\n## Notes\n\n### Forbidden commands\n\n```\nmake e2e\n```\n", false},
+		{"## Step 1: Test\n\nRUN\n\n## Step 2: Stop\n\n## Notes\n\n### Never run\n\n| command |\n|---|\n| `make e2e` |\n", false},
+		{"## Step 1: Test\n\nRUN\n\n## Step 2: Stop\n\n## Notes\n\nWe are not allowed to execute e2e tests here.\n", false},
+		{"## Step 1: Test\n\nRUN\n\n## Step 2: Stop\n\n## Notes\n\nTargets that are off-limits: `e2e`, `lint`.\n", false},
+		{"## Step 1: How CI tests\n\nRUN\n\n## Step 2: Stop\n", false},
+		{"## Step 1: For people\n\nRUN\n\n## Step 2: Stop\n", false},
+		{"## Don'ts\n\n### Step 1: Test\n\nRUN\n\n### Step 2: Stop\n", false},
 		{"## The old way\n\n### Step 1: Test\n\nRUN\n\n### Step 2: Stop\n", false},
 	} {
 		o := outline.Markdown([]byte(strings.ReplaceAll(c.text, "RUN", run)), "")
