@@ -103,3 +103,22 @@ func TestUnreadableMakefile(t *testing.T) {
 	p := projectWith(t, []txtar.File{{Name: "Makefile", Data: []byte("X = 1\n" + test)}}, []string{"make"})
 	assert.Equal(t, "make test", p.Command("make test"))
 }
+
+// TestRecipes: a target is known if all that it runs was read, and checks, builds or prints only.
+func TestRecipes(t *testing.T) {
+	text, err := os.ReadFile("testdata/recipes.txt")
+	require.NoError(t, err)
+	want := ""
+	for line := range strings.SplitSeq(strings.TrimSpace(string(text)), "\n") {
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+			continue
+		case line == "+" || line == "-":
+			want = map[string]string{"+": "make test"}[line]
+			continue
+		}
+		makefile := strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(line)
+		p := projectWith(t, []txtar.File{{Name: "Makefile", Data: []byte(makefile)}, {Name: "sub/x"}}, []string{"make"})
+		assert.Equal(t, want, p.Command("make test"), "%s", line)
+	}
+}

@@ -13,6 +13,7 @@ type makefile struct {
 	rules  map[string]rule
 	values map[string]string
 	first  string // the target of make without one
+	text   string
 }
 
 type rule struct {
@@ -49,6 +50,7 @@ func (p Project) readMakefile(dir string) (m makefile, ok bool) {
 	if text == "" || unreadable().MatchString(text) {
 		return makefile{}, false
 	}
+	m.text = strings.ReplaceAll(text, "\\\n", " ")
 	given := map[string]bool{}
 	var targets []string
 	for line := range strings.SplitSeq(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\\\n", " "), "\n") {
@@ -116,7 +118,7 @@ func (m makefile) expand(text string, depth int) string {
 			i = end
 			value, found := m.values[name]
 			switch {
-			case strings.HasPrefix(name, "wildcard "), strings.HasPrefix(name, "shell "):
+			case strings.HasPrefix(strings.TrimSpace(name), "wildcard "), computed().MatchString("$(" + name):
 				out.WriteString(files)
 			case strings.ContainsAny(name, " :,$"), depth > 20:
 				out.WriteString(opaque)
@@ -201,25 +203,13 @@ func (r reader) allowsTarget(m makefile, name, dir string) bool {
 
 // allowsComputed reports whether what make runs while it reads a makefile only looks.
 func (r reader) allowsComputed(m makefile, dir string) bool {
-	var texts []string
-	for _, value := range m.values {
-		texts = append(texts, value)
-	}
-	for _, rule := range m.rules {
-		texts = append(append(texts, rule.lines...), rule.needs...)
-	}
-	for _, text := range texts {
-		for {
-			at := strings.Index(text, "shell ")
-			if at < 2 || text[at-2] != '$' {
-				break
-			}
-			end := closing(text, at-1)
-			if !r.allowsText(m.expand(text[at+len("shell "):end], 0), dir) {
-				return false
-			}
-			text = text[end:]
+	for _, at := range computed().FindAllStringIndex(m.text, -1) {
+		end := closing(m.text, at[0]+1)
+		if end < at[1] || !r.allowsText(m.expand(m.text[at[1]:end], 0), dir) {
+			return false
 		}
 	}
 	return true
 }
+
+var computed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$[({]\s*shell\s`) })

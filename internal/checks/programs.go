@@ -153,7 +153,7 @@ var readers = sync.OnceValue(func() map[string]bool {
 // harmful are words in a flag that say that it changes something, goes on for ever, or runs something.
 var harmful = sync.OnceValue(func() map[string]bool {
 	return words(`fix write overwrite update upgrade watch watchall apply unsafe inplace place delete remove force fuzz exec execdir ok okdir
-	fprint fprintf fls install publish push deploy upload save autocorrect auto edit clean purge prune eval toolexec init config-init open
+	fprint fprintf fls install publish push deploy upload save autocorrect auto edit clean purge prune eval toolexec vettool ext init config-init open
 	serve ui web`)
 })
 
@@ -228,6 +228,13 @@ func isHarmful(arg string) bool {
 	})
 }
 
+// isOutside reports whether a word names a place outside of the project.
+func isOutside(arg string) bool {
+	_, value, _ := strings.Cut(arg, "=")
+	return strings.ContainsAny(arg[:min(1, len(arg))], "/~") || strings.ContainsAny(value[:min(1, len(value))], "/~") || strings.Contains(arg, "..") &&
+		!strings.Contains(arg, "...")
+}
+
 func isSeparator(r rune) bool { return r == '-' || r == '_' || r == '.' || r == ' ' || r == ':' }
 
 // snake returns a word with a space between the words of camelCase.
@@ -245,6 +252,9 @@ func snake(word string) string {
 // looksOnly reports whether a command of a recipe builds, looks or prints.
 func looksOnly(command []string) bool {
 	name, args := command[0], command[1:]
+	if (builders()[name] || name == "mkdir" || name == "go" && slices.Contains(args, "build")) && slices.ContainsFunc(args, isOutside) {
+		return false
+	}
 	if slices.ContainsFunc([]int{2, 3}, func(n int) bool { return len(command) >= n && readers()[strings.Join(command[:n], " ")] }) {
 		return !slices.ContainsFunc(args[1:], func(a string) bool { return isHarmful(a) && a != "-a" || strings.HasPrefix(a, "--output") })
 	}

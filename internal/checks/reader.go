@@ -129,9 +129,9 @@ func (r reader) allowsText(text, dir string) bool {
 		return false
 	}
 	if slices.ContainsFunc(strings.FieldsFunc(text, isBetweenWords), func(word string) bool {
-		return strings.HasPrefix(word, "--") && isHarmful(word)
+		return strings.HasPrefix(word, "--") && isHarmful(word) || word == "PATH" || strings.HasPrefix(word, "LD_")
 	}) {
-		return false // such as a flag in a variable
+		return false // such as a flag in a variable, or other programs of the same names
 	}
 	functions, first := s.Functions(), true
 	for _, command := range reading.Commands {

@@ -19,7 +19,8 @@ var (
 	ofOthers = pattern{text: `(?i)\b(?:what|how|why|when|who|did|does|used|was|were|leave|person|people|user|users|human|humans|ci|` +
 		`pipelines?|servers?|hooks?|maintainers?|reviewers?|developers?|someone|somebody|others?|if|unless|optional\w*|maybe|ideas?)\b`}
 	// backTold is back in an order, which may say "it" of what it has named.
-	backTold      = pattern{text: `(?i)\b(?:this|these|those|above|opposite|lines?|steps?|sentences?|paragraphs?|history|instead|do (?:it|so|that))\b|` +
+	backTold = pattern{text: `(?i)\b(?:this|these|those|above|opposite|lines?|steps?|sentences?|paragraphs?|history|instead|` +
+		`do (?:it|so|that))\b|` +
 		`\b(?:that|so)\W*$`}
 	telling       = pattern{text: `(?i)^(?:then |finally |and )?(?:report|tell|show|present|summari[sz]e|inform|notify|ask|explain)\b`}
 	toDo          = pattern{text: `(?i)\b(?:to|if|whether) \w+|\blet\b`}
