@@ -16,6 +16,9 @@ type workflow struct {
 	Permissions map[string]string
 	Jobs        map[string]struct {
 		Permissions map[string]string
+		Uses        string
+		Needs       string
+		With        map[string]string
 		Steps       []struct {
 			Name, Uses, Run string
 			With            map[string]any
@@ -23,10 +26,45 @@ type workflow struct {
 	}
 }
 
-func releaseWorkflow(t *testing.T) (w workflow) {
+func releaseWorkflow(t *testing.T) workflow { return workflowOf(t, "release") }
+
+func workflowOf(t *testing.T, name string) (w workflow) {
 	t.Helper()
-	require.NoError(t, yaml.Unmarshal([]byte(text(t, ".github/workflows/release.yml")), &w))
+	require.NoError(t, yaml.Unmarshal([]byte(text(t, ".github/workflows/"+name+".yml")), &w))
 	return w
+}
+
+// TestNothingThatBuildsCanSign: provenance is attested by a workflow of its own, which runs nothing of the repository.
+func TestNothingThatBuildsCanSign(t *testing.T) {
+	w, signs := releaseWorkflow(t), workflowOf(t, "attest")
+	require.Equal(t, "./.github/workflows/attest.yml", w.Jobs["attest"].Uses)
+	require.Equal(t, "release", w.Jobs["attest"].Needs)
+	require.Equal(t, map[string]string{"sums": "${{ needs.release.outputs.sums }}"}, w.Jobs["attest"].With)
+	require.NotContains(t, w.Jobs["release"].Permissions, "id-token")
+	job := signs.Jobs["attest"]
+	require.Equal(t, map[string]string{"id-token": "write", "attestations": "write"}, job.Permissions)
+	require.Len(t, job.Steps, 2)
+	require.NotContains(t, job.Steps[0].Run, "${{")
+	require.Equal(t, "SHA256SUMS", job.Steps[1].With["subject-checksums"])
+
+	// The digests arrive as they were.
+	steps, dir := w.Jobs["release"].Steps, t.TempDir()
+	sums := strings.Repeat("0", 64) + "  a.tar.gz\n" + strings.Repeat("1", 64) + "  b.cdx.json\n"
+	require.NoError(t, writeFiles(dir, []file{{"dist/SHA256SUMS", 0o644, []byte(sums)}}))
+	run := func(script string, env ...string) {
+		c := exec.Command("bash", "-eo", "pipefail", "-c", script)
+		c.Dir, c.Env = dir, append(env, "PATH="+os.Getenv("PATH"), "GITHUB_OUTPUT="+filepath.Join(dir, "output"))
+		out, err := c.CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+	run(steps[len(steps)-2].Run)
+	output, err := os.ReadFile(filepath.Join(dir, "output"))
+	require.NoError(t, err)
+	require.Equal(t, "sums<<END OF SUMS\n"+sums+"END OF SUMS\n", string(output))
+	run(job.Steps[0].Run, "SUMS="+strings.TrimSuffix(sums, "\n"))
+	arrived, err := os.ReadFile(filepath.Join(dir, "SHA256SUMS"))
+	require.NoError(t, err)
+	require.Equal(t, sums, string(arrived))
 }
 
 // The release workflow may write only where it must, pins actions by digest, and makes only
@@ -35,7 +73,7 @@ func TestReleaseWorkflow(t *testing.T) {
 	w := releaseWorkflow(t)
 	require.Equal(t, map[string]string{"contents": "read"}, w.Permissions)
 	job := w.Jobs["release"]
-	require.Equal(t, map[string]string{"contents": "write", "id-token": "write", "attestations": "write"}, job.Permissions)
+	require.Equal(t, map[string]string{"contents": "write"}, job.Permissions)
 	makefile := text(t, "Makefile")
 	var order []string
 	for _, step := range job.Steps {
@@ -48,8 +86,7 @@ func TestReleaseWorkflow(t *testing.T) {
 		}
 		order = append(order, step.Name)
 	}
-	require.Equal(t, []string{"Cut the release notes", "Test", "Build", "Sign", "Draft"}, order[len(order)-5:])
-	require.Equal(t, "dist/SHA256SUMS", job.Steps[len(job.Steps)-2].With["subject-checksums"])
+	require.Equal(t, []string{"Cut the release notes", "Test", "Build", "Say the digests", "Draft"}, order[len(order)-5:])
 }
 
 // The draft has every file that SHA256SUMS lists, and SHA256SUMS.
