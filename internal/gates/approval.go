@@ -20,11 +20,11 @@ func approval(c *state.Current) Verdict {
 // refuses the call with the question as the reason (fact 37, client 2.1.329). n is how often
 // it was asked.
 func unanswered(n int, commands string) string {
-	text := "\nWithout a yes it stays open: "
+	text := "\n"
 	if n >= state.MaxRepeats {
-		text = "\nThis was asked " + message.Itoa(int64(n)) + " times, and nobody said yes. Stop trying. It stays open: "
+		text += "This was asked " + message.Itoa(int64(n)) + " times, and nobody said yes. "
 	}
-	return text + "tell the person, who can approve it in a terminal outside the client: " + commands
+	return text + "Without a yes it stays open; a person can approve it in a terminal, not with !: " + commands
 }
 
 // unattended denies a step that needs approval at an event at which the client cannot ask

@@ -422,7 +422,7 @@ func TestWorthWaiting(t *testing.T) {
 // TestARefusedApprovalIsNoYes: the file is completed by a script afterwards.
 func TestARefusedApprovalIsNoYes(t *testing.T) {
 	l := hydrated(t, Step{Approval: "Publish?"}, Step{BlockedBy: ids(1)})
-	for n, want := range []string{"\nWithout a yes ", "\nWithout a yes ", "\nThis was asked 3 times, and nobody said yes. Stop trying. ",
+	for n, want := range []string{"\nWithout a yes ", "\nWithout a yes ", "\nThis was asked 3 times, and nobody said yes. Without a yes ",
 		"\nThis was asked 4 times"} {
 		v := l.ask(1, completed)
 		require.Equal(t, state.Ask, v.Decision)

@@ -86,6 +86,9 @@ func (o *Work) Told(ctx context.Context, u gates.Update, v gates.Verdict) (r Res
 		r.Text = o.Spoken(r.Text) // what is ready now is described as the list has it
 	}()
 	switch {
+	case v.Decision == state.Ask && o.Via.Who == state.ThePerson:
+		r.Text = message.Sprintf("%s needs a yes:\n%s\nTo give it: fsmtx step done %d%s --because \"...\"%s", o.Step.Name(),
+			message.Lines(v.Reason), o.Step.ID, state.OutcomeFlag(v.Outcome), o.SessionFlag())
 	case v.Decision == state.Ask:
 		r.Text = message.Sprintf("%s needs the approval of a person, and %s cannot ask one:\n%s\nTell them. They can give it in a terminal "+
 			"outside the client: fsmtx step done %d%s --because \"...\"%s",
@@ -94,11 +97,11 @@ func (o *Work) Told(ctx context.Context, u gates.Update, v gates.Verdict) (r Res
 	case !v.Allowed():
 		r.Text = v.Reason
 	case v.Turn != nil:
-		r.Back, r.Text = true, v.Turn.Text+toThePerson(v)
+		r.Back, r.Text = true, v.Turn.Text+o.toThePerson(v)
 	case u.Status == workflow.Completed:
-		r.Text = o.after(ctx, v.NotEnforced(), toThePerson(v))
+		r.Text = o.after(ctx, v.NotEnforced(), o.toThePerson(v))
 	default:
-		r.Text = o.Step.Name() + " is in progress." + toThePerson(v) + " " + o.toComplete(o.Step)
+		r.Text = o.Step.Name() + " is in progress." + o.toThePerson(v) + " " + o.toComplete(o.Step)
 	}
 	return r
 }
@@ -116,11 +119,13 @@ func (o *Work) after(ctx context.Context, gaps, more string) string {
 	return sentence + " " + o.Way.Report(s)
 }
 
-// toThePerson asks the agent to pass on what the person has to know, because only the agent can
-// reach them.
-func toThePerson(v gates.Verdict) string {
-	if v.Trouble == "" {
+// toThePerson returns what the person has to know. An agent is asked to pass it on, because only it can reach them.
+func (o *Work) toThePerson(v gates.Verdict) string {
+	switch {
+	case v.Trouble == "":
 		return ""
+	case o.Via.Who == state.ThePerson:
+		return " " + message.Words(v.Trouble) + "."
 	}
 	return " Tell the person: " + message.Words(v.Trouble) + "."
 }
