@@ -1,11 +1,19 @@
 package client
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 )
+
+// IsNew reports whether the transcript of a session does not exist yet, or has nothing in it.
+func IsNew(path string) bool {
+	info, err := os.Stat(path)
+	return path != "" && (errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0)
+}
 
 // Neighbour returns the session with this id if it has a transcript beside that of path. Otherwise it
 // returns the session, other than that of path, whose transcript was written last, or "".

@@ -99,7 +99,8 @@ func (h *hook) way(transcript, prompt string) progress.Way {
 
 // separated tells the agent and the person, once, that a session has an empty list of its own, and that the workflow is in
 // that of the session it came from. That is a fork's, of which the client's command line may name the other session; one
-// that goes on under another id than the command line resumes; or one that follows after /clear, where the command line names
+// that goes on under another id than the command line resumes, or under one that has no transcript yet; or one that follows
+// after /clear, where the command line names
 // the session with which the client once began. The client has not written the new transcript yet (fact 26), so the other
 // session is probably the one whose transcript was written last.
 func (h *hook) separated(ctx context.Context) client.Answer {
@@ -113,7 +114,8 @@ func (h *hook) separated(ctx context.Context) client.Answer {
 	}
 	before, goesOn := client.Neighbour(h.call.TranscriptPath, named), h.call.Resumed
 	dir, err := tasklist.OfSession(h.streams.Getenv, before)
-	if before == "" || err != nil || goesOn && (before != named || named == h.Session) {
+	isNew := named == "" && client.IsNew(h.call.TranscriptPath) // the command line does not say that the session has another id now
+	if before == "" || err != nil || goesOn && !isNew && (before != named || named == h.Session) {
 		return client.Answer{}
 	}
 	open := h.Left(ctx, dir)
@@ -125,6 +127,8 @@ func (h *hook) separated(ctx context.Context) client.Answer {
 	case cleared: // that session has ended
 		how = "begins after /clear, it seems in place of " + before + ", which was worked on last,"
 		back = "; to go on with them, resume that session: claude --resume " + before
+	case isNew && goesOn:
+		how = "goes on under a new id, it seems from " + before + ", which was worked on last,"
 	case goesOn:
 		how = "goes on from " + before + " under another id"
 	case before == named:
