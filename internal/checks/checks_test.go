@@ -122,3 +122,17 @@ func TestRecipes(t *testing.T) {
 		assert.Equal(t, want, p.Command("make test"), "%s", line)
 	}
 }
+
+// TestScripts: an executable of the project is known if its text was read and nothing in it acts.
+func TestScripts(t *testing.T) {
+	archive, err := txtar.ParseFile("testdata/scripts.txtar")
+	require.NoError(t, err)
+	p := projectWith(t, archive.Files, nil)
+	for _, f := range archive.Files {
+		want := ""
+		if strings.HasPrefix(f.Name, "good/") {
+			want = f.Name
+		}
+		assert.Equal(t, want, p.Command(f.Name), "%s", f.Data)
+	}
+}

@@ -18,8 +18,10 @@ golangci-lint run: -v --verbose -c --config --timeout --build-tags
 gofumpt:! -l -d
 cargo test: --all --workspace --all-features --no-default-features --features --release --locked --offline --lib --bins --tests --doc
 	--test -p --package -q --quiet -v --verbose --all-targets --no-fail-fast -j
-cargo check: --all --workspace --all-features --no-default-features --features --release --locked --offline --all-targets -p --package -q -v
-cargo build: --all --workspace --all-features --no-default-features --features --release --locked --offline --all-targets -p --package -q -v
+cargo check: --all --workspace --all-features --no-default-features --features --release --locked --offline --all-targets
+	-p --package -q -v
+cargo build: --all --workspace --all-features --no-default-features --features --release --locked --offline --all-targets
+	-p --package -q -v
 cargo clippy: --all --workspace --all-features --no-default-features --features --release --locked --offline --all-targets
 	-p --package -q -v --no-deps -D
 cargo fmt: --all -p --package -v -q ! --check
@@ -129,9 +131,10 @@ jq empty:
 
 // quiet are the programs that a recipe or a script may run beside those: they look or print. None of them takes a command.
 var quiet = sync.OnceValue(func() map[string]bool {
-	return words(`echo printf true false : test [ [[ set export unset local declare readonly shift return exit break continue wait read pwd ls
-	cat head tail grep egrep fgrep rg find wc sort uniq cut tr diff cmp comm basename dirname realpath readlink date uname hostname which type
-	mkdir seq expr sleep let getopts hash nproc column stat du file md5sum sha1sum sha256sum tsort awk sed jq yq gofmt goimports`)
+	return words(`echo printf true false : test [ [[ set export unset local declare readonly shift return exit break continue wait
+	read pwd ls cat head tail grep egrep fgrep rg find wc sort uniq cut tr diff cmp comm basename dirname realpath readlink date
+	uname hostname which type mkdir seq expr sleep let getopts hash nproc column stat du file md5sum sha1sum sha256sum tsort awk sed
+	jq yq gofmt goimports`)
 })
 
 // builders compile. In a recipe they write what the project is built into; typed, they may write anything.
@@ -152,9 +155,9 @@ var readers = sync.OnceValue(func() map[string]bool {
 
 // harmful are words in a flag that say that it changes something, goes on for ever, or runs something.
 var harmful = sync.OnceValue(func() map[string]bool {
-	return words(`fix write overwrite update upgrade watch watchall apply unsafe inplace place delete remove force fuzz exec execdir ok okdir
-	fprint fprintf fls install publish push deploy upload save autocorrect auto edit clean purge prune eval toolexec vettool ext init config-init open
-	serve ui web`)
+	return words(`fix write overwrite update upgrade watch watchall apply unsafe inplace place delete remove force fuzz exec execdir
+	ok okdir fprint fprintf fls install publish push deploy upload save autocorrect auto edit clean purge prune eval toolexec
+	vettool ext init config-init open serve ui web`)
 })
 
 type checker struct {
@@ -231,8 +234,8 @@ func isHarmful(arg string) bool {
 // isOutside reports whether a word names a place outside of the project.
 func isOutside(arg string) bool {
 	_, value, _ := strings.Cut(arg, "=")
-	return strings.ContainsAny(arg[:min(1, len(arg))], "/~") || strings.ContainsAny(value[:min(1, len(value))], "/~") || strings.Contains(arg, "..") &&
-		!strings.Contains(arg, "...")
+	return strings.HasPrefix(arg, "/") || strings.HasPrefix(arg, "~") || strings.HasPrefix(value, "/") || strings.HasPrefix(value, "~") ||
+		strings.Contains(strings.ReplaceAll(arg, "...", ""), "..")
 }
 
 func isSeparator(r rune) bool { return r == '-' || r == '_' || r == '.' || r == ' ' || r == ':' }

@@ -8,10 +8,8 @@ import (
 	"sync"
 )
 
-// interpreters run the file that is named.
-var interpreters = sync.OnceValue(func() map[string]bool {
-	return words(`python python3 node deno ruby perl bash sh zsh dash ksh php`)
-})
+// interpreters run the file that is named, in a language that is read here.
+var interpreters = sync.OnceValue(func() map[string]bool { return words(`python python3 node bash sh zsh dash ksh`) })
 
 // pythonModules are those that "python3 -m" runs and that only check.
 var pythonModules = sync.OnceValue(func() map[string]bool {
@@ -31,15 +29,23 @@ var actsInCode = sync.OnceValue(func() map[string]bool {
 	urllib urllib2 urllib3 http https http2 httpx aiohttp fetch axios got curl socket socketserver net tls dgram websocket smtplib
 	ftplib telnetlib paramiko fabric boto boto3 push publish deploy upload install kill send sendall post put commit importlib runpy
 	__import__ ctypes dlopen pickle marshal sqlite3 psycopg2 pymysql mysql redis dump savez save to_csv mailer lwp open3 pty
-	multiprocessing asyncio worker_threads cluster vm require_relative instance_eval class_eval getattr globals setattr fix`)
+	multiprocessing asyncio worker_threads cluster vm require_relative instance_eval class_eval getattr globals setattr fix cp
+	extract handler builtins dict__ __dict__`)
 })
 
 var (
-	localImport = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)(?:\brequire\(?\s*|\bfrom\s+|\bimport\(?\s*)['"]\.|^\s*(?:from|import)\s+(\.*[\w]*)`)
+	imports = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)\b(?:require\(?\s*|from\s+|import\(?\s*)['"]([^'"]+)|` +
+			`^\s*from\s+([\w.]+)\s+import|^\s*import\s+([\w., ]+?)\s*(?:#.*)?$`)
+	})
+	harmlessImports = sync.OnceValue(func() map[string]bool {
+		return words(`re sys json pathlib os csv collections itertools functools argparse typing math datetime glob fnmatch textwrap
+	string ast tomllib configparser hashlib pytest unittest yaml difflib statistics enum dataclasses xml html unicodedata __future__
+	time io fs path process url assert util js-yaml ajv glob semver yaml`)
 	})
 	opensToWrite = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\bopen\w*\(?[^)]*['"][rbt]*[wax+][bt+]*['"]|%x\W|>>?\s*['"]`)
+		return regexp.MustCompile(`\bopen\w*\(?[^)]*['"][rbt]*[wax+][bt+]*['"]|\bos\.replace\b|` +
+			`\bReflect\b|\b(?:require|import)\(\s*[^'"\s]|\[['"][^\]]*\+`)
 	})
 	wordOfCode = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_]\w*`) })
 )
@@ -61,26 +67,33 @@ func (r reader) allowsSource(file, interpreter, dir string) bool {
 		return false
 	case interpreter == "", slices.Contains([]string{"sh", "bash", "dash", "ksh", "zsh"}, interpreter):
 		return r.within("file "+file, func(r reader) bool { return r.allowsText(text, dir) })
-	case !interpreters()[strings.TrimRight(interpreter, ".0123456789")] && !interpreters()[interpreter]:
+	case !interpreters()[strings.TrimRight(interpreter, ".0123456789")]:
 		return false
 	}
-	return r.looksInCode(text, file, interpreter)
+	return r.looksInCode(text, file)
 }
 
-// looksInCode reports whether nothing in the text of a program says that it acts, and it loads no other file of the project.
-func (r reader) looksInCode(text, file, interpreter string) bool {
-	if opensToWrite().MatchString(text) || strings.Contains(text, "`") && slices.Contains([]string{"ruby", "perl", "php"}, interpreter) {
-		return false // which writes a file, or runs a command
+// looksInCode reports whether nothing in the text of a program says that it acts, and it loads no other file of the project, and no
+// library that does more than to read.
+func (r reader) looksInCode(text, file string) bool {
+	if opensToWrite().MatchString(text) {
+		return false
 	}
 	for _, word := range wordOfCode().FindAllString(text, -1) {
-		if actsInCode()[strings.ToLower(word)] {
+		pieces := append(strings.FieldsFunc(strings.ToLower(snake(word)), isSeparator), strings.ToLower(word))
+		if slices.ContainsFunc(pieces, func(piece string) bool { return actsInCode()[piece] }) {
 			return false
 		}
 	}
-	for _, m := range localImport().FindAllStringSubmatch(text, -1) {
-		if m[1] == "" || strings.HasPrefix(m[1], ".") || r.has(path.Join(path.Dir(file), m[1])) || r.has(path.Join(path.Dir(file), m[1]+".py")) ||
-			r.has(m[1]) || r.has(m[1]+".py") {
-			return false
+	for _, m := range imports().FindAllStringSubmatch(text, -1) {
+		for name := range strings.SplitSeq(m[1]+m[2]+m[3], ",") {
+			name = strings.TrimPrefix(strings.TrimSpace(name), "node:")
+			name, _, _ = strings.Cut(name, " ")
+			name, _, _ = strings.Cut(name, "/")
+			name, _, _ = strings.Cut(name, ".")
+			if beside := path.Join(path.Dir(file), name); !harmlessImports()[name] || r.has(beside+".py") || r.isDir(beside) {
+				return false
+			}
 		}
 	}
 	return true
@@ -88,11 +101,11 @@ func (r reader) looksInCode(text, file, interpreter string) bool {
 
 // acts are words in the name of a target, a script or a file that say what it does whatever its text is.
 var acts = sync.OnceValue(func() map[string]bool {
-	return words(`deploy deployment publish unpublish release releases push upload send notify announce submit merge commit delete del
-	remove drop destroy erase wipe purge prune clean cleanup clear reset revert rollback restore stop restart start serve server dev
-	develop watch preview uninstall install upgrade update init migrate migration seed apply provision sync pull fetch download login
-	approve bump fix autofix write format fmt rename backup import export prod production live staging setup bootstrap teardown down
-	up enable disable invite pay transfer buy order`)
+	return words(`deploy deployment publish unpublish release releases push upload send notify announce submit merge commit delete
+	del remove drop destroy erase wipe purge prune clean cleanup clear reset revert rollback restore stop restart start serve server
+	dev develop watch preview uninstall install upgrade update init migrate migration seed apply provision sync pull fetch download
+	login approve bump fix autofix write format fmt rename backup import export prod production live staging setup bootstrap
+	teardown down up enable disable invite pay transfer buy order`)
 })
 
 // isAct reports whether an argument of a script says that it acts.
