@@ -72,6 +72,9 @@ func TestBegin(t *testing.T) {
 		assert.Equal(t, "Commits since 1.4.0.", out.Current[0].Description)
 		assert.Equal(t, []int64{1}, out.Steps[1].WaitsFor)
 		assert.Equal(t, "pending", w.status("s1", 2))
+		s, err := state.Load(t.Context(), w.list("s1"))
+		require.NoError(t, err)
+		assert.Equal(t, []string{"test_1_mcp", "agent mcp"}, []string{s.Workflows()[0].Client, s.Workflows()[0].BegunBy})
 
 		c.does("step_complete", n(1))
 		_, out = c.begins(args{"skill": what})
