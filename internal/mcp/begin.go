@@ -100,5 +100,6 @@ func clientOf(r *mcp.CallToolRequest) string {
 	if p == nil || p.ClientInfo == nil || p.ClientInfo.Name == "" {
 		return ""
 	}
-	return strings.ReplaceAll(p.ClientInfo.Name, "_", "-") + "_" + strings.NewReplacer(".", "-", "_", "-").Replace(p.ClientInfo.Version) + "_mcp"
+	return strings.ReplaceAll(p.ClientInfo.Name, "_", "-") + "_" + strings.NewReplacer(".", "-", "_", "-").Replace(p.ClientInfo.Version) +
+		"_mcp"
 }

@@ -40,7 +40,8 @@ func (r repository) config(ctx context.Context, name string) (string, error) {
 }
 
 // errNoBase is returned for a base that an event does not have.
-var errNoBase = message.NewError("there is no base: the commit that it is to be merged into is empty or zero, as in the event of a new branch",
+var errNoBase = message.NewError("there is no base: the commit that it is to be merged into is empty or zero, "+
+	"as in the event of a new branch",
 	"name a commit of that branch, such as origin/main (--from, or base of the action)")
 
 // depth returns how many commits a shallow clone has; 0 if it is not one.
