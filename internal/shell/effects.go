@@ -1,6 +1,10 @@
 package shell
 
-import "mvdan.cc/sh/v3/syntax"
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
 
 // Functions returns the names of the functions that a script declares.
 func (s Script) Functions() (names []string) {
@@ -22,7 +26,7 @@ func (s Script) Writes() (writes bool) {
 		switch r.Op {
 		case syntax.RdrIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc, syntax.DplIn:
 		case syntax.DplOut:
-			writes = writes || len(r.Word.Lit()) != 1
+			writes = writes || !strings.Contains("0123456789-", r.Word.Lit()) || r.Word.Lit() == ""
 		default:
 			writes = writes || r.Word.Lit() != "/dev/null"
 		}
