@@ -29,7 +29,8 @@ type Registration struct {
 	Stop   string
 }
 
-// Registered returns the hooks that enforce steps in a session of Claude Code in a project, one for each file. What counts is read from the files, and not from which of several hooks comes first.
+// Registered returns the hooks that enforce steps in a session of Claude Code in a project, one for each file. What
+// counts is read from the files, and not from which of several hooks comes first.
 func Registered(lookup func(string) (string, bool), project string) (all []Registration) {
 	ofPlugins := settings.CallsOfPlugins(locator.OS{}, runningPlugins(lookup, project))
 	for _, h := range append(settings.Here(lookup, project).Calls(), ofPlugins...) {

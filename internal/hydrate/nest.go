@@ -82,7 +82,8 @@ func (h *Hydration) placeIn(ctx context.Context, snap fsmspec.Snapshot) (state.P
 		h.others = openOf(now, func(w *workflow.Workflow) bool { return !mine(w) })
 		now = now.Only(func(w *workflow.Workflow) bool { return mine(w) || wait[w] })
 	}
-	return now.Place(state.Calling{Command: command, Spec: h.result.Spec, Session: h.request.Session, Agent: h.request.Agent, Use: h.request.use(),
+	return now.Place(state.Calling{Command: command, Spec: h.result.Spec, Session: h.request.Session,
+		Agent: h.request.Agent, Use: h.request.use(),
 		Typed: h.request.Typed, Flat: h.flat, Demands: h.spec.Skills()})
 }
 
