@@ -176,8 +176,9 @@ func (d *Dir) unstage(id string) {
 }
 
 // prune removes the history beyond its length after a commit, except what WithKeep keeps. The journal goes first: without it the
-// next tidy removes the rest, and no reader finds a transaction without its deleted files. If the journal of a transaction cannot be read because of the file
-// system, it may be readable later and is kept until then. A transaction whose journal is invalid is not kept.
+// next tidy removes the rest, and no reader finds a transaction without its deleted files. If the journal of a transaction cannot
+// be read because of the file system, it may be readable later and is kept until then. A transaction whose journal is invalid is
+// not kept.
 func (d *Dir) prune(committed []string) {
 	surplus := committed[:max(len(committed)-d.history, 0)]
 	if len(surplus) == 0 {
