@@ -149,7 +149,7 @@ func (r *reader) read() {
 			}
 			h := Hint{Step: r.step.ID, Line: said.line + 1, Text: shorten(said.text)}
 			if !p.forbidden {
-				r.check(h, said, next)
+				r.check(h, said, next, p.sentences[k+1:])
 			}
 			if !p.forbidden && !(k+1 < len(p.sentences) && refusesThat.in(next)) {
 				r.product(h, said.text)
@@ -167,13 +167,14 @@ func (r *reader) read() {
 }
 
 // check proposes what a sentence tells to run, unless something else in the text forbids it or may take it back.
-func (r *reader) check(h Hint, said sentence, next string) {
+func (r *reader) check(h Hint, said sentence, next string, behind []sentence) {
 	h.Run = commandsIn(said.text, next)
 	takes := takesBack(r.titles, r.near, func(s sentence) bool {
 		return strings.Contains(said.text, s.text) || strings.Contains(s.text, said.text) || s.text == next && demands(next)
 	})
 	forbidden := func(run string) bool { return forbids(r.every, run) }
-	if h.Run == nil || takes || slices.ContainsFunc(h.Run, forbidden) {
+	digresses := func(s sentence) bool { return !goesOnPlainly(s.text) }
+	if h.Run == nil || takes || slices.ContainsFunc(behind, digresses) || slices.ContainsFunc(h.Run, forbidden) {
 		return
 	}
 	if !saysPass.in(withoutCode(said.text)) && next != "" {

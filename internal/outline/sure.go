@@ -127,10 +127,9 @@ func mayTakeBack(text string) bool {
 		})
 		return !isPlain(strings.Join(words, " ")) && (!working.in(said) || toOthers.in(said))
 	}
-	word := first.find(said)
 	switch {
-	case word == nil || !slices.Contains(verbs, strings.ToLower(word[1])) && !doing.in(said):
-		return back.in(said) || ofOthers.in(said)
+	case !isImperative(said):
+		return back.in(said) || ofOthers.in(said) || !sentenceStop.in(text) // or a title, or what a list is below
 	case approvals.in(said), reviews.in(said):
 		return false
 	case telling.in(said):
@@ -138,3 +137,18 @@ func mayTakeBack(text string) bool {
 	}
 	return ofOthers.in(said) || backTold.in(said)
 }
+
+// isImperative reports whether a sentence begins with a verb that tells to do something.
+func isImperative(said string) bool {
+	word := first.find(said)
+	return doing.in(said) || word != nil && slices.Contains(verbs, strings.ToLower(word[1])) && !strings.HasPrefix(said[len(word[0]):], ":")
+}
+
+// goesOnPlainly reports whether a sentence behind an order tells what else to do, or that the order has to be met.
+func goesOnPlainly(text string) bool {
+	said := strings.TrimLeft(normal(text), "([*.,; ")
+	bare := strings.TrimRight(withoutLead(said), ".!)*; ")
+	return bare == "" || isPlain(bare) && toPass.in(bare) || isImperative(said) || isImperative(bare) || notTouch.in(said)
+}
+
+var sentenceStop = pattern{text: `[.!]["'”’)*_]*\s*$`}
