@@ -237,8 +237,9 @@ func blockedAnew(all state.RecordedSteps, u Update) *state.RecordedStep {
 
 // run decides the update in rounds.
 func (c *call) run(ctx context.Context) Verdict {
+	told := ""
 	if c.Apply { // else a status that the list still shows from before a loop would be taken for what the call sets
-		_, _ = c.Redo(ctx) // if the lock is not to be had, the call is refused
+		told, _ = c.Redo(ctx) // if the lock is not to be had, the call is refused
 	}
 	c.watch = c.watchedNow(ctx)
 	c.looked = c.update.Status != workflow.Completed || !state.HasPolicy(c.workplace(c.target.Workflow).dir)
@@ -246,6 +247,7 @@ func (c *call) run(ctx context.Context) Verdict {
 		d, v := c.round(ctx)
 		switch {
 		case d.decided():
+			v.Trouble = message.Join(told, v.Trouble)
 			return v
 		case d.wait:
 			c.await(ctx)
