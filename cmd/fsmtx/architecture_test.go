@@ -196,12 +196,13 @@ func sourcesIn(t *testing.T, begins ...string) (names []string) {
 // opensItself has the files outside internal/safefile that open, create, rename or lock files by
 // themselves, with the reason.
 var opensItself = map[string]string{
-	"internal/write/plan.go":           "reads an event, which may come through a pipe",
-	"internal/terminal/confirm.go":     "opens the terminal, which is a device",
-	"internal/decisions/file.go":       "appends to a log that a person names, which may be a pipe or a device",
-	"internal/git/worktree.go":         "makes a file for one process, which it removes",
-	"internal/hooks/envfile.go":        "makes a file for one process, which it removes",
-	"internal/hooks/process/detach.go": "makes a file for one process, which it removes",
+	"internal/write/plan.go":            "reads an event, which may come through a pipe",
+	"internal/terminal/confirm.go":      "opens the terminal, which is a device",
+	"internal/decisions/file.go":        "appends to a log that a person names, which may be a pipe or a device",
+	"internal/git/worktree.go":          "makes a file for one process, which it removes",
+	"internal/orphans/orphans_linux.go": "reads /proc, which is the kernel's",
+	"internal/hooks/envfile.go":         "makes a file for one process, which it removes",
+	"internal/hooks/process/detach.go":  "makes a file for one process, which it removes",
 }
 
 // opening has the functions that open, create, rename or lock files.

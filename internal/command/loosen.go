@@ -195,7 +195,7 @@ func useGrant(ctx context.Context, s terminal.Streams, flags *pflag.FlagSet, tok
 			dir, err = tasklist.OfSession(s.Getenv, session)
 		case !own && named != "":
 			var found tasklist.Found
-			found, err = FindList(ctx, s, named)
+			found, err = openList(ctx, s, named)
 			dir = found.Dir
 		default:
 			continue

@@ -21,13 +21,13 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// FindList returns the task list that a command is about, as package tasklist says. named is
+// openList returns the task list that a command is about, as package tasklist says. named is
 // the list that the user named; it may be empty. Without a name it has to be the only one of the project with open steps.
-func FindList(ctx context.Context, s terminal.Streams, named string) (tasklist.Found, error) {
+func openList(ctx context.Context, s terminal.Streams, named string) (tasklist.Found, error) {
 	return findList(ctx, s, tasklist.Query{Named: named})
 }
 
-// FindAnyList is FindList for a command that may concern what is over.
+// FindAnyList is openList for a command that may concern what is over.
 func FindAnyList(ctx context.Context, s terminal.Streams, named string) (tasklist.Found, error) {
 	return findList(ctx, s, tasklist.Query{Named: named, Over: true})
 }
@@ -35,22 +35,23 @@ func FindAnyList(ctx context.Context, s terminal.Streams, named string) (tasklis
 func findList(ctx context.Context, s terminal.Streams, q tasklist.Query) (tasklist.Found, error) {
 	q.Lookup, q.Who = s.Getenv, s.Who
 	found, err := tasklist.Find(ctx, q)
-	return found, Which(ctx, s, err)
+	return found, orWhich(ctx, s, err)
 }
 
-// Which returns the error about the list that a command is about, with what to do: of several lists a line for each, with the command.
-func Which(ctx context.Context, s terminal.Streams, err error) error {
+// orWhich returns the error about the list that a command is about, with what to do: of several lists a line for each, with the command.
+func orWhich(ctx context.Context, s terminal.Streams, err error) error {
 	var several *tasklist.SeveralError
 	switch {
 	case errors.Is(err, tasklist.ErrNoList):
 		return &Exit{ExitNo, err, "call a skill that has a workflow in the client first (fsmtx locate lists them); fsmtx status --all lists " +
 			"the sessions of other projects"}
 	case errors.Is(err, tasklist.ErrNoSuchList):
-		return &Exit{ExitNo, err, "a list is named by its name or by the beginning of it, of at least four characters; fsmtx status --all shows them"}
+		return &Exit{ExitNo, err, "a list is named by its name or by the beginning of it, of at least four characters; " +
+			"fsmtx status --all shows them"}
 	case errors.As(err, &several):
 		lines := []string{several.Error() + ", so nothing was done. Run one of these:"}
 		for _, l := range several.Lists[:min(len(several.Lists), maxListed)] {
-			lines = append(lines, "  "+Listed(l)+":\n    "+commandLine(ctx)+" --list "+shell.Join(tasklist.ShortName(s.Getenv, l.Dir)))
+			lines = append(lines, "  "+described(l)+":\n    "+commandLine(ctx)+" --list "+shell.Join(tasklist.ShortName(s.Getenv, l.Dir)))
 		}
 		if more := len(several.Lists) - maxListed; more > 0 {
 			lines = append(lines, fmt.Sprintf("  and %d more: fsmtx status --all", more))
@@ -63,15 +64,15 @@ func Which(ctx context.Context, s terminal.Streams, err error) error {
 // maxListed limits the lists of which one line each is printed.
 const maxListed = 12
 
-// Listed says what a person knows of a list, and whether its client runs.
-func Listed(l tasklist.Listed) string {
+// described says what a person knows of a list, and whether its client runs.
+func described(l tasklist.Listed) string {
 	if presence.IsAlive(l.Dir) {
 		return l.String() + ", its client runs"
 	}
 	return l.String()
 }
 
-// findExisting is FindList, or with over FindAnyList, for a list that must exist.
+// findExisting is openList, or with over FindAnyList, for a list that must exist.
 func findExisting(ctx context.Context, s terminal.Streams, named string, over bool) (tasklist.Found, error) {
 	found, err := findList(ctx, s, tasklist.Query{Named: named, Over: over})
 	if err != nil {
@@ -80,7 +81,7 @@ func findExisting(ctx context.Context, s terminal.Streams, named string, over bo
 	return found, MustExist(found.Dir)
 }
 
-// ChooseList returns the list that FindList finds, or with over FindAnyList, which must exist. chosen describes it,
+// ChooseList returns the list that openList finds, or with over FindAnyList, which must exist. chosen describes it,
 // for the first line of the output.
 func ChooseList(ctx context.Context, s terminal.Streams, named string, over bool) (list tasks.List, chosen string, err error) {
 	found, err := findExisting(ctx, s, named, over)
@@ -143,7 +144,7 @@ func NotAStep(session string, err error) error {
 }
 
 // completeSteps completes the numbers of the steps of the list that a command is about, named or the
-// one that FindList finds: those that are done, or those that are open.
+// one that openList finds: those that are done, or those that are open.
 func completeSteps(s terminal.Streams, named *string, done bool) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, _ string) (numbers []string, _ cobra.ShellCompDirective) {
 		ctx := c.Context()

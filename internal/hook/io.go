@@ -83,7 +83,8 @@ func (h *hook) refuseUnread(ctx context.Context, e *client.Event) (code int, ok 
 		return 0, false
 	}
 	return Deliver(h.streams, h.agent.Answer(h.call, client.Refuse(fmt.Sprintf(
-		"fsmtx: the call of %s was refused: its event is larger than %d MiB, so it cannot be judged by the steps of the workflow. Make it in smaller parts",
+		"fsmtx: the call of %s was refused: its event is larger than %d MiB, so it cannot be judged by the steps of the workflow. "+
+			"Make it in smaller parts",
 		e.ToolName, client.MaxBytes>>20)))), true
 }
 

@@ -112,7 +112,8 @@ func tool(name, description string, k kind) *mcp.Tool {
 	no, destroys := false, name == "workflow_begin" || name == "step_skip" // what is there gives way, or is not done
 	return &mcp.Tool{
 		Name: name, Description: description,
-		Meta:        mcp.Meta{"anthropic/alwaysLoad": true},
-		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: k == readOnly, IdempotentHint: k != again, DestructiveHint: &destroys, OpenWorldHint: &no},
+		Meta: mcp.Meta{"anthropic/alwaysLoad": true},
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: k == readOnly, IdempotentHint: k != again, DestructiveHint: &destroys,
+			OpenWorldHint: &no},
 	}
 }

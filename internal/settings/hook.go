@@ -68,8 +68,8 @@ type Duty struct {
 //
 // PreToolUse has four registrations; no call matches two. That of the tools which change a step is closed: it refuses
 // them in a list with a workflow if the program cannot run. That of files, of which a session has most, and that of prompts
-// start the program only if the list has a state directory: without one nothing is decided about them. "if" restricts the one on Bash to commands that run
-// this program, by whatever path (facts 41 and 151, client 2.1.329), unless the duty has
+// start the program only if the list has a state directory: without one nothing is decided about them. "if" restricts the one on
+// Bash to commands that run this program, by whatever path (facts 41 and 151, client 2.1.329), unless the duty has
 // commands; it stays open, so that what mends the program always runs. The events also occur in subagents. TaskCompleted covers a
 // task that is completed without the hook of PreToolUse (fact 38, client 2.1.329). PostToolUse
 // shows that an update was carried out, and what a person chose (fact 186, client 2.1.329); with PostToolUseFailure (fact 192)

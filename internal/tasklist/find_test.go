@@ -194,7 +194,9 @@ func TestABeginningNamesAList(t *testing.T) {
 	w.hydrated(w.claudes(second), second, filepath.Join(w.home, "elsewhere"))
 	assert.Equal(t, "0b54e", ShortName(w.lookup, w.claudes(first)))
 	assert.Equal(t, w.claudes(second), w.finds(Query{Named: "0b54f"}).Dir)
-	for named, want := range map[string]string{"0b54": "is the beginning of " + first + " and " + second, "0b5": "there is", "9999": "there is"} {
+	for named, want := range map[string]string{
+		"0b54": "is the beginning of " + first + " and " + second, "0b5": "there is", "9999": "there is",
+	} {
 		_, err := w.find(Query{Named: named})
 		require.ErrorIs(t, err, ErrNoSuchList)
 		require.ErrorContains(t, err, want)

@@ -73,7 +73,7 @@ func OfProject(ctx context.Context, lookup func(string) (string, bool), here str
 		if w == nil {
 			continue
 		}
-		l := Listed{Found: Found{Dir: dir, Session: w.Session}, Skill: message.Words(w.Command), Time: LastWork(dir)}
+		l := Listed{Found: Found{Dir: dir, Session: w.Session}, Skill: message.Words(w.Command), Time: lastWork(dir)}
 		if filepath.Dir(dir) == own {
 			l.Project = w.Dir
 		}
@@ -126,8 +126,8 @@ func workflowHere(ctx context.Context, lookup func(string) (string, bool), list,
 	return nil, nil
 }
 
-// LastWork returns when something was last changed or decided in a list; zero if that is not known.
-func LastWork(dir string) (last time.Time) {
+// lastWork returns when something was last changed or decided in a list; zero if that is not known.
+func lastWork(dir string) (last time.Time) {
 	history, err := txn.ReadHistory(dir)
 	if err != nil {
 		return last
@@ -228,7 +228,7 @@ func (q Query) named() (Found, error) {
 	case len(dirs) == 0:
 		return Found{}, fmt.Errorf("%w: %s; there is none", ErrNoSuchList, message.Words(q.Named))
 	}
-	slices.SortStableFunc(dirs, func(a, b string) int { return LastWork(b).Compare(LastWork(a)) })
+	slices.SortStableFunc(dirs, func(a, b string) int { return lastWork(b).Compare(lastWork(a)) })
 	return Found{}, fmt.Errorf("%w: %s; there is %s", ErrNoSuchList, message.Words(q.Named), namesOf(dirs))
 }
 

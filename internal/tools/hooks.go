@@ -95,8 +95,8 @@ func (f *hookFlags) findHere(s terminal.Streams) (hookSetup, error) {
 	return f.find(s, cwd)
 }
 
-// dialectHere returns the dialect that is asked for, or else that of the agent that has hooks here: of several Claude Code's, and
-// the others are named. For a file of its own, and without any hooks, it is LLxprt Code's, which has the most that a hook may use.
+// dialectHere returns the dialect that is asked for, or else that of the agent that has hooks here: of several the first, and the
+// others are named. For a file of its own, and without any hooks, it is LLxprt Code's, which has the most that a hook may use.
 func (f *hookFlags) dialectHere(s terminal.Streams, cwd string) (dialect.Dialect, error) {
 	switch {
 	case f.dialect != "":
@@ -105,7 +105,7 @@ func (f *hookFlags) dialectHere(s terminal.Streams, cwd string) (dialect.Dialect
 		return dialect.Claude(), nil
 	}
 	var have []dialect.Dialect
-	for _, d := range []dialect.Dialect{dialect.Claude(), dialect.Gemini(), dialect.Codex(), dialect.LLxprt()} {
+	for _, d := range []dialect.Dialect{dialect.LLxprt(), dialect.Claude(), dialect.Gemini(), dialect.Codex()} {
 		found := hookFinder(s, d, projectDir(s, cwd)).Find()
 		if len(f.config) == 0 && hooks.NewRegistry(d, found.Sources).Total() > 0 {
 			have = append(have, d)
@@ -113,6 +113,9 @@ func (f *hookFlags) dialectHere(s terminal.Streams, cwd string) (dialect.Dialect
 	}
 	if len(have) == 0 {
 		return dialect.LLxprt(), nil
+	}
+	if have[0].Name == dialect.LLxprt().Name {
+		return have[0], nil // it reads the others' files, too
 	}
 	for _, d := range have[1:] {
 		s.Hintf("%s has hooks here, too: --dialect %s", d.Title, d.Name)

@@ -45,7 +45,9 @@ func newUndoWorld(t *rapid.T) *undoWorld {
 		w.Write(t, ".claude/skills/"+name+"/fsm.json", spec)
 	}
 	w.Write(t, "project/items", "x\ny\n")
-	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "a"}} {
+	for _, args := range [][]string{
+		{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "a"},
+	} {
 		c := exec.Command("git", args...)
 		c.Dir, c.Env = w.Path("project"), []string{"HOME=" + w.Dir, "PATH=" + os.Getenv("PATH")}
 		require.NoError(t, c.Run())
@@ -143,7 +145,9 @@ var (
 // read returns what every reader says. Of the log it is about the changes up to the last one.
 func (w *undoWorld) read(t *rapid.T, last int) map[string]string {
 	all := map[string]string{}
-	for name, args := range map[string][]string{"status": {"status"}, "next": {"next"}, "graph": {"graph"}, "log": {"log"}, "attest": {"attest", "--print", "--open", "--tree"}} {
+	for name, args := range map[string][]string{
+		"status": {"status"}, "next": {"next"}, "graph": {"graph"}, "log": {"log"}, "attest": {"attest", "--print", "--open", "--tree"},
+	} {
 		text, err := w.run(t, false, "", append(args, "--list", worlds.ListID)...)
 		if err != nil {
 			text += err.Error()

@@ -211,7 +211,8 @@ func (f planFlags) request(ctx context.Context, s terminal.Streams, skill string
 			}
 		}
 	}
-	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: f.session, Session: r.Session, Dir: r.Cwd, Who: s.Who, Begins: f.session != ""})
+	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: f.session, Session: r.Session, Dir: r.Cwd, Who: s.Who,
+		Begins: f.session != ""})
 	if errors.Is(err, tasklist.ErrNoList) {
 		r.Session = "a-new-session"
 		return r, err
