@@ -6,6 +6,7 @@
 package orphans
 
 import (
+	"os/exec"
 	"slices"
 	"sync"
 	"syscall"
@@ -24,14 +25,13 @@ type member struct {
 	ended              bool // and nobody has asked for its status
 }
 
-// commands are the processes that this program runs and that have to end whole.
+// commands are the processes that this program runs and that have to end whole. One is started under the lock, so that nothing else takes
+// it for an orphan.
 var commands struct {
 	sync.Mutex
-	running map[int]bool // whether another one ran at the same time, by their ids
+	running map[int]bool   // whether another one ran at the same time, by their ids
+	adopted map[int]member // what earlier ones have left to this program
 }
-
-// Adopt asks for the orphans of a command that is about to be started.
-func Adopt() { _ = adoptOrphans(true) } // without it what leaves the group and whose parents end outlives the command
 
 // Command is a command that runs.
 type Command struct {
@@ -40,43 +40,58 @@ type Command struct {
 	known  []member
 }
 
-// Of returns the command whose group a process leads. Release must be called when it has ended.
-func Of(pid int) *Command {
-	m, _ := memberOf(pid)
-	adopts(pid)
-	return &Command{leader: pid, began: m.began}
-}
-
-// Look notes what has left the group so far: before the group is ended, which takes the parents away.
-func (c *Command) Look() { c.known = outside(c.leader, c.began) }
-
-// adopts notes that a command runs.
-func adopts(pid int) {
+// Start starts a command that leads a group of its own, and asks for its orphans: without that, what leaves the group and whose parents
+// end outlives it. Release must be called when it has ended.
+//
+// Errors: those of exec.Cmd.Start.
+func Start(cmd *exec.Cmd) (*Command, error) {
 	commands.Lock()
 	defer commands.Unlock()
+	_ = adoptOrphans(true)
+	if err := cmd.Start(); err != nil {
+		adoptNoMore()
+		return nil, err
+	}
+	pid := cmd.Process.Pid
 	if commands.running == nil {
-		commands.running = map[int]bool{}
+		commands.running, commands.adopted = map[int]bool{}, map[int]member{}
 	}
 	beside := len(commands.running) > 0
 	for other := range commands.running {
 		commands.running[other] = true
 	}
 	commands.running[pid] = beside
+	m, _ := memberOf(pid)
+	return &Command{leader: pid, began: m.began}, nil
 }
 
-// Release notes that the command has ended. What it has left running stays.
-func (c *Command) Release() {
-	pid := c.leader
-	commands.Lock()
-	defer commands.Unlock()
-	if delete(commands.running, pid); len(commands.running) == 0 {
+func adoptNoMore() {
+	if len(commands.running) == 0 {
 		_ = adoptOrphans(false)
 	}
-	for _, m := range members() { // a long-lived program is the parent of what it adopted
-		if m.ended && m.parent == syscall.Getpid() && m.group != syscall.Getpgrp() && m.pid != pid {
-			if _, ok := commands.running[m.pid]; !ok {
-				_, _ = unix.Wait4(m.pid, nil, unix.WNOHANG, nil)
-			}
+}
+
+// Look notes what has left the group so far: before the group is ended, which takes the parents away.
+func (c *Command) Look() { c.known = outside(c.leader, c.began) }
+
+// Release notes that the command has ended. What it has left running stays; of what earlier commands have left, this program, which may
+// live long, takes the status of what has ended.
+func (c *Command) Release() {
+	left := outside(c.leader, c.began)
+	commands.Lock()
+	defer commands.Unlock()
+	for _, m := range left {
+		commands.adopted[m.pid] = m
+	}
+	delete(commands.running, c.leader)
+	adoptNoMore()
+	for pid, before := range commands.adopted {
+		switch now, there := memberOf(pid); {
+		case !there, now.began != before.began, now.parent != syscall.Getpid():
+			delete(commands.adopted, pid)
+		case now.ended:
+			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
+			delete(commands.adopted, pid)
 		}
 	}
 }
@@ -84,9 +99,8 @@ func (c *Command) Release() {
 // outside returns the processes that a command has started and that have left its group.
 func outside(leader int, began uint64) (all []member) {
 	commands.Lock()
-	beside := commands.running[leader]
+	beside, everyone := commands.running[leader], members()
 	commands.Unlock()
-	everyone := members()
 	family := map[int]bool{leader: true}
 	orphan := func(m member) bool { // one that the command has left behind
 		return m.parent == syscall.Getpid() && m.group != syscall.Getpgrp() && m.pid != leader && began > 0 && m.began >= began && !beside

@@ -116,7 +116,7 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 	if f.json {
 		return command.PrintJSON(s.Out, u.shown())
 	}
-	if _, err := io.WriteString(s.Out, chosen+"\n"+u.text()); err != nil {
+	if _, err := io.WriteString(s.Out, message.Line(chosen)+"\n"+u.text()); err != nil {
 		return err
 	}
 	u.hint(s)

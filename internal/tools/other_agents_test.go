@@ -13,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/fsmtx/fsmtx/internal/harness/program"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
@@ -64,11 +63,6 @@ func register(t *testing.T) registered {
 		require.NoError(t, json.Unmarshal(data, &value))
 		r.collect(value)
 	}
-	text, err := os.ReadFile(filepath.Join(skill, "SKILL.md"))
-	require.NoError(t, err)
-	var head map[string]any
-	require.NoError(t, yaml.Unmarshal([]byte(strings.Split(string(text), "---\n")[1]), &head))
-	r.collect(head)
 	for i, args := range r.argued {
 		require.Nil(t, args, r.commands[i])
 	}

@@ -6,10 +6,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -94,4 +96,18 @@ func TestCommandsBesideEachOther(t *testing.T) {
 	cancelTwo()
 	<-ended
 	_ = syscall.Kill(orphan, syscall.SIGKILL)
+}
+
+// TestCommandsBesideOneAnother end as they end: what one of them has started, or is starting, is no orphan of another.
+func TestCommandsBesideOneAnother(t *testing.T) {
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 25 {
+				o := Command{Args: Shell("exit 3"), Whole: true, Timeout: time.Minute}.Run(t.Context())
+				assert.True(t, o.Exited(3), "%+v", o)
+			}
+		})
+	}
+	all.Wait()
 }

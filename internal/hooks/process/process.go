@@ -141,26 +141,28 @@ func (c Command) start() (*process, error) {
 	cmd.Dir, cmd.Env = c.Dir, c.Env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in.read, out.write, errs.write
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if c.Whole {
-		orphans.Adopt()
-	}
-	if err := cmd.Start(); err != nil {
+	whole, err := c.begin(cmd)
+	if err != nil {
 		return nil, errors.Join(err, pipes.closeAll())
 	}
 	in.read.Close()
 	out.write.Close()
 	errs.write.Close()
 
-	p := &process{cmd: cmd, exited: make(chan struct{}), stdin: in.write, fed: make(chan struct{})}
-	if c.Whole {
-		p.whole = orphans.Of(cmd.Process.Pid)
-	}
+	p := &process{cmd: cmd, exited: make(chan struct{}), stdin: in.write, fed: make(chan struct{}), whole: whole}
 	p.stdout.sink = c.Output
 	p.stdout.collect(out.read)
 	p.stderr.collect(errs.read)
 	go p.feed(c.Stdin)
 	go p.wait()
 	return p, nil
+}
+
+func (c Command) begin(cmd *exec.Cmd) (*orphans.Command, error) {
+	if c.Whole {
+		return orphans.Start(cmd)
+	}
+	return nil, cmd.Start()
 }
 
 // feed writes standard input. A broken pipe is not an error, because a hook need not read its
