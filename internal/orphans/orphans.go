@@ -6,6 +6,7 @@
 package orphans
 
 import (
+	"maps"
 	"os/exec"
 	"slices"
 	"sync"
@@ -100,10 +101,12 @@ func (c *Command) Release() {
 func outside(leader int, began uint64) (all []member) {
 	commands.Lock()
 	beside, everyone := commands.running[leader], members()
+	earlier := maps.Clone(commands.adopted)
 	commands.Unlock()
 	family := map[int]bool{leader: true}
 	orphan := func(m member) bool { // one that the command has left behind
-		return m.parent == syscall.Getpid() && m.group != syscall.Getpgrp() && m.pid != leader && began > 0 && m.began >= began && !beside
+		return m.parent == syscall.Getpid() && m.group != syscall.Getpgrp() && m.pid != leader && began > 0 && m.began >= began && !beside &&
+			earlier[m.pid].began != m.began // the system's clock is coarse
 	}
 	for grown := true; grown; {
 		grown = false

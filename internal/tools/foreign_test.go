@@ -257,7 +257,7 @@ func (w *foreignWorld) calls() map[string][]call {
 		"fsmtx step reopen": {of("step", "reopen", "5", "--because", foreign, "--list", "s1"), of("step", "reopen", foreign, "--because", "x"),
 			of("step", "reopen", "77", "--because", "x", "--list", foreign)},
 		"fsmtx step reload": {of("step", "reload", "5", "--because", foreign, "--list", "s1"), of("step", "reload", "--because", "x", "--list", foreign)},
-		"fsmtx step move": {of("step", "move", foreign, "--because", "x", "--list", "s1")},
+		"fsmtx step move":   {of("step", "move", foreign, "--because", "x", "--list", "s1")},
 		"fsmtx step allow": {of("step", "allow", "Bash("+foreign+")", "--because", "x", "--list", "s1"),
 			of("step", "allow", foreign, "--because", "x"), of("step", "allow", "Edit", "--because", foreign, "--list", foreign)},
 		"fsmtx step end": {of("step", "end", "5", "--because", foreign, "--list", "s1"), of("step", "end", foreign, "--because", "x"),
