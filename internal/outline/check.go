@@ -47,11 +47,6 @@ var (
 		`go into|change (?:in)?to|change director\w+|enter|director(?:y|ies)|folders?|worktree|branch|container|sandbox|staging|production|` +
 		`laptop|machine|server|clone|(?:work|works|working|operate|stay|start|begin|happens?) (?:in|from|inside|under|within)|` +
 		`before the change|without the (?:change|fix)|reproduc\w+|repro)\b|` + "`cd [^`]*`)"}
-	// failing is what else a run may be expected to do.
-	failing = pattern{text: `(?i)\b(?:fail\w*|red|break\w*|crash\w*|errors?|broken|non-?zero|exits? (?:with )?(?:code |status ` +
-		`)?[1-9]\w*)\b`}
-	// choices: a choice is not a rule.
-	choices = pattern{text: `(?i)\b(?:or|either|whichever|one of|as needed|if needed|if necessary|where applicable|optional(?:ly)?)\b`}
 	// condition: what has to pass sometimes does not have to pass now.
 	condition = pattern{text: `(?i)\b(?:if|when|whenever|unless|provided|in case|where|as long as|depending|while|should you)\b`}
 	whenDone  = pattern{text: `(?i)\b(?:when|once|after|as soon as) (?:(?:you|we|it|this|that|everything|all|the \w+) (?:(?:is|` +
