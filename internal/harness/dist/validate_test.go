@@ -142,7 +142,7 @@ func TestAuthorsCheck(t *testing.T) {
 
 	out, code := a.action("validate", map[string]string{"version": "1.2.3", "strict": "true", "sums": pin})
 	require.Zero(t, code, out)
-	require.Equal(t, "1 workflow, 4 steps, no problems\n", out)
+	require.Equal(t, "1 workflow, 5 steps, no problems\n", out)
 	out, code = a.hook("--version", "v1.2.3", "--sums", pin, "--strict", "skills/release/fsm.json")
 	require.Zero(t, code, out)
 
