@@ -149,7 +149,13 @@ func Markdown(text []byte, form string) Outline {
 	}
 	o.Left = d.leftOut(best, all)
 	if lost != "" {
-		o.Left = slices.Insert(o.Left, 0, Left{Line: list.Boxes[0].Line + 1, What: lost})
+		at := 0
+		if len(list.Boxes) > 0 {
+			at = list.Boxes[0].Line
+		} else if len(list.Faults) > 0 {
+			at = list.Faults[0].Line
+		}
+		o.Left = slices.Insert(o.Left, 0, Left{Line: at + 1, What: lost})
 	}
 	o.Hints = d.hints(o.Steps, best)
 	return o

@@ -1,7 +1,8 @@
 //go:build e2e
 
-// The picture at the top of the README: a session on the real client, as it went. With
-// -update it is drawn again; without, it must be current.
+// The picture at the top of the README: a session on the real client with its default model, as the terminal shows it: the
+// client sums up commands of the shell, and prints the lines of hooks below. With -update it is drawn again;
+// without, it must be current.
 
 package e2e
 
@@ -43,17 +44,19 @@ func TestThePictureIsCurrent(t *testing.T) {
 		Say("Published.")}}, "ship the fix")
 	allowed(t, r, "write", "test", "write again", "test again", "publish")
 
-	shown := shownLines(t, r)
+	shown, refused := shownLines(t, r, "PostToolUse"), shownLines(t, r, "PostToolUseFailure")
+	require.Len(t, shown, 6)
+	require.Len(t, refused, 1)
 
 	var d drawing
 	d.say("you", "> ship the fix")
-	d.call("Skill(release)", shown[0], "")
-	d.call("fsmtx complete 3", "✗ "+firstLineOf(denied(t, r, "publish at once")), "no")
-	d.call("fsmtx complete 1", "✓ "+shown[1], "yes")
-	d.call("fsmtx complete 2", "↺ "+shown[2], "back")
-	d.call("fsmtx complete 1", "✓ "+shown[3], "yes")
-	d.call("fsmtx complete 2", "✓ "+shown[4], "yes")
-	d.call("fsmtx complete 3", "✓ "+shown[5], "yes")
+	d.call("Skill(release)", "PostToolUse:Skill says: "+shown[0], "")
+	d.call("Ran 1 shell command · 1 failed", "PostToolUseFailure:Bash says: "+refused[0], "no")
+	d.call("Ran 1 shell command", "PostToolUse:Bash says: "+shown[1], "yes")
+	d.call("Ran 1 shell command", "PostToolUse:Bash says: "+shown[2], "back")
+	d.call("Ran 1 shell command", "PostToolUse:Bash says: "+shown[3], "yes")
+	d.call("Ran 1 shell command", "PostToolUse:Bash says: "+shown[4], "yes")
+	d.call("Ran 1 shell command", "PostToolUse:Bash says: "+shown[5], "yes")
 	drawn := d.svg()
 	if *redraw {
 		require.NoError(t, os.WriteFile(picture, drawn, 0o644))
@@ -64,28 +67,17 @@ func TestThePictureIsCurrent(t *testing.T) {
 		"docs/session.svg is not current: go test -tags e2e -run TestThePictureIsCurrent ./internal/harness/e2e -update")
 }
 
-// shownLines returns what the terminal shows the person after each call.
-func shownLines(t *testing.T, r *realclient.Run) (all []string) {
+// shownLines returns what the terminal shows the person at these events.
+func shownLines(t *testing.T, r *realclient.Run, event string) (all []string) {
 	t.Helper()
-	for _, hook := range r.Ran("PostToolUse") {
+	for _, hook := range r.Ran(event) {
 		var reply struct {
 			SystemMessage string `json:"systemMessage"`
 		}
 		require.NoError(t, json.Unmarshal([]byte(hook.Stdout), &reply), hook.Stdout)
-		lines := strings.Split(reply.SystemMessage, "\n")
-		all = append(all, lines[len(lines)-1]) // a refusal stands before it, and is in the picture already
+		all = append(all, reply.SystemMessage)
 	}
-	require.Len(t, all, 6)
 	return all
-}
-
-func firstLineOf(text string) string {
-	if _, reason, found := strings.Cut(text, "error: "); found {
-		text = reason
-	}
-	i := strings.Index(text, `#3 "Publish"`)
-	line, _, _ := strings.Cut(text[max(i, 0):], "\n")
-	return line
 }
 
 // drawing is a terminal with lines that appear one after another.
@@ -113,7 +105,7 @@ func (d *drawing) say(class, text string) { d.add(class, text, 0) }
 
 func (d *drawing) call(call, answer, class string) {
 	d.add("call", "● "+call, 1)
-	d.add(class, "  "+answer, 0.8)
+	d.add(class, "  └ "+answer, 0.8)
 }
 
 // folded breaks a line at spaces; the lines after the first are indented.
