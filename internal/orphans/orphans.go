@@ -75,26 +75,28 @@ func adoptNoMore() {
 // Look notes what has left the group so far: before the group is ended, which takes the parents away.
 func (c *Command) Look() { c.known = outside(c.leader, c.began) }
 
-// Release notes that the command has ended. What it has left running stays; of what earlier commands have left, this program, which may
-// live long, takes the status of what has ended.
+// Release notes that the command has ended. What it has left running stays. Of what it and earlier ones have left, this program, which
+// may live long, takes the status of what has ended.
 func (c *Command) Release() {
 	left := outside(c.leader, c.began)
 	commands.Lock()
 	defer commands.Unlock()
-	for _, m := range left {
+	for _, m := range append(left, c.known...) {
 		commands.adopted[m.pid] = m
 	}
 	delete(commands.running, c.leader)
 	adoptNoMore()
-	for pid, before := range commands.adopted {
-		switch now, there := memberOf(pid); {
-		case !there, now.began != before.began, now.parent != syscall.Getpid():
-			delete(commands.adopted, pid)
-		case now.ended:
-			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
-			delete(commands.adopted, pid)
+	adopted := map[int]member{}
+	for _, m := range members() {
+		switch {
+		case m.pid == c.leader, m.parent != syscall.Getpid(), m.group != c.leader && commands.adopted[m.pid].began != m.began:
+		case m.ended:
+			_, _ = unix.Wait4(m.pid, nil, unix.WNOHANG, nil)
+		default:
+			adopted[m.pid] = m
 		}
 	}
+	commands.adopted = adopted
 }
 
 // outside returns the processes that a command has started and that have left its group.
@@ -136,8 +138,10 @@ func (c *Command) End(deadline time.Time) (left []string) {
 			}
 		}
 		if known = all; len(all) == 0 {
+			c.awaitGroup(time.Now().Add(killTime))
 			return nil
 		}
+		c.known = append(c.known, all...)
 		if time.Now().After(deadline) {
 			if signal == syscall.SIGKILL {
 				for _, m := range all {
@@ -150,6 +154,13 @@ func (c *Command) End(deadline time.Time) (left []string) {
 		for _, m := range all {
 			_ = syscall.Kill(m.pid, signal)
 		}
+	}
+}
+
+// awaitGroup waits until the group, which was killed, has ended.
+func (c *Command) awaitGroup(deadline time.Time) {
+	for time.Now().Before(deadline) && slices.ContainsFunc(members(), func(m member) bool { return m.group == c.leader && !m.ended }) {
+		time.Sleep(poll)
 	}
 }
 

@@ -78,6 +78,7 @@ func stuckCalls() map[string][]stuck {
 		"fsmtx step done":   one("step", "done", "3", "--because", "x", "--list", "s"),
 		"fsmtx step reopen": one("step", "reopen", "3", "--because", "x", "--list", "s"),
 		"fsmtx step move":   one("step", "move", ".", "--because", "x", "--list", "s"),
+		"fsmtx step reload": one("step", "reload", "my-skill", "--because", "x", "--list", "s"),
 		"fsmtx step end":    one("step", "end", "3", "--because", "x", "--list", "s"), "fsmtx step allow": one("step", "allow", "Edit",
 			"--because", "x", "--list", "s"), "fsmtx step show": one("step", "show", "s"),
 		"fsmtx mcp":   {{args: []string{"mcp"}, gently: true}, {[]string{"mcp"}, mcpSession, true}},
