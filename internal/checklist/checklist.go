@@ -1,5 +1,5 @@
 // Package checklist finds the boxes in a Markdown text: the items of its lists that can be ticked. It takes each of them, in
-// whatever form people write them, or says which lines it cannot read. What is in code or in a comment is no box.
+// whatever form people write them, or says which lines it cannot read. Boxes in code and in comments do not count.
 package checklist
 
 import (
@@ -182,7 +182,7 @@ func (r *reader) box(i int, line string, offset int) (b Box, ok bool) {
 		case strings.HasPrefix(rest, "☐"), strings.HasPrefix(rest, "☑"), strings.HasPrefix(rest, "☒"), strings.HasPrefix(rest, "［"):
 			r.fault(i, "write the box as [ ] or [x]")
 		case cell.Regexp().MatchString(text):
-			r.fault(i, "a box in a table is no item of a list")
+			r.fault(i, "a box in a table is not a list item")
 		case (isItem(text) || heading.Regexp().MatchString(text)) && len(inText.Regexp().FindAllString(text, -1)) == 1 &&
 			behind.Regexp().MatchString(withoutCode(text)):
 			r.fault(i, "the box stands behind the text: write it before")
