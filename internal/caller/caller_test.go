@@ -130,7 +130,7 @@ func TestWhoCalls(t *testing.T) {
 	}
 }
 
-// TestAPersonIsNotRefused: what becomes of somebody who decides about a list at which a client works that began at 5000. A person decides;
+// TestAPersonIsNotRefused: a client that began at 5000 works on the list. Whoever is taken for a person decides;
 // one who is asked decides when they have typed a word; who is refused has no terminal.
 func TestAPersonIsNotRefused(t *testing.T) {
 	const person, asked, refused, script, agent = "person", "asked", "refused", "script", "agent"
