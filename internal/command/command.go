@@ -413,7 +413,7 @@ func otherWord(name string) string {
 	return map[string]string{ // a package variable would be filled at every start of a hook
 		"approve":   "step done",
 		"uninstall": "install --remove",
-		"why":       "step show",
+		"why":       "status",
 		"remove":    "install --remove",
 		"check":     "validate",
 		"lint":      "validate",

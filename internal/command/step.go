@@ -19,12 +19,11 @@ func newStep(s terminal.Streams) *cobra.Command {
 	f := partOfHook(hook.Enforces)
 	c := hookCommand(s, f, &cobra.Command{
 		Use:   "step",
-		Short: "Decide about a step, as a person: skip, done, reopen, end, allow, move, reload; or show the steps",
+		Short: "Decide about a step, as a person: skip, done, reopen, end, allow, move, reload",
 		Long:  stepLong,
 		Example: Example(
 			"fsmtx step < event.json",
 			"fsmtx step --stop hold --checks off < event.json",
-			"fsmtx step show",
 			`fsmtx step skip 3 --because "there is nothing to publish"`),
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {

@@ -247,7 +247,7 @@ func openIn(ctx context.Context, dir string) (step int64, err error) {
 	}
 	switch len(all) {
 	case 0:
-		return 0, &Exit{ExitNo, errors.New("no workflow is open in this task list"), "fsmtx step show lists the steps"}
+		return 0, &Exit{ExitNo, errors.New("no workflow is open in this task list"), "fsmtx status lists the steps"}
 	case 1:
 		return step, nil
 	}

@@ -27,11 +27,11 @@ type Past struct {
 // Errors of GoPast.
 var (
 	// errNoStep is returned when the list has no such step.
-	errNoStep = message.NewError("not a step of a workflow in this task list", "fsmtx step show lists the steps")
+	errNoStep = message.NewError("not a step of a workflow in this task list", "fsmtx status lists the steps")
 	// errIsDone is returned when the step is done already.
 	errIsDone = errors.New("the step is done already")
 	// errIsOpen is returned when a step is to be opened again that is open.
-	errIsOpen = message.NewError("the step is open", "fsmtx step show lists the steps")
+	errIsOpen = message.NewError("the step is open", "fsmtx status lists the steps")
 	// errUnread is returned when a step is to be opened again whose record cannot be read.
 	errUnread = errors.New("the record of its workflow cannot be read: set the status of its task instead")
 	// errClosed is returned when a step is to be opened again that is under a step which is
@@ -40,12 +40,12 @@ var (
 	// errBlocked is returned when the steps before a step are open.
 	errBlocked = message.NewError("the steps before it are open", "--with-blockers skips these, too")
 	// errNoOutcome is returned when it was not said how a step ends, or it cannot end so.
-	errNoOutcome = message.NewError("the outcome is missing or unknown", "fsmtx step show lists the steps")
+	errNoOutcome = message.NewError("the outcome is missing or unknown", "fsmtx status lists the steps")
 	// errSpent is returned for an outcome that has led back as often as it may.
 	errSpent = message.NewError("the outcome has led back as often as it may",
 		"say another outcome, or open a step again: fsmtx step reopen N --because \"...\"")
 	// errNoValue is returned when a value that the step sets was not given, or cannot be.
-	errNoValue = message.NewError("a value is missing or wrong", "fsmtx step show lists the steps")
+	errNoValue = message.NewError("a value is missing or wrong", "fsmtx status lists the steps")
 )
 
 // GoPast completes a step without evaluating its gates: it records the decision, then

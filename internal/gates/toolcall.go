@@ -311,7 +311,7 @@ func permitFor(s *state.State, p part, use string) (state.Evidence, bool) {
 // Errors of Permit.
 var (
 	// errNoRule is returned for a rule that covers no call which belongs to a step.
-	errNoRule = message.NewError("no step of this task list lists such calls", "fsmtx step show lists the rules of the steps")
+	errNoRule = message.NewError("no step of this task list lists such calls", "fsmtx status lists the rules of the steps")
 	// errNotRefused is returned for calls that are let through anyway.
 	errNotRefused = message.NewError("these calls are not refused now", "nothing was recorded")
 )

@@ -57,7 +57,7 @@ func (f *Flags) unread(s terminal.Streams, err error) (code int) {
 	switch {
 	case errors.Is(err, errTyped):
 		s.Errorf("%v", err)
-		s.Hintf("an agent runs this hook; see fsmtx hook --help. fsmtx step show shows the steps")
+		s.Hintf("an agent runs this hook; see fsmtx hook --help. fsmtx status shows the steps")
 		return client.ExitOK
 	case f.Only == TakesUp:
 		return Deliver(s, hydrate.Failed(hydrate.Request{}, hydrate.Result{}, err.Error(),

@@ -31,7 +31,7 @@ func TestWhatAHookIsFor(t *testing.T) {
 		`{"command": "other hook --agent=claude"}`:                                       {false, false, false},
 		`{"command": "fsmtx hook --agent claude; true"}`:                                 {true, true, true},
 		`{"command": "fsmtx hook --steps=off"}`:                                          {true, true, false},
-		`{"command": "fsmtx step show"}`:                                                 {true, false, false},
+		`{"command": "fsmtx step skip"}`:                                                 {true, false, false},
 		`{"command": "fsmtx hook --agent=claude; date"}`:                                 {false, false, false},
 		`{"command": "fsmtx hook --agent=claude", "args": ["hook", "--agent=claude"]}`:   {false, false, false},
 	} {

@@ -45,8 +45,7 @@ CLAUDE_CODE_SESSION_ID; below another agent it is the list of the project; else 
 list of this project with open steps, in whichever of its work trees and folders. Other
 commands do nothing if there are several, and print the line to run for each. --all prints one line for each workflow
 of every list, by project, what is unfinished first. --full also prints the description of each step; without
-it the done steps of a list of more than 50 are folded. "fsmtx step show" prints
-the same.
+it the done steps of a list of more than 50 are folded.
 
 --watch shows the status on the whole terminal and redraws it when the list changes, until q
 is pressed. The step that is worked on stays in view, and what is done is folded; the arrow
@@ -62,9 +61,20 @@ workflows, manual (tasks with id, subject, status, owner, blockedBy), last (a hy
 pending_error says why) and troubles (why the steps are not enforced, or not fully); of
 several lists an object with lists, an array of such objects.
 A workflow has skill, spec, done, skipped (or gone), notNeeded, open, total, values (all that
-it has, by name) and steps, which are those of "fsmtx step show --json" with owner. With --all it prints an object with
-projects, each with dir and workflows: objects with list, session, skill, done, skipped,
-notNeeded, open, total, next (a subject) and time.`
+it has, by name) and steps: an array of objects with id, skill, subject, description, state (one
+of the above), status (of the task file), blockedBy, produces, ready, check, approval, only, owner
+and evidence (time, from, to, verdict, why, check, by; with rule it is about a call, and with
+permit about a person's yes to one).
+A step also has outcome (in which it ended, "" while it is open), outcomes
+(name, back, max, used, then, chosenBy: agent, person, command or machine), decides (by and
+run), when, round (from 1), parent (the step that it is under, 0 if none), values (that it
+gave, by name), set (the values that it sets: name, pattern, oneOf, command), within (its
+time limit in seconds, 0 if none) and over (the seconds since that has passed).
+A step that is done for lines has each and, once they are read, items (the lines) and
+itemsDone (a number); a step that is done for a line, or a part of it, has item.
+
+With --all --json it prints an object with projects, each with dir and workflows: objects with
+list, session, skill, done, skipped, notNeeded, open, total, next (a subject) and time.`
 
 type statusFlags struct{ all, watch, notify, full, json bool }
 

@@ -266,7 +266,6 @@ func (w *foreignWorld) calls() map[string][]call {
 		"fsmtx step skip": {of("step", "skip", "5", "--because", foreign, "--list", "s1"), of("step", "skip", foreign, "--because", "x"),
 			of("step", "skip", "77", "--because", "x", "--list", foreign)},
 		"fsmtx step done": {of("step", "done", "6", "--because", foreign, "--list", "s1")},
-		"fsmtx step show": {of("step", "show", "s1", "--full"), of("step", "show", foreign)},
 		"fsmtx mcp":       {with(mcpSession, "mcp"), of("mcp", "--checks", foreign), of("mcp", foreign)},
 		"fsmtx guard": {of("guard", foreign),
 			{args: []string{"guard", "H04", "--log", inFile + "/x"}, stdin: w.event("PreToolUse", `"x": 1`), hook: true}},

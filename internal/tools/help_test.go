@@ -22,7 +22,7 @@ Flags:
   fsmtx step
       # a comment that is
       # too long
-  fsmtx step show --list
+  fsmtx status --list
       0b54e1c2
 `, wrapped(`A paragraph of several
 lines is filled.
@@ -35,6 +35,6 @@ Flags:
       --a-very-long-flag   a text that is long
 
   fsmtx step       # a comment that is too long
-  fsmtx step show --list 0b54e1c2
+  fsmtx status --list 0b54e1c2
 `, 30))
 }

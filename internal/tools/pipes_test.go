@@ -161,7 +161,7 @@ func (p piped) event(args []string) string {
 var pipedCommands = []string{
 	"doctor", "version", "status", "log", "plan my-skill", "locate my-skill", "locate --all", "validate", "validate fsm.json",
 	"fmt --check fsm.json", "graph fsm.json",
-	"step show", "guard explain", "guard list", "hooks check", "hooks list", "hooks status", "hooks check hooks.json",
+	"guard explain", "guard list", "hooks check", "hooks list", "hooks status", "hooks check hooks.json",
 	"hooks eval",
 	"install --check", "install --check --user --mcp", "install --check --project --mcp", "new --from SKILL.md --print", "mcp",
 	"step", "guard skill-files", "guard H01", "guard H04", "guard H11a", "guard H13", "hydrate", "recover --hook", "recover", "undo",

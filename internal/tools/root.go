@@ -82,7 +82,7 @@ func toolsSubcommands() []command.Subcommand {
 		own("start"),
 		own("complete"),
 		own("hydrate"),
-		own("step", command.Subcommand{Name: "show", Make: show.NewStepShow}),
+		own("step"),
 		own("hook"),
 		{Name: "mcp", Group: command.ForClient, Make: newMCP},
 		own("guard", command.Subcommand{Name: "list", Make: newGuardList}, command.Subcommand{Name: "explain", Make: newGuardExplain},

@@ -80,7 +80,7 @@ func stuckCalls() map[string][]stuck {
 		"fsmtx step move":   one("step", "move", ".", "--because", "x", "--list", "s"),
 		"fsmtx step reload": one("step", "reload", "my-skill", "--because", "x", "--list", "s"),
 		"fsmtx step end":    one("step", "end", "3", "--because", "x", "--list", "s"), "fsmtx step allow": one("step", "allow", "Edit",
-			"--because", "x", "--list", "s"), "fsmtx step show": one("step", "show", "s"),
+			"--because", "x", "--list", "s"),
 		"fsmtx mcp":   {{args: []string{"mcp"}, gently: true}, {[]string{"mcp"}, mcpSession, true}},
 		"fsmtx guard": {reads("guard", "H04"), hook("x", "guard", "H99")}, "fsmtx guard list": one("guard", "list"),
 		"fsmtx guard explain": {reads("guard", "explain", "H04"), hook(tool, "guard", "explain", "H04")},

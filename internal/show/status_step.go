@@ -1,91 +1,17 @@
 package show
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
-	"github.com/fsmtx/fsmtx/internal/tasklist"
-	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
-
-const showLong = `Show prints what "fsmtx status" prints: each step of the workflows in a task list with its
-state, its gates, and the last decision about it. SESSION is found as by "fsmtx status".
-
-` + stepWords + `
-
---json prints an object with list, session and steps: an array of objects with id, skill,
-subject, description, state (one of the above), status (of the task file), blockedBy,
-produces, ready, check, approval, only and evidence (time, from, to, verdict, why, check,
-by; with rule it is about a call, and with permit about a person's yes to one).
-A step also has outcome (in which it ended, "" while it is open), outcomes
-(name, back, max, used, then, chosenBy: agent, person, command or machine), decides (by and
-run), when, round (from 1), parent (the step that it is under, 0 if none), values (that it
-gave, by name), set (the values that it sets: name, pattern, oneOf, command), within (its
-time limit in seconds, 0 if none) and over (the seconds since that has passed).
-A step that is done for lines has each and, once they are read, items (the lines) and
-itemsDone (a number); a step that is done for a line, or a part of it, has item.`
-
-func NewStepShow(s terminal.Streams) *cobra.Command {
-	var asJSON, full bool
-	c := &cobra.Command{
-		Use:               "show [SESSION]",
-		ValidArgsFunction: completeSessions(s),
-		Short:             "Show the steps of a task list, their gates and the decisions",
-		Long:              showLong,
-		Example: command.Example("fsmtx step show", "fsmtx step show --full",
-			"fsmtx step show 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 --json"),
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			return runStepShow(c.Context(), s, strings.Join(args, ""), asJSON, full)
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
-	c.Flags().BoolVar(&full, "full", false, "also print the description of each step")
-	return c
-}
-
-func runStepShow(ctx context.Context, s terminal.Streams, session string, asJSON, full bool) error {
-	frame, err := command.FrameOf(ctx, s, session)
-	if err != nil {
-		return command.NotAStep(session, err)
-	}
-	now, err := state.Load(ctx, frame.List.Dir)
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return command.PrintJSON(s.Out, shownState(frame, now))
-	}
-	if len(now.Steps) == 0 {
-		if err := command.MustExist(frame.List.Dir); err != nil {
-			return command.NotAStep(session, err)
-		}
-		return command.Fail(command.ExitNo, fmt.Errorf("%s has no workflow", frame.List.Dir),
-			"fsmtx status --all lists the sessions with workflows")
-	}
-	list, chosen, err := command.ChooseList(ctx, s, session, true)
-	if err != nil {
-		return err
-	}
-	st, err := readStatus(ctx, list, tasklist.ShortName(s.Getenv, list.Dir))
-	if err != nil {
-		return err
-	}
-	st.look(s)
-	return st.print(s, chosen, full)
-}
 
 func printDescriptions(w io.Writer, s *state.State) error {
 	for _, c := range s.Steps {
@@ -184,12 +110,6 @@ func flowOf(s *state.State, c *state.Current) (lines []string) {
 	return lines
 }
 
-type shown struct {
-	List    string      `json:"list"`
-	Session string      `json:"session"`
-	Steps   []shownStep `json:"steps"`
-}
-
 type shownStep struct {
 	ID          int64                `json:"id"`
 	Skill       string               `json:"skill"`
@@ -221,14 +141,6 @@ type shownStep struct {
 	Items     []string       `json:"items,omitzero"`     // the lines for which it is done in this round
 	ItemsDone int            `json:"itemsDone,omitzero"` // how many of them
 	Item      string         `json:"item,omitzero"`      // the line for which it is a copy, or a part of one
-}
-
-func shownState(frame *gates.Frame, s *state.State) shown {
-	out := shown{List: frame.List.Dir, Session: frame.Session, Steps: []shownStep{}}
-	for _, c := range s.Steps {
-		out.Steps = append(out.Steps, shownStepOf(s, c))
-	}
-	return out
 }
 
 func shownStepOf(s *state.State, c *state.Current) shownStep {
