@@ -53,7 +53,7 @@ type Fallback string
 
 // What a line does for a session whose list has a state directory. It exits with 0 for all others: for a colleague
 // without the program, after it was uninstalled, and in a session without a workflow nobody notices anything. A list
-// whose name has characters that the client replaces, or that is a link, is one of the others.
+// that is a link is one of the others.
 const (
 	Nothing Fallback = ""
 	Refuse  Fallback = inList + `{ echo "fsmtx cannot be run, so no step is let through. Tell the person: install fsmtx again, ` +
@@ -62,7 +62,12 @@ const (
 		`Install it again, or take its hooks out of the settings.\"}"; `
 )
 
-const inList = `test ! -d "${CLAUDE_CONFIG_DIR:-$HOME/.claude}/tasks/.${CLAUDE_CODE_TASK_LIST_ID:-$CLAUDE_CODE_SESSION_ID}.fsmtx" || `
+// inList spells the name of the list as the client does (tasks.CleanID): a "-" for each UTF-16 code unit that it replaces. In UTF-8 that
+// is one for a character, and two for one whose first byte is \360 or above.
+const inList = `n="${CLAUDE_CODE_TASK_LIST_ID:-$CLAUDE_CODE_SESSION_ID}"; LC_ALL=C; c=$(printf "[\200-\277]"); f=$(printf "[\360-\367]"); ` +
+	`while :; do case $n in *$c*) n=${n%%$c*}${n#*$c};; *$f*) n=${n%%$f*}--${n#*$f};; ` +
+	`*[!A-Za-z0-9_-]*) n=${n%%[!A-Za-z0-9_-]*}-${n#*[!A-Za-z0-9_-]};; *) break;; esac; done; ` +
+	`test ! -d "${CLAUDE_CONFIG_DIR:-$HOME/.claude}/tasks/.$n.fsmtx" || `
 
 // InList returns a line that runs another one only in a session whose list has a state directory. In any other session of
 // Claude Code it ends well, without a process. A list that is a link, one with a name of its own and one of a team count as
