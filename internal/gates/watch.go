@@ -49,17 +49,20 @@ func watched(s *state.State, c *state.Current, patterns []string, seen facts.Sig
 	return w
 }
 
-// stoodOn returns the digests of files at the last start of the step in this round; else when it was opened again or came.
-func stoodOn(s *state.State, c *state.Current) map[string]string {
+// stoodOn returns the digests of files at the first start of the step in this round, because to start it again must not hide what was
+// removed since; else when it was opened again or came.
+func stoodOn(s *state.State, c *state.Current) (files map[string]string) {
 	for _, e := range slices.Backward(s.Evidence) {
 		if e.Step == c.ID && e.Verdict == state.Allow && e.To == workflow.InProgress && e.Files != nil {
-			return e.Files
+			files = e.Files
 		}
 		if brings(s, e, c) {
 			break
 		}
 	}
-	files, _ := filesWere(s, c)
+	if files == nil {
+		files, _ = filesWere(s, c)
+	}
 	return files
 }
 
