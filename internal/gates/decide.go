@@ -85,14 +85,14 @@ func (c *call) awaitsStart(s *state.State, target *state.Current) bool {
 	}
 	since := c.begun
 	if e, ok := s.Last(target.ID); ok && e.To == workflow.InProgress && e.Verdict == state.Allow {
-		return s.Time.Sub(e.Time) < patience
+		return s.IsYoung(e.Time, patience)
 	}
 	for _, id := range target.BlockedBy { // a start may have waited for these
-		if e, ok := s.Last(id); ok && e.Time.After(since) {
+		if e, ok := s.Last(id); ok && e.Time.After(since) && e.Time.Before(s.Time) {
 			since = e.Time
 		}
 	}
-	return s.Time.Sub(since) < grace
+	return s.IsYoung(since, grace)
 }
 
 // asTwin returns the decision of a call whose denial is on record: the same is said, and nothing is recorded.

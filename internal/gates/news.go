@@ -60,17 +60,18 @@ func (f *Frame) News(ctx context.Context, turnEnds bool) (text string) {
 // newsKey is the key of the time of the last line of evidence that the person was told of.
 func (f *Frame) newsKey() string { return "told:" + f.Session + "/" }
 
-// newsOf returns what to tell of the lines of evidence after a time, and the time of the last of them. It ends before an
+// newsOf returns what to tell of the lines of evidence behind those of a time, and the time of the last of them. It ends before an
 // update that was allowed and has not reached the list yet.
 func newsOf(s *state.State, f *Frame, since string) (lines []string, last time.Time) {
 	from, _ := time.Parse(time.RFC3339Nano, since) // the zero time if nothing was told yet
 	last = from
+	told := s.Told(from)
 	open := s.Standing()
 	var done []*state.Current
 	gaps := map[*state.Current][]state.Gap{}
-	for _, e := range s.Evidence {
+	for _, e := range s.Evidence[told:] {
 		c := s.Step(e.Step)
-		if !e.Time.After(from) || e.By.Session != f.Session || c == nil {
+		if e.By.Session != f.Session || c == nil {
 			continue
 		}
 		// The lines of one decision have one time.

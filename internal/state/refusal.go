@@ -1,9 +1,6 @@
 package state
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // Refusal returns the latest denial of an update or a call that is not past. ok is false if there
 // is none.
@@ -20,14 +17,32 @@ func (s *State) Refusal() (e Evidence, ok bool) {
 	return e, ok
 }
 
-// lastLet returns when the last update was let through.
+// lastLet returns when the last update was let through, as far as the clock was not ahead then.
 func (s *State) lastLet() (last time.Time) {
 	for i := range s.Evidence {
-		if e := &s.Evidence[i]; e.Time.After(last) && e.Lets() {
+		if e := &s.Evidence[i]; e.Time.After(last) && !e.Time.After(s.Time) && e.Lets() {
 			last = e.Time
 		}
 	}
 	return last
+}
+
+// Told returns how many lines of evidence a person has been told of, by the time of the last of them. The order of the lines counts, and
+// not their times, because the clock may have been ahead. If the line is gone, those up to its time count, unless that is yet to come.
+func (s *State) Told(last time.Time) (n int) {
+	later := len(s.Evidence)
+	for i := range s.Evidence {
+		switch t := s.Evidence[i].Time; {
+		case t.Equal(last):
+			n = i + 1
+		case t.After(last):
+			later = min(later, i)
+		}
+	}
+	if n > 0 || last.After(s.Time) {
+		return n
+	}
+	return later
 }
 
 // isOver reports whether a step is done or gone.
@@ -39,5 +54,5 @@ func (s *State) isOver(id int64) bool {
 // Past reports whether a denial is no longer of interest to a person: its step is done or gone, or
 // the work went on with an update that was let through.
 func (s *State) Past(e Evidence) bool {
-	return s.isOver(e.Step) || slices.ContainsFunc(s.Evidence, func(o Evidence) bool { return o.Lets() && o.Time.After(e.Time) })
+	return s.isOver(e.Step) || s.lastLet().After(e.Time)
 }

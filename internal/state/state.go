@@ -256,8 +256,13 @@ func (s *State) aboutToBeCompleted(c *Current) bool {
 // IsOnItsWay reports whether an update of the step to this status was allowed less than so long ago, and is its last decision.
 func (s *State) IsOnItsWay(c *Current, to string, within time.Duration) bool {
 	e, ok := s.Last(c.ID)
-	age := s.Time.Sub(e.Time)
-	return ok && e.To == to && e.Verdict == Allow && -ClockSkew < age && age < within
+	return ok && e.To == to && e.Verdict == Allow && s.IsYoung(e.Time, within)
+}
+
+// IsYoung reports whether a time is less than so long ago. One that is yet to come, because the clock was ahead, is not.
+func (s *State) IsYoung(t time.Time, within time.Duration) bool {
+	age := s.Time.Sub(t)
+	return -ClockSkew < age && age < within
 }
 
 // ClockSkew is by how much the clock may have been set back without a decision counting as

@@ -3,6 +3,7 @@ package sessions
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -25,7 +27,7 @@ func init() {
 	Commands = map[string]func(*testscript.TestScript, bool, []string){"code": code, "expand": expand, "event": skillCalled,
 		"cmptask": cmptask, "update": update, "does": does, "calls": calls, "call": useTool, "becomes": becomes, "interrupt": interrupt,
 		"forge": forge, "runs": runs, "background": inBackground, "listing": listing,
-		"plant": plant, "rewritten": rewritten, "nodurations": noDurations}
+		"ahead": ahead, "plant": plant, "rewritten": rewritten, "nodurations": noDurations}
 }
 
 // code runs a program and compares its exit code: code 2 fsmtx install --check.
@@ -189,6 +191,23 @@ func does(ts *testscript.TestScript, neg bool, args []string) {
 	text := strings.Replace(ts.ReadFile("update.json"), "PreToolUse", "PostToolUse", 1)
 	ts.Check(os.WriteFile(ts.MkAbs("seen.json"), []byte(text), 0o644))
 	ts.Check(ts.Exec("sh", "-c", "fsmtx step < seen.json"))
+}
+
+// ahead makes the evidence, and what the person was told of it, look as if the clock had been ten years ahead then.
+func ahead(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: ahead")
+	}
+	dir, year := ts.MkAbs("home/.claude/tasks/.abc-123.fsmtx"), time.Now().UTC().Year()
+	later := strings.NewReplacer(fmt.Sprintf(`"%d-`, year), fmt.Sprintf(`"%d-`, year+10))
+	var all strings.Builder
+	for line := range strings.Lines(ts.ReadFile(dir + "/steps.jsonl")) {
+		_, object, _ := strings.Cut(strings.TrimRight(line, "\n"), `",`) // behind the sum
+		object = "{" + later.Replace(object)
+		fmt.Fprintf(&all, "{\"sum\":\"%08x\",%s\n", crc32.ChecksumIEEE([]byte(object)), object[1:])
+	}
+	ts.Check(os.WriteFile(dir+"/steps.jsonl", []byte(all.String()), 0o644))
+	ts.Check(os.WriteFile(dir+"/stop.json", []byte(later.Replace(ts.ReadFile(dir+"/stop.json"))), 0o644))
 }
 
 // calls lets the agent call a skill; the reply of the hook is left. With ! it has to fail:
