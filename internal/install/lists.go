@@ -67,7 +67,7 @@ func (d *doctor) enforcement(ctx context.Context) (found []Fault, err error) {
 		if isOrphan(dir) {
 			continue // see leftovers
 		}
-		found = append(found, d.changedFiles(ctx, dir)...)
+		found = append(found, d.ofProject(ctx, dir)...)
 		troubles, err := state.Troubles(ctx, dir)
 		if err != nil {
 			troubles = append(troubles, err)
@@ -80,19 +80,26 @@ func (d *doctor) enforcement(ctx context.Context) (found []Fault, err error) {
 	return found, nil
 }
 
-// changedFiles finds the open workflows of this project in a list whose fsm.json has changed since they began.
-func (d *doctor) changedFiles(ctx context.Context, dir string) (found []Fault) {
+// ofProject finds, of the workflows of this project in a list, those whose fsm.json has changed since they began, and those whose tasks
+// were all removed with steps open.
+func (d *doctor) ofProject(ctx context.Context, dir string) (found []Fault) {
 	st, err := state.LoadNow(ctx, dir)
 	if err != nil {
 		return nil // enforcement says so
 	}
 	for _, w := range st.Workflows() {
 		rel, err := filepath.Rel(w.Dir, d.cwd)
-		if err != nil || !filepath.IsLocal(rel) || st.Parent(w) != nil || len(st.OpenIn(w)) == 0 || !state.FileChanged(w) {
+		if err != nil || !filepath.IsLocal(rel) || st.Parent(w) != nil {
 			continue
 		}
-		found = append(found, Fault{Kind: "workflow", File: w.Spec, What: "has changed since the open workflow of " + message.Words(w.Command) +
-			" began, whose gates are those of then", Command: "fsmtx step reload --list " + shell.Join(filepath.Base(dir))})
+		if len(st.OpenIn(w)) > 0 && state.FileChanged(w) {
+			found = append(found, Fault{Kind: "workflow", File: w.Spec, What: "has changed since the open workflow of " + message.Words(w.Command) +
+				" began, whose gates are those of then", Command: "fsmtx step reload --list " + shell.Join(filepath.Base(dir))})
+		}
+		if gone := st.Emptied(w); len(gone) > 0 {
+			found = append(found, Fault{Kind: "steps", File: dir, What: message.Sprintf("the tasks of %s were removed with steps open: %s. Nothing "+
+				"of it is enforced; %s", w.Command, state.Names(gone), state.Remedy)})
+		}
 	}
 	return found
 }

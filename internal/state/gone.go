@@ -49,11 +49,18 @@ func (s *State) Otherwise(c *Current) string {
 }
 
 // MissingHere returns the missing steps of workflows that the list still has. Of a workflow whose tasks are all gone
-// there is nothing left to enforce.
+// there is nothing left to enforce: see Emptied.
 func (s *State) MissingHere() []*Current {
-	return slices.DeleteFunc(s.Missing(), func(c *Current) bool {
-		return !slices.ContainsFunc(s.In(c.Workflow), func(o *Current) bool { return !o.Gone() })
-	})
+	return slices.DeleteFunc(s.Missing(), func(c *Current) bool { return s.isEmptied(c.Workflow) })
+}
+
+// Emptied returns the missing steps of a workflow whose tasks are all gone.
+func (s *State) Emptied(w *workflow.Workflow) []*Current {
+	return slices.DeleteFunc(s.Missing(), func(c *Current) bool { return c.Workflow != w || !s.isEmptied(w) })
+}
+
+func (s *State) isEmptied(w *workflow.Workflow) bool {
+	return !slices.ContainsFunc(s.In(w), func(c *Current) bool { return !c.Gone() })
 }
 
 // addMissing adds missingHere to the troubles.

@@ -25,7 +25,8 @@ It prints each problem, the most urgent first, with a command that repairs it:
                run them because they are not trusted
   steps        the hooks that enforce the steps are missing, let steps through if the program
                is broken, or their time limits are too short; a hook of yours may answer for
-               you; or what is on record about a list's steps cannot be read or is gone
+               you; what is on record about a list's steps cannot be read or is gone; or the
+               tasks of a workflow were removed with steps open
   task tools   newer models do not have the task tools that install --task-tools promised
   workflow     a skill's fsm.json is not valid, has another name, or no name leads to it
   guards       a configuration of the planning guards that cannot be read
