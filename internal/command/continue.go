@@ -37,7 +37,7 @@ Without arguments it is the unfinished workflow of this project. If there are se
 listed, and one has to be named: by SKILL, or by the list that it is in. An agent needs the person's yes to take one from a session
 that is at work on it, or from another work tree or project.
 
-"fsmtx undo" gives the workflow back as long as nothing was decided here.
+It is not undone: the same command takes it back. "fsmtx undo" says by which line.
 
 --json prints an object with list, session, from (the list in which it was), text (as without --json), and what "fsmtx next --json"
 prints.

@@ -222,6 +222,17 @@ func Choose(ctx context.Context, q Query, named, skill string) (u Unfinished, er
 	return all[0], nil
 }
 
+// MayTake reports whether the list has an unfinished workflow of a skill that could go on in the other one.
+func MayTake(ctx context.Context, from, to, skill string) bool {
+	isOpen := func(list string) bool {
+		s, err := state.LoadNow(ctx, list)
+		return err == nil && slices.ContainsFunc(s.Workflows(), func(w *workflow.Workflow) bool {
+			return w.Command == skill && s.Parent(w) == nil && len(s.OpenIn(w)) > 0
+		})
+	}
+	return !txn.IsAbsent(to) && isOpen(from) && !isOpen(to)
+}
+
 // Take makes the workflow go on in this list, by this session, and returns what there is to say of it, beside what is ready.
 //
 // Errors: those of state.Store.Continue.

@@ -193,7 +193,7 @@ func (r *reader) hydration(i int) Hydration {
 	}
 	h.State, h.By = r.state(i, h)
 	if i := slices.IndexFunc(r.entries, func(e txn.Entry) bool { return h.State == replaced && e.Number == h.By }); i >= 0 {
-		if l, ok := tasks.Continuation(r.entries[i].Label); ok && l.Undo == "" {
+		if l, ok := tasks.Continuation(r.entries[i].Label); ok {
 			h.State, h.By, h.To = moved, 0, l.To
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/install"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -135,7 +136,7 @@ func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string
 	if err != nil {
 		return command.NotAStep(session, err)
 	}
-	st, err := readStatus(ctx, list, tasklist.ShortName(s.Getenv, list.Dir))
+	st, err := readStatus(ctx, s, list)
 	if err != nil {
 		return err
 	}
@@ -150,7 +151,7 @@ func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string
 func (f statusFlags) each(ctx context.Context, s terminal.Streams, lists []tasklist.Listed) error {
 	all := []shownStatus{}
 	for i, l := range lists {
-		st, err := readStatus(ctx, tasks.List{Dir: l.Dir, Wait: tasklist.Wait}, tasklist.ShortName(s.Getenv, l.Dir))
+		st, err := readStatus(ctx, s, tasks.List{Dir: l.Dir, Wait: tasklist.Wait})
 		if err != nil {
 			return err
 		}
@@ -204,8 +205,8 @@ type status struct {
 // list, and what else is known is of more use at once.
 const pendingLimit = time.Second
 
-func readStatus(ctx context.Context, list tasks.List, name string) (*status, error) {
-	st := &status{list: list, name: name}
+func readStatus(ctx context.Context, s terminal.Streams, list tasks.List) (*status, error) {
+	st := &status{list: list, name: tasklist.ShortName(s.Getenv, list.Dir)}
 	var err error
 	if st.steps, err = state.Load(ctx, list.Dir); err != nil {
 		return nil, err
@@ -230,7 +231,10 @@ func readStatus(ctx context.Context, list tasks.List, name string) (*status, err
 	}
 	if h, ok := lastToUndo(all); ok {
 		st.target = &h
-		st.undo, st.undoErr = list.PlanUndo(h.ID, false)
+		if st.undo, st.undoErr = list.PlanUndo(h.ID, false); errors.Is(st.undoErr, tasks.ErrContinued) {
+			text, back := wentOn(ctx, s, list.Dir, all, h)
+			st.undoErr = message.WithHint(message.Lines("its workflow "+text), back)
+		}
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, pendingLimit, fmt.Errorf("gave up waiting after %v", pendingLimit))
 	defer cancel()
@@ -405,7 +409,11 @@ func why(err error) string {
 	if err == nil {
 		return ": none of its changes are left"
 	}
-	return ": " + err.Error()
+	text := ": " + err.Error()
+	if hint := message.Hint(err); hint != "" {
+		text += "; " + hint
+	}
+	return text
 }
 
 // bar draws a progress bar of width characters.

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -67,7 +66,7 @@ func watchStatus(ctx context.Context, s terminal.Streams, w watch) (err error) {
 	defer signal.Stop(resized)
 	signal.Notify(continued, syscall.SIGCONT)
 	defer signal.Stop(continued)
-	w.in, w.out, w.resized, w.continued, w.colour = in, out, resized, continued, s.Colour(out)
+	w.streams, w.in, w.out, w.resized, w.continued, w.colour = s, in, out, resized, continued, s.Colour(out)
 	w.enter = enter
 	w.suspend = func() error {
 		if err := errors.Join(leave(), syscall.Kill(0, syscall.SIGTSTP)); err != nil {
@@ -91,6 +90,7 @@ func watchStatus(ctx context.Context, s terminal.Streams, w watch) (err error) {
 
 // watch draws the status again at each change.
 type watch struct {
+	streams terminal.Streams
 	list    tasks.List                                // without a directory as long as newest finds none
 	chosen  string                                    // what the first line says of the list
 	newest  func(context.Context) (tasks.List, error) // finds the list that was hydrated last; nil if something names the list
@@ -218,6 +218,7 @@ func (w *watch) stamp() string {
 
 // choose sets the list to watch: as command.ChooseList does, but it may come later, and another one after it.
 func (w *watch) choose(ctx context.Context, s terminal.Streams, session string) error {
+	w.streams = s
 	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: session, Who: s.Who})
 	if session != "" || err == nil && isOwn(s, found) {
 		w.list, w.chosen, err = command.ChooseList(ctx, s, session, false)
@@ -266,7 +267,7 @@ func (w *watch) draw(ctx context.Context) error {
 	if w.list.Dir == "" {
 		head = []viewRow{{text: "No workflow of this project yet.", state: state.Ready},
 			{text: "Call a skill that has one in the client: its steps appear here."}}
-	} else if st, err := readStatus(ctx, w.list, filepath.Base(w.list.Dir)); err == nil {
+	} else if st, err := readStatus(ctx, w.streams, w.list); err == nil {
 		var more []viewRow
 		more, body = st.screen(!w.whole)
 		head = append(head, more...)

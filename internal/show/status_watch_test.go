@@ -37,7 +37,8 @@ func TestWatchDrawsAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "list")
 	in, pressed := io.Pipe()
 	drawn, resized, columns, rows := make(screens), make(chan os.Signal), 80, 20
-	w := watch{list: tasks.List{Dir: dir}, chosen: "task list", in: in, out: drawn, resized: resized,
+	s := terminal.Streams{Getenv: func(string) (string, bool) { return "", false }}
+	w := watch{streams: s, list: tasks.List{Dir: dir}, chosen: "task list", in: in, out: drawn, resized: resized,
 		size: func() (int, int) { return columns, rows }}
 	ended := make(chan error)
 	go func() { ended <- w.run(t.Context()) }()

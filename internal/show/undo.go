@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
@@ -34,7 +35,7 @@ last call that was not undone. Undo can itself be undone, which brings everythin
 
 If steps were worked on since, it names them and changes nothing; --force takes these back,
 too. A call whose steps a later one has replaced is not undone before that one. What came
-here by "fsmtx continue" is not undone; it is taken back by the same command.
+here by "fsmtx continue" is not undone: the same command takes it back, and the answer names it.
 
 SESSION is found as by "fsmtx status".
 
@@ -94,21 +95,16 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 	if u.Hydration, err = toUndo(list, all, number); err != nil {
 		return err
 	}
-	switch {
-	case u.isContinued() && !f.dryRun:
-		u.Undoing, err = u.given(), (&state.Store{List: list}).GiveBack(ctx, u.Hydration.ID, &u.record)
-	case u.isContinued():
-		u.Undoing, err = u.given(), state.MayGiveBack(ctx, list.Dir, &u.record)
-	case f.dryRun:
+	if f.dryRun {
 		u.Undoing, err = list.PlanUndo(u.Hydration.ID, f.force)
-	default:
+	} else {
 		u.Undoing, err = list.Undo(ctx, u.Hydration.ID, f.force)
 	}
 	if u.Unreleased != nil {
 		s.Errorf("%s", hydrate.Unreleased(u.Unreleased))
 	}
 	if err != nil {
-		return u.refused(err)
+		return u.refused(ctx, s, err)
 	}
 	if log := hook.ToLog(s); log != nil && !f.dryRun {
 		log(u.decision(command.Sender(s, list.Dir)))
@@ -139,7 +135,7 @@ func (u undoneHydration) line(number int64, more ...string) string {
 }
 
 // refused says of the error of undoing the hydration what was not done, and what to do.
-func (u undoneHydration) refused(err error) error {
+func (u undoneHydration) refused(ctx context.Context, s terminal.Streams, err error) error {
 	h := u.Hydration
 	it := fmt.Sprintf("hydration %s of %s", nameOf(h), quoted(h.Skill))
 	hint := ""
@@ -155,23 +151,31 @@ func (u undoneHydration) refused(err error) error {
 		if of := u.callOf(h.Step); of != 0 {
 			hint = u.line(of) + " takes back the call that this is a part of"
 		}
-	case h.State == moved && (errors.Is(err, tasks.ErrReplaced) || errors.Is(err, tasks.ErrContinued)):
-		err = fmt.Errorf("the workflow of %s goes on in the task list %s", it, h.To)
-		hint = "fsmtx undo there gives it back as long as nothing was decided about it"
+	case errors.Is(err, tasks.ErrContinued):
+		text, back := wentOn(ctx, s, u.list.Dir, u.all, h)
+		err, hint = fmt.Errorf("the workflow of %s %s, so nothing was undone", it, text), back
 	case errors.Is(err, tasks.ErrReplaced):
 		err, hint = fmt.Errorf("%s was replaced by %d, so nothing was undone", it, h.By), u.line(h.By)+" undoes that"
-	case errors.Is(err, tasks.ErrContinued):
-		err, hint = fmt.Errorf("%s gave a workflow back", it), "fsmtx continue makes it go on in another list"
 	case errors.Is(err, tasks.ErrNotKept):
 		err = fmt.Errorf("%s was not undone: %w", it, err)
 		hint = "the history keeps what the last ten calls of skills have replaced; see fsmtx hydrate --history"
-	case errors.Is(err, state.ErrWorkedOn):
-		err = fmt.Errorf("%s is not given back: %w", it, err)
-		if h.Done() < len(h.Created) {
-			hint = "fsmtx continue takes it to another list"
-		}
 	}
 	return message.WithHint(err, hint)
+}
+
+// wentOn says that the workflow of a hydration came from another list, or went there, and how it goes on where it was.
+func wentOn(ctx context.Context, s terminal.Streams, list string, all []Hydration, h Hydration) (text, hint string) {
+	from, to := list, ""
+	if i := slices.IndexFunc(all, func(x Hydration) bool { return x.Number >= h.Number && x.To != "" }); h.State != moved && h.From != nil {
+		to, text = h.From.List, "came here from the task list "+h.From.List+" by fsmtx continue"
+	} else if i >= 0 {
+		from, to, text = all[i].To, list, "goes on in the task list "+all[i].To
+	}
+	if continuation.MayTake(ctx, from, to, h.Skill) {
+		hint = shell.Join("fsmtx", "continue", "--list", tasklist.ShortName(s.Getenv, from), "--to", tasklist.ShortName(s.Getenv, to)) +
+			" takes it back"
+	}
+	return text, hint
 }
 
 // workedOn says of tasks what was done to them, the first ones of many.
@@ -232,17 +236,6 @@ func (u undoneHydration) decision(by state.By) decisions.Record {
 	}
 	r.DecidedBy(by.Words())
 	return r
-}
-
-// isContinued reports whether its workflow came from another list: undoing it gives the workflow back.
-func (h Hydration) isContinued() bool { return h.From != nil && h.State != undone }
-
-// given is what giving the workflow back takes out of the list.
-func (h Hydration) given() (u tasks.Undoing) {
-	for _, t := range h.Created {
-		u.Removed = append(u.Removed, tasks.Form.Name(t.ID))
-	}
-	return u
 }
 
 // toUndo returns the hydration with that number, or without one the last call of a skill that was not undone.
@@ -331,8 +324,6 @@ func (u undoneHydration) hint(s terminal.Streams) {
 	now, err := ReadHistory(u.list.Dir)
 	switch {
 	case u.dryRun || err != nil:
-	case u.From != nil && u.State != undone:
-		s.Hintf("the workflow goes on in the task list %s, as before; fsmtx continue takes it again", u.From.List)
 	default:
 		s.Hintf("%s takes this back", u.line(now[len(now)-1].Number))
 	}

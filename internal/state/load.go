@@ -148,7 +148,7 @@ type OnRecord struct {
 	changed []changed
 
 	Departed Departed
-	left     map[string]string                         // the ids of the continuations that took out the steps of workflows that have come back
+	left     map[string]string                         // the ids of the continuations that took them out
 	records  map[*workflow.Workflow]*workflow.Workflow // in which each workflow is on record
 	replaced map[*workflow.Workflow]bool               // whose tasks a later change has deleted
 }
@@ -230,6 +230,7 @@ func recordOf(history []txn.Entry) *OnRecord {
 			r.Broken = append(r.Broken, broken{err, tasksIn(e.Created)})
 			continue
 		}
+		r.returns(&w)
 		for _, one := range w.Records() {
 			if one.Began = one.Since; one.Began.IsZero() {
 				one.Began = e.Time
@@ -246,7 +247,6 @@ func recordOf(history []txn.Entry) *OnRecord {
 			r.changed = append(r.changed, changed{w.Command, w.Lost, w.Changed, e.Number, e.ID})
 		}
 	}
-	r.comeBack()
 	if len(r.changed) > 0 {
 		r.changed = slices.DeleteFunc(r.changed, func(c changed) bool { return undone[c.id] != "" })
 	}

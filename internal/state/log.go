@@ -119,7 +119,7 @@ func Decided(dir string) (all []decisions.Record, troubles []error, err error) {
 			c.Round = max(1, e.Round)
 			s.Fill(c, nil)
 		}
-		if e.isDecision() && !r.isBack(e.Step) { // the copies have the numbers of now
+		if e.isDecision() && !(c.Workflow != nil && r.hasLeft(c.Workflow)) {
 			r := e.record(c.Step, c.Workflow)
 			r.List = dir
 			all = append(all, r)

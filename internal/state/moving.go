@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -24,18 +23,17 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// A workflow can go on in another list. Two lists change, and no transaction has both, so one list has the last word: the workflow is
-// where the history of the list to which it goes says that it is. The steps, with the lock of the old list held from the first to
-// the last:
+// A workflow can go on in another list: it ends in the old one and begins in the new one, as it is. Two lists change, and no transaction
+// has both, so one list has the last word: the workflow is there once the history of the new list has it. The lock of the old list is held
+// from the first step to the last:
 //
-//   - S of the old list says, synced, that the workflow may go on in the other one, by a continuation with this id: [Moving].
-//   - The other list gets copies of the evidence, which count only with the transaction that follows.
+//   - S of the old list says, synced, that the workflow may go on in the new one, by a continuation with this id: [Moving].
+//   - The new list gets copies of the evidence, which count only with the transaction that follows.
 //   - It commits the transaction that creates the tasks, with the id in its label. From here the workflow is there.
-//   - The old list commits the transaction that takes the tasks out.
+//   - The old list commits the transaction that takes the tasks out. Nothing brings these back: another continuation does.
 //
-// If the process dies, the next one that has the lock of the old list asks the history of the other one, and completes what is
-// missing: see resolve. It cannot be wrong, because a process that could still commit there would hold this lock. Giving the workflow
-// back is the same: the note, the undo in the other list, and then the tasks come back here.
+// If the process dies, the next one that has the lock of the old list asks the history of the new one, and completes what is
+// missing: see resolve. It cannot be wrong, because a process that could still commit there would hold this lock.
 
 // Moving is a note of a list that its workflow may be in another one.
 type Moving struct {
@@ -43,21 +41,9 @@ type Moving struct {
 	To      string  `json:"to"` // the directory of the other list
 	Command string  `json:"command"`
 	Spec    string  `json:"spec"`
-	Session string  `json:"session"`         // of this list
-	Steps   []int64 `json:"steps"`           // numbers in this list
-	Done    bool    `json:"done,omitzero"`   // it is there, and its tasks are not here any more: only the session has to be told
-	Untold  []int64 `json:"untold,omitzero"` // numbers of workflows that went elsewhere before, of which it has not been told either
-}
-
-// untold returns the numbers of the workflows of which the session has not been told where they went.
-func (m *Moving) untold() []int64 {
-	switch {
-	case m == nil:
-		return nil
-	case m.Done:
-		return slices.Concat(m.Untold, m.Steps)
-	}
-	return m.Untold
+	Session string  `json:"session"`       // of this list
+	Steps   []int64 `json:"steps"`         // numbers in this list
+	Done    bool    `json:"done,omitzero"` // it is there, and its tasks are not here any more: only the session has to be told
 }
 
 // Words says where the workflow goes on.
@@ -90,31 +76,27 @@ func readMoving(src Source, list string) (*Moving, error) {
 // IsElsewhere reports, without a lock, whether the workflow is in the other list by now.
 func (m *Moving) IsElsewhere() bool {
 	history, err := txn.ReadHistory(m.To)
-	change, _ := tasks.Standing(history, m.ID, false)
-	return err == nil && change != ""
+	there, _ := tasks.Has(history, m.ID)
+	return err == nil && there
 }
 
 // isThere reports whether the workflow is in the other list. It takes the lock of that: what an interrupted change has done there is
 // decided, and durable, only then.
-func (m *Moving) isThere(ctx context.Context, here tasks.List) (bool, error) {
-	other := tasks.List{Dir: m.To, Wait: here.Wait, FS: here.FS}
+func (m *Moving) isThere(ctx context.Context, here tasks.List) (there bool, err error) {
+	other := &Store{List: tasks.List{Dir: m.To, Wait: here.Wait, FS: here.FS}}
 	now, err := txn.StateDir(m.To)
 	if err == nil {
-		_, err = other.Files().Lstat(now)
+		_, err = other.List.Files().Lstat(now)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	there := false
 	if err == nil {
-		st := &Store{List: other}
-		err = st.Locked(ctx, func(dir *txn.Dir) error {
+		err = other.Locked(ctx, func(dir *txn.Dir) error {
 			history, err := dir.History()
-			if err != nil {
-				return err
+			if err == nil {
+				there, err = tasks.Has(history, m.ID)
 			}
-			change, err := tasks.Standing(history, m.ID, false)
-			there = change != ""
 			return err
 		})
 	}
@@ -124,32 +106,27 @@ func (m *Moving) isThere(ctx context.Context, here tasks.List) (bool, error) {
 // resolve makes the list, which is locked, have the workflow if and only if the other list does not, and returns which it is.
 func (st *Store) resolve(ctx context.Context, dir *txn.Dir, m *Moving) (elsewhere bool, err error) {
 	ctx = context.WithoutCancel(ctx)
-	elsewhere, err = m.isThere(ctx, st.List)
-	if err != nil {
-		return false, fmt.Errorf("%s, or stays here; that list cannot be asked: %w", m.Words(), err)
-	}
 	history, err := dir.History()
 	if err != nil {
-		return elsewhere, err
+		return false, err
 	}
-	out, err := tasks.Standing(history, m.ID, true)
-	switch {
-	case err != nil:
-	case elsewhere && out == "":
+	out, err := tasks.Has(history, m.ID) // once they are taken out, the other list need not be asked
+	if elsewhere = out; err == nil && !out {
+		if elsewhere, err = m.isThere(ctx, st.List); err != nil {
+			return false, fmt.Errorf("%s, or stays here; that list cannot be asked: %w", m.Words(), err)
+		}
+	}
+	if err == nil && elsewhere && !out {
 		err = st.List.RemoveIn(ctx, dir, tasks.Label{Command: m.Command, Spec: m.Spec, Session: m.Session, With: m.ID, To: m.To, Steps: m.Steps})
-	case !elsewhere && out != "":
-		err = st.List.UndoIn(ctx, dir, out)
 	}
 	switch {
 	case err != nil: // the note stays, and the next one tries again
 		return elsewhere, err
-	case !elsewhere && len(m.Untold) == 0:
-		return false, dir.RemoveState(MovingFile)
 	case !elsewhere:
-		m.Steps = nil
+		return false, dir.RemoveState(MovingFile)
 	}
 	m.Done = true
-	return elsewhere, WriteMemo(dir, MovingFile, m)
+	return true, WriteMemo(dir, MovingFile, m)
 }
 
 // Resolve finds out where the workflow of the list is, if its note says that it may be elsewhere, and returns what to tell the
@@ -171,7 +148,11 @@ func (st *Store) Resolve(ctx context.Context) (told string, err error) {
 			_, err = st.resolve(ctx, dir, m)
 		}
 		if m.Done && err == nil {
-			told, err = readRecord(dir).wordsOf(m.untold()), dir.RemoveState(MovingFile)
+			went, words := readRecord(dir).Departed, m.Words()
+			if slices.ContainsFunc(m.Steps, func(id int64) bool { return went[message.Itoa(id)] == words }) { // it has not come back since
+				told = words
+			}
+			err = dir.RemoveState(MovingFile)
 		}
 		return err
 	})
@@ -214,58 +195,30 @@ func (r *OnRecord) follow(label string, inList map[string]bool) {
 		r.Departed, r.left = Departed{}, map[string]string{}
 	}
 	for _, id := range l.Steps {
-		task := message.Itoa(id)
-		delete(r.Departed, task)
-		delete(r.left, task)
-		switch {
-		case l.Adds():
+		if task := message.Itoa(id); l.To == "" {
 			inList[task] = true
-		case l.To != "":
-			r.Departed[task], r.left[task] = wentOn(l.Command, l.To), l.With
-			fallthrough
-		default:
+		} else {
 			delete(inList, task)
+			r.Departed[task], r.left[task] = wentOn(l.Command, l.To), l.With
 		}
 	}
 }
 
-// comeBack finds the steps whose workflow has come back, with other numbers, and may have gone on elsewhere again.
-func (r *OnRecord) comeBack() {
-	back := map[string]*workflow.Workflow{}
-	for _, x := range r.known {
-		w := r.records[x.Workflow]
-		for _, f := range w.Before {
-			if was := back[f.ID]; !w.Undone && (was == nil || was.Steps[0].ID < w.Steps[0].ID) {
-				back[f.ID] = w
+// returns says of the steps of a workflow that has come back with other numbers where it is.
+func (r *OnRecord) returns(w *workflow.Workflow) {
+	for _, f := range w.Before {
+		for task, with := range r.left {
+			if with == f.ID {
+				r.Departed[task] = fmt.Sprintf("the workflow of %s is in it again, from #%d on", message.Words(w.Command), w.Steps[0].ID)
 			}
 		}
 	}
-	for task, with := range r.left {
-		if w := back[with]; w == nil {
-			delete(r.left, task)
-		} else {
-			r.Departed[task] = cmp.Or(r.Departed[message.Itoa(w.Steps[0].ID)],
-				fmt.Sprintf("the workflow of %s is in it again, from #%d on", message.Words(w.Command), w.Steps[0].ID))
-		}
-	}
 }
 
-// isBack reports whether a step is of a workflow that has come back, in which it has another number.
-func (r *OnRecord) isBack(step int64) bool {
-	x, ok := r.known[message.Itoa(step)]
-	return ok && r.left[message.Itoa(r.rootOf(x.Workflow).Steps[0].ID)] != ""
-}
-
-// wordsOf says where the workflows of steps that were in the list go on.
-func (r *OnRecord) wordsOf(steps []int64) string {
-	var all []string
-	for _, id := range steps {
-		task := message.Itoa(id)
-		if words := r.Departed[task]; words != "" && r.left[task] == "" && !slices.Contains(all, words) {
-			all = append(all, words)
-		}
-	}
-	return strings.Join(all, "; ")
+// hasLeft reports whether a workflow, or the one that it is in, goes on in another list, or has come back with other numbers. What was
+// decided about it was copied.
+func (r *OnRecord) hasLeft(w *workflow.Workflow) bool {
+	return r.left[message.Itoa(r.rootOf(w).Steps[0].ID)] != ""
 }
 
 // Departed says where workflows go on that were in the list, by the numbers of their steps there.
@@ -314,12 +267,11 @@ type Continuing struct {
 	By     By
 }
 
-// Errors of Continue and GiveBack.
+// Errors of Continue.
 var (
 	errOpenHere    = errors.New("is open in this list, too")
 	errNothingOpen = errors.New("has no open step")
 	errChecking    = errors.New("a check of one of its steps is running")
-	ErrWorkedOn    = errors.New("it was worked on since it was continued here")
 )
 
 // Continue makes a workflow go on in this list, and returns it as it is recorded here. It is then done with the other list, or that
@@ -347,8 +299,7 @@ func (st *Store) Continue(ctx context.Context, x Continuing) (*workflow.Workflow
 		return nil, err
 	}
 	root := moved.records[0]
-	m := &Moving{ID: NewCallID(), To: st.List.Dir, Command: root.Command, Spec: root.Spec, Session: root.Session, Steps: moved.numbers(),
-		Untold: s.Moving.untold()}
+	m := &Moving{ID: NewCallID(), To: st.List.Dir, Command: root.Command, Spec: root.Spec, Session: root.Session, Steps: moved.numbers()}
 	if err := WriteMemo(dir, MovingFile, m); err != nil {
 		return nil, err
 	}
@@ -594,89 +545,4 @@ func copyEvidence(dir *txn.Dir, all []Evidence) error {
 		}
 	}
 	return nil
-}
-
-// MayGiveBack returns ErrWorkedOn if something was decided about a workflow since it was continued in the list in dir, or why the
-// list in which it was cannot have it back. It takes no lock.
-func MayGiveBack(ctx context.Context, dir string, w *workflow.Workflow) error {
-	s, err := loadState(ctx, dir, true)
-	if err == nil && s.isWorkedOn(w.From().ID) {
-		return ErrWorkedOn
-	}
-	history, readErr := txn.ReadHistory(w.From().List)
-	_, goneErr := takenOut(history, w.From())
-	return cmp.Or(err, readErr, goneErr)
-}
-
-// takenOut returns the label of the change that took a workflow out of a list with this history.
-//
-// Errors: that the list has forgotten it, or what it was.
-func takenOut(history []txn.Entry, was *workflow.From) (l tasks.Label, err error) {
-	out, err := tasks.Standing(history, was.ID, true)
-	known := recordOf(history).known
-	for _, e := range history {
-		if e.ID == out {
-			l, _ = tasks.Continuation(e.Label)
-		}
-	}
-	if err == nil && (out == "" || slices.ContainsFunc(l.Steps, func(id int64) bool { return known[message.Itoa(id)].Step == nil })) {
-		err = fmt.Errorf("%s has no record of it any more: it stays here", was.List)
-	}
-	return l, err
-}
-
-// GiveBack undoes the change by which a workflow was continued here: it goes on where it was before.
-func (st *Store) GiveBack(ctx context.Context, change string, w *workflow.Workflow) error {
-	was := w.From()
-	from := &Store{List: tasks.List{Dir: was.List, Wait: st.List.Wait, FS: st.List.FS}, Unreleased: st.Unreleased}
-	return from.Locked(ctx, func(dir *txn.Dir) error {
-		before, err := stateNow(ctx, dir, false)
-		if err == nil { // another continuation may not have been completed
-			before, err = from.resolved(ctx, dir, before, false)
-		}
-		if err != nil {
-			return err
-		}
-		history, err := dir.History()
-		if err != nil {
-			return err
-		}
-		l, err := takenOut(history, was)
-		if err != nil {
-			return err
-		}
-		m := Moving{ID: was.ID, To: st.List.Dir, Command: l.Command, Spec: l.Spec, Session: l.Session, Steps: l.Steps,
-			Untold: before.Moving.untold()}
-		err = st.Locked(ctx, func(here *txn.Dir) error {
-			s, err := stateNow(ctx, here, true)
-			switch {
-			case err != nil:
-				return err
-			case s.isWorkedOn(m.ID):
-				return ErrWorkedOn
-			}
-			if err := WriteMemo(dir, MovingFile, m); err != nil {
-				return err
-			}
-			return st.List.UndoIn(ctx, here, change)
-		})
-		if errors.Is(err, ErrWorkedOn) {
-			return err
-		}
-		elsewhere, unresolved := from.resolve(ctx, dir, &m)
-		if !elsewhere && unresolved == nil {
-			return nil
-		}
-		return cmp.Or(err, unresolved)
-	})
-}
-
-// isWorkedOn reports whether something was decided about a workflow since it was continued here, or a later one is in its place.
-func (s *State) isWorkedOn(with string) bool {
-	mine := func(c *Current) bool { return c != nil && c.Workflow.With == with }
-	return !slices.ContainsFunc(s.Steps, mine) || slices.ContainsFunc(slices.Concat(s.Evidence, s.Calls), func(e Evidence) bool {
-		return e.With == "" && e.isDecision() && !e.Refuses() && e.Verdict != Ask && mine(s.Step(e.Step))
-	}) || slices.ContainsFunc(s.Steps, func(c *Current) bool {
-		return c.Workflow.With != with && slices.ContainsFunc(s.Above(c.Workflow), mine)
-	})
 }

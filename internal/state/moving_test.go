@@ -11,7 +11,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
-	"github.com/fsmtx/fsmtx/txn"
 )
 
 // elsewhere continues the workflow of l in another list, whose largest number was 40.
@@ -58,39 +57,6 @@ func TestAGoneTaskStaysGone(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "43", string(mark))
 	assert.Empty(t, l.state().Steps)
-}
-
-// TestAWorkflowIsNotGivenBackToAListThatHasForgottenIt: what that list had of it is gone, so it would be in none.
-func TestAWorkflowIsNotGivenBackToAListThatHasForgottenIt(t *testing.T) {
-	l := hydrated(t, Step{}, Step{})
-	o, w := l.elsewhere()
-	require.NoError(t, os.RemoveAll(StateDir(l.List.Dir)))
-	history, err := txn.ReadHistory(o.List.Dir)
-	require.NoError(t, err)
-	require.ErrorContains(t, o.GiveBack(t.Context(), history[0].ID, w), "has no record of it any more")
-	assert.Len(t, o.state().Steps, 2)
-}
-
-// TestGivingBackCompletesWhatAnotherContinuationHasLeft: its old list could not take the tasks out, and its note is not forgotten.
-func TestGivingBackCompletesWhatAnotherContinuationHasLeft(t *testing.T) {
-	l := hydrated(t, Step{}, Step{})
-	o, w := l.elsewhere()
-	history, err := txn.ReadHistory(o.List.Dir)
-	require.NoError(t, err)
-	asks := &Store{List: tasks.List{Dir: filepath.Join(filepath.Dir(l.List.Dir), "s3"), Wait: 5 * time.Second}}
-	require.NoError(t, l.Locked(t.Context(), func(dir *txn.Dir) error {
-		return WriteMemo(dir, MovingFile, Moving{ID: "other", To: asks.List.Dir, Steps: ids(9)})
-	}))
-	require.NoError(t, asks.Locked(t.Context(), func(dir *txn.Dir) error {
-		return dir.Commit(t.Context(), txn.Change{Label: `{"command":"other","with":"other","steps":[1]}`,
-			Creates: []txn.File{{Name: "1.json", Data: []byte("{}"), Mode: 0o644}}})
-	}))
-	require.NoError(t, o.GiveBack(t.Context(), history[0].ID, w))
-	history, err = txn.ReadHistory(l.List.Dir)
-	require.NoError(t, err)
-	out, err := tasks.Standing(history, "other", true)
-	require.NoError(t, err)
-	assert.NotEmpty(t, out, "both lists have the other workflow")
 }
 
 // TestWhatTheOldListShowsIsAboutItsWorkflows: that it shows which steps are open again says nothing of the workflows of another list,

@@ -29,7 +29,7 @@ func Runs(ctx context.Context, dir string) (all []*State, err error) {
 	r := readRecord(src)
 	of := map[*workflow.Workflow]RecordedSteps{}
 	for _, x := range r.known {
-		if w := r.rootOf(x.Workflow); !w.Undone && !r.records[x.Workflow].Undone && r.Departed[message.Itoa(x.ID)] == "" {
+		if w := r.rootOf(x.Workflow); !w.Undone && !r.records[x.Workflow].Undone && !r.hasLeft(w) {
 			of[w] = append(of[w], x)
 		}
 	}

@@ -133,7 +133,7 @@ func lastWork(dir string) (last time.Time) {
 		return last
 	}
 	for _, e := range slices.Backward(history) {
-		if l, ok := tasks.Continuation(e.Label); !ok || l.Adds() {
+		if l, ok := tasks.Continuation(e.Label); !ok || l.To == "" {
 			last = e.Time
 			break
 		}

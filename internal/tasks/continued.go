@@ -18,13 +18,13 @@ import (
 )
 
 // A workflow that goes on in another list is created there by one transaction and taken out here by another. Both have the id of the
-// continuation in their labels. Which one counts is package state's business.
+// continuation in their labels, and neither can be undone. Which one counts is package state's business.
 
 // mayContinue reports whether a label may be that of a continuation; most are not, and need not be parsed.
 func mayContinue(label string) bool { return strings.Contains(label, `"with":"`) }
 
 // Continuation returns the label of a change that creates a workflow which was in another list, or takes one out that goes on in
-// another list, and of the undo of such a change.
+// another list.
 func Continuation(label string) (l Label, ok bool) {
 	if !mayContinue(label) || json.Unmarshal([]byte(label), &l, jsonx.Tolerant) != nil {
 		return l, false
@@ -32,24 +32,19 @@ func Continuation(label string) (l Label, ok bool) {
 	return l, l.With != ""
 }
 
-// Adds reports whether the change, of a continuation, brings the steps into the list.
-func (l Label) Adds() bool { return (l.To == "") != (l.Undo != "") }
-
-// Standing returns the change, not undone, that has created the workflow with the id of the continuation, or with out the one that
-// has taken it out.
+// Has reports whether a list with this history has carried out its part of the continuation with this id.
 //
 // Errors: that a change cannot be read, so that it is not known.
-func Standing(history []txn.Entry, with string, out bool) (change string, err error) {
-	undone := Undone(history)
+func Has(history []txn.Entry, with string) (yes bool, err error) {
 	for _, e := range history {
-		if l, ok := Continuation(e.Label); ok && l.With == with && l.Undo == "" && (l.To != "") == out && undone[e.ID] == "" {
-			return e.ID, nil
+		if l, ok := Continuation(e.Label); ok && l.With == with {
+			return true, nil
 		}
 		if e.Err != nil {
 			err = fmt.Errorf("which list the workflow is in cannot be found out: %w", e.Err)
 		}
 	}
-	return "", err
+	return false, err
 }
 
 // CreateIn creates tasks in a list whose state directory the caller has opened. make gets the largest number that the list has had,
@@ -102,12 +97,4 @@ func (l List) RemoveIn(ctx context.Context, dir *txn.Dir, label Label) error {
 			return err
 		}
 	}
-}
-
-// UndoIn undoes one half of a continuation, with force, in a list whose state directory the caller has opened.
-func (l List) UndoIn(ctx context.Context, dir *txn.Dir, id string) error {
-	waiting, cancel := l.Waiting(ctx)
-	defer cancel()
-	_, err := l.undoIn(ctx, waiting, dir, undoRequest{id: id, force: true, half: true})
-	return err
 }

@@ -32,7 +32,7 @@ type Label struct {
 	Step       int64  `json:"step,omitzero"`  // number of the step whose copies the change created or deleted; 0 for a hydration
 	Under      int64  `json:"under,omitzero"` // number of the step under which the tasks came; 0 if they came under none
 
-	// Of a workflow that goes on in another list: see [Label.Continues].
+	// Of a workflow that goes on in another list: see Continuation.
 	With  string  `json:"with,omitzero"`   // id of the continuation
 	To    string  `json:"to,omitzero"`     // the other list, of the change that takes the workflow out
 	Steps []int64 `json:"steps,omitempty"` // numbers in this list of the steps that come or go, those without a task among them

@@ -26,8 +26,9 @@ var (
 	ErrReplaced = errors.New("replaced by a later change")
 	// ErrPart is returned for a change that came with a step: the call that the step came with can be undone.
 	ErrPart = errors.New("it is a part of another change")
-	// ErrContinued is returned for a change by which a workflow goes on in this list: another list would have to take it back.
-	ErrContinued = errors.New("its workflow came from another list")
+	// ErrContinued is returned for a change by which a workflow came from another list, or by which it went there, also for one whose
+	// tasks that has taken out: the workflow would be in both lists, or in none.
+	ErrContinued = errors.New("its workflow went on in another list")
 	// ErrNotKept is returned when a task cannot be restored, because its copy is gone or another file has its name.
 	ErrNotKept = errors.New("what it replaced cannot be restored")
 )
@@ -75,7 +76,6 @@ type undoRequest struct {
 	id         string
 	invocation string // recorded in the label of the undo
 	force      bool   // remove tasks even if they were modified since
-	half       bool   // allow a half of a continuation
 }
 
 func (l List) undo(ctx context.Context, what undoRequest) (u Undoing, err error) {
@@ -86,10 +86,6 @@ func (l List) undo(ctx context.Context, what undoRequest) (u Undoing, err error)
 		return u, err
 	}
 	defer func() { u.Unreleased = dir.Close() }()
-	return l.undoIn(ctx, waiting, dir, what)
-}
-
-func (l List) undoIn(ctx, waiting context.Context, dir *txn.Dir, what undoRequest) (u Undoing, err error) {
 	history, err := dir.History()
 	if err != nil {
 		return u, err
@@ -166,11 +162,13 @@ func planUndo(files vfs.FS, dir string, history []txn.Entry, what undoRequest) (
 		return u, ErrUndone
 	case l.Undo == "" && l.Step != 0:
 		return u, ErrPart
-	case l.With != "" && !what.half:
+	case l.With != "":
 		return u, ErrContinued
 	}
 	inList, by := r.inList(i, calls)
-	if len(inList) == 0 && by >= 0 {
+	if len(inList) == 0 && by >= 0 && r.labels[by].With != "" {
+		return u, fmt.Errorf("%w: %s", ErrContinued, history[by].ID)
+	} else if len(inList) == 0 && by >= 0 {
 		return u, fmt.Errorf("%w: %s", ErrReplaced, history[by].ID)
 	}
 	for j, e := range history {

@@ -20,9 +20,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/state"
-	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
-	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
@@ -57,31 +55,6 @@ func (w *flow) continues(o *flow, files vfs.FS) (*workflow.Workflow, error) {
 		Place: func(dir string) string { return dir }})
 }
 
-// givesBack undoes that.
-func (o *flow) givesBack(files vfs.FS) error {
-	o.files = files
-	defer func() { o.files = nil }()
-	change, w := o.continued()
-	if w == nil {
-		return errors.New("nothing was continued here")
-	}
-	st := o.frame().Store
-	return st.GiveBack(context.Background(), change, w)
-}
-
-// continued returns the last change that brought a workflow into the list.
-func (o *flow) continued() (change string, w *workflow.Workflow) {
-	history, _ := txn.ReadHistory(o.dir())
-	for _, e := range history {
-		if l, ok := tasks.Continuation(e.Label); ok && l.Adds() && l.Undo == "" {
-			if parsed, err := workflow.ParseWorkflow(e.Record); err == nil {
-				change, w = e.ID, &parsed
-			}
-		}
-	}
-	return change, w
-}
-
 // shown returns the state of the workflow, and checks that the tasks show it.
 func (w *flow) shown(t require.TestingT) string {
 	text, s, err := w.stateOf()
@@ -92,18 +65,7 @@ func (w *flow) shown(t require.TestingT) string {
 	return text
 }
 
-// moved continues the workflow of w in o, or, if back, gives it back that was continued there.
-func (w *flow) moved(t require.TestingT, o *flow, back bool, files vfs.FS) (err error) {
-	if back {
-		_, err = w.continues(o, nil)
-		require.NoError(t, err)
-		return o.givesBack(files)
-	}
-	_, err = w.continues(o, files)
-	return err
-}
-
-// TestDeathOrAFaultWhileAWorkflowIsContinued stops a continuation, and giving back, before each step of both transactions, or makes that
+// TestDeathOrAFaultWhileAWorkflowIsContinued stops a continuation before each step of both transactions, or makes that
 // step alone fail. The workflow is then in one of the lists, as it was, for a reader and after the next event of the old list, and it is
 // in the one that was answered.
 func TestDeathOrAFaultWhileAWorkflowIsContinued(t *testing.T) {
@@ -113,32 +75,30 @@ func TestDeathOrAFaultWhileAWorkflowIsContinued(t *testing.T) {
 			tr.before(t, before)
 			want, _, err := before.stateOf()
 			require.NoError(t, err)
-			for _, back := range []bool{false, true} {
-				ends := map[bool]int{}
-				for _, dies := range []bool{true, false} {
-					for n, failed := len(tr.name)%sampled(37), true; failed; n += sampled(37) {
-						w := before.copy(t)
-						o, step := w.other(t, 40), 0
-						failed = false
-						err := w.moved(t, o, back, &faultfs.Steps{FS: vfs.OS{}, Before: func(faultfs.Step) error {
-							if step++; step == n+1 || step > n && dies {
-								failed = true
-								return map[bool]error{true: faultfs.ErrFrozen, false: syscall.ENOSPC}[dies]
-							}
-							return nil
-						}})
-						about := fmt.Sprintf("dies %t, back %t, step %d: %v", dies, back, n, err)
-						require.True(t, failed || err == nil, about)
-						elsewhere := w.oneTruth(t, o, want, about)
-						if err == nil {
-							require.Equal(t, !back, elsewhere, about)
+			ends := map[bool]int{}
+			for _, dies := range []bool{true, false} {
+				for n, failed := len(tr.name)%sampled(37), true; failed; n += sampled(37) {
+					w := before.copy(t)
+					o, step := w.other(t, 40), 0
+					failed = false
+					_, err := w.continues(o, &faultfs.Steps{FS: vfs.OS{}, Before: func(faultfs.Step) error {
+						if step++; step == n+1 || step > n && dies {
+							failed = true
+							return map[bool]error{true: faultfs.ErrFrozen, false: syscall.ENOSPC}[dies]
 						}
-						ends[elsewhere]++
-						w.remove(t)
+						return nil
+					}})
+					about := fmt.Sprintf("dies %t, step %d: %v", dies, n, err)
+					require.True(t, failed || err == nil, about)
+					elsewhere := w.oneTruth(t, o, want, about)
+					if err == nil {
+						require.True(t, elsewhere, about)
 					}
+					ends[elsewhere]++
+					w.remove(t)
 				}
-				require.Len(t, ends, 2, "the workflow has always been in the same list")
 			}
+			require.Len(t, ends, 2, "the workflow has always been in the same list")
 		})
 	}
 }
@@ -155,7 +115,7 @@ func (w *flow) oneTruth(t require.TestingT, o *flow, want, about string) (elsewh
 		return here + "|" + there
 	}
 	seen := lists()
-	if interrupted || seen == "|" { // a workflow that is being given back is shown again after the next event
+	if interrupted { // it is decided by the next event
 		seen = ""
 	} else {
 		require.Contains(t, []string{want + "|", "|" + want}, seen, about)
@@ -213,38 +173,32 @@ func TestALineThatComesDuringAContinuationIsNotLost(t *testing.T) {
 	require.Len(t, told, 2)
 }
 
-// TestPowerCutWhileAWorkflowIsContinued cuts the power at each step of a continuation, and of giving back: what was not synced by then
+// TestPowerCutWhileAWorkflowIsContinued cuts the power at each step of a continuation: what was not synced by then
 // is lost, kept or torn. The workflow is in one of the lists, as it was; at the end in the one that was answered.
 func TestPowerCutWhileAWorkflowIsContinued(t *testing.T) {
 	for tr := range chosen(t) {
 		if !*every && tr.name != "an expansion" {
 			continue
 		}
-		for _, back := range []bool{false, true} {
-			require.NoError(t, cutContinuation(t, tr, back, nil), "%s, back %t", tr.name, back)
-		}
+		require.NoError(t, cutContinuation(t, tr, nil), tr.name)
 	}
 }
 
 // TestPowerCutsFindThatAContinuationDoesNotWait: without the sync of the note in the old list both have the workflow, or none.
 func TestPowerCutsFindThatAContinuationDoesNotWait(t *testing.T) {
-	err := cutContinuation(t, transitions[0], false, func(s faultfs.Step) bool {
+	err := cutContinuation(t, transitions[0], func(s faultfs.Step) bool {
 		return s.Op == "sync" && strings.HasSuffix(s.Path, ".list.fsmtx") && !strings.Contains(s.Path, "txn-")
 	})
 	require.ErrorContains(t, err, "not one of")
 }
 
-func cutContinuation(t *testing.T, tr transition, back bool, dropped func(faultfs.Step) bool) (err error) {
+func cutContinuation(t *testing.T, tr transition, dropped func(faultfs.Step) bool) (err error) {
 	base, rng := worlds.MemoryDir(t), rand.New(rand.NewPCG(11, 12))
 	w := newFlow(t, base, tr.spec)
 	tr.before(t, w)
 	want, _, failed := w.stateOf()
 	require.NoError(t, failed)
 	o := w.other(t, 40)
-	if back {
-		_, failed = w.continues(o, nil)
-		require.NoError(t, failed)
-	}
 	d, failed := load(w.home)
 	require.NoError(t, failed)
 	states, seen, allowed := 0, map[[32]byte]bool{}, []string{want + "|", "|" + want}
@@ -262,16 +216,9 @@ func cutContinuation(t *testing.T, tr transition, back bool, dropped func(faultf
 		})
 	}
 	files := recorder(vfs.OS{}, w.home, d, dropped, func(s faultfs.Step) { look(s.String(), limits{exhaustive: 4, samples: 1}) })
-	if back {
-		failed = o.givesBack(files)
-	} else {
-		_, failed = w.continues(o, files)
-	}
+	_, failed = w.continues(o, files)
 	require.NoError(t, failed)
 	allowed = []string{"|" + want}
-	if back {
-		allowed = []string{want + "|"}
-	}
 	look("the end", limits{exhaustive: 64, samples: 16})
 	return err
 }
@@ -305,7 +252,7 @@ func after(t *testing.T, original, home string) string {
 }
 
 // TestAWorkflowThatWandersIsAsOneThatStays draws what is done to a workflow, perhaps with copies or another one under a step: updates, what
-// a person decides, calls of a skill, continuations in other lists, giving back, and deaths at any step of these. After each the workflow
+// a person decides, calls of a skill, continuations in other lists, and back, and deaths at any step of these. After each the workflow
 // is in exactly one list, as it is in a list that was never left, and whatever was done has had the same answer.
 func TestAWorkflowThatWandersIsAsOneThatStays(t *testing.T) {
 	base := worlds.MemoryDir(t)
@@ -371,7 +318,7 @@ func TestAWorkflowThatWandersIsAsOneThatStays(t *testing.T) {
 			both := func(do func(w *flow, step int64) bool) {
 				require.Equal(t, do(stays, c.ID), do(lists[now], lists[now].at(path)), path)
 			}
-			switch rapid.SampledFrom([]string{"update", "update", "update", "person", "skill", "continue", "back"}).Draw(t, "event") {
+			switch rapid.SampledFrom([]string{"update", "update", "update", "person", "skill", "continue"}).Draw(t, "event") {
 			case "update":
 				status, outcome := rapid.SampledFrom([]string{inProgress, completed, completed}).Draw(t, "status"), ""
 				if status == completed && len(c.Outcomes) > 0 {
@@ -400,9 +347,6 @@ func TestAWorkflowThatWandersIsAsOneThatStays(t *testing.T) {
 					_, _ = lists[now].continues(lists[to], files())
 					moved()
 				}
-			case "back":
-				_ = lists[now].givesBack(files())
-				moved()
 			}
 			compare(fmt.Sprintf("event %d", i))
 		}
