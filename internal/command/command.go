@@ -61,7 +61,7 @@ func Subcommands() []Subcommand {
 		{Name: "start", Group: ForAgents, Make: newStart, Misused: misusedWork("start")},
 		{Name: "complete", also: progress.Finish, Group: ForAgents, Make: newComplete, Misused: misusedWork("complete")},
 		{Name: "hydrate", Group: ForClient, Make: newHydrate, Misused: misusedHook},
-		{Name: "step", Group: ForFollowing, Make: newStep, Misused: misusedHook, Below: stepSubcommands, hook: true},
+		{Name: "step", Group: ForFollowing, Make: newStep, Below: stepSubcommands},
 		{Name: "hook", Group: ForClient, Make: NewHook, Misused: misusedHook},
 		{Name: "guard", Group: ForClient, Make: newGuard, Below: guardSubcommands, takes: isGuard},
 	}
@@ -85,7 +85,6 @@ type Subcommand struct {
 	Below   func() []Subcommand                 // its own subcommands
 	other   string                              // a flag with which the other program runs it; empty if there is none
 	takes   func(arg string) bool               // reports whether a word that is none of them is an argument; nil is no
-	hook    bool                                // with flags only it is a hook, which is built without its subcommands
 }
 
 func (sub Subcommand) has(name string) bool {
@@ -101,15 +100,6 @@ func (sub Subcommand) Build(s terminal.Streams) *cobra.Command {
 		}
 	}
 	return sub.dress(s, c)
-}
-
-// buildFor returns the command for the arguments after its name.
-func (sub Subcommand) buildFor(s terminal.Streams, args []string) *cobra.Command {
-	isFlag := func(arg string) bool { return strings.HasPrefix(arg, "-") && arg != "-h" && arg != "--help" }
-	if sub.hook && !slices.ContainsFunc(args, func(arg string) bool { return !isFlag(arg) }) {
-		return sub.dress(s, sub.Make(s))
-	}
-	return sub.Build(s)
 }
 
 // checkArguments says of a wrong number of arguments what the command takes, and of flags that
@@ -182,7 +172,7 @@ func asUsage(err error) error {
 
 // runAsHook reports whether the client runs the command as a hook, or shows what it prints.
 func (sub Subcommand) runAsHook() bool {
-	return slices.Contains([]string{"hook", "hydrate", "step", "guard", "statusline"}, sub.Name)
+	return slices.Contains([]string{"hook", "hydrate", "guard", "statusline"}, sub.Name)
 }
 
 // dress adds to a command what all have: -C, and errors for flags that it does not have and for too
@@ -320,7 +310,7 @@ func (p Program) Root(args []string, s terminal.Streams, misused *error) (root *
 	leading, behind := leadingDirectory(args)
 	sub, path, rest := findSubcommand(p.Commands, behind)
 	if sub != nil {
-		root, args = sub.buildFor(s, rest), append(leading, rest...)
+		root, args = sub.Build(s), append(leading, rest...)
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "fsmtx " + path}
 	} else {
 		root = p.Other(s)

@@ -54,19 +54,6 @@ to the agent and the person. fsmtx install registers the hook.`
 // hookFlags returns the flags of the hook, with their defaults.
 func hookFlags() *hook.Flags { return &hook.Flags{Flags: hydrate.DefaultFlags(), Read: readCall} }
 
-// partOfHook returns those of a command that does a part of Claude Code's hook.
-func partOfHook(only hook.Part) *hook.Flags {
-	f := hookFlags()
-	f.Agent, f.Only = caller.Claude, only
-	return f
-}
-
-// hookCommand lets c run the hook with the flags in f.
-func hookCommand(s terminal.Streams, f *hook.Flags, c *cobra.Command) *cobra.Command {
-	c.RunE = func(c *cobra.Command, _ []string) error { return runHook(c.Context(), s, f) }
-	return c
-}
-
 func runHook(ctx context.Context, s terminal.Streams, f *hook.Flags) error {
 	if f.Agent != "" && agent.Named(f.Agent) == nil {
 		return misusedHook(s, fmt.Errorf("--agent: got %q, want %s", f.Agent, strings.Join(agent.Names(), ", ")))
@@ -103,7 +90,7 @@ func readHook(args []string) *hook.Flags {
 
 func NewHook(s terminal.Streams) *cobra.Command {
 	f := hookFlags()
-	c := hookCommand(s, f, &cobra.Command{
+	c := &cobra.Command{
 		Use:   "hook",
 		Short: "As a hook of any agent: do what its event needs",
 		Long:  hookLong,
@@ -112,7 +99,8 @@ func NewHook(s terminal.Streams) *cobra.Command {
 			"fsmtx hook --agent codex < event.json",
 			"fsmtx hook --agent gemini --stop hold < event.json"),
 		Args: NoArguments,
-	})
+		RunE: func(c *cobra.Command, _ []string) error { return runHook(c.Context(), s, f) },
+	}
 	f.Add(c.Flags())
 	CompleteChoices(c)
 	return c
@@ -123,9 +111,9 @@ the skill that was invoked, and corrects the tasks if the client ran another fol
 predicted. It exits with 2 if the event cannot be read. fsmtx hook --help says more.`
 
 func newHydrate(s terminal.Streams) *cobra.Command {
-	f := partOfHook(hook.TakesUp)
-	f.Announce = false
-	c := hookCommand(s, f, &cobra.Command{
+	f := hookFlags()
+	f.Agent, f.Hydrates, f.Announce = caller.Claude, true, false
+	c := &cobra.Command{
 		Use:   "hydrate",
 		Short: "As a hook: fsmtx hook without the rules about steps",
 		Long:  hydrateLong,
@@ -133,7 +121,8 @@ func newHydrate(s terminal.Streams) *cobra.Command {
 			"fsmtx hydrate < event.json",
 			"fsmtx hydrate --announce --log ~/.claude/fsmtx.log < event.json"),
 		Args: NoArguments,
-	})
+		RunE: func(c *cobra.Command, _ []string) error { return runHook(c.Context(), s, f) },
+	}
 	f.AddOnly(c.Flags(), hydrate.OfHydrate)
 	CompleteChoices(c)
 	return c

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -31,16 +30,13 @@ also writes again what the disk has lost of committed changes. For each list it 
 The exit code is 0 if nothing is left to do, and 1 otherwise, also if the session has no
 task list.
 
-With --hook it is "fsmtx hook --agent claude" without the rest: at SessionStart it recovers that
-session's list. It always exits with 0.
-
 --json prints an array of objects with the fields list, state (one of the above), skill
 and time of the interrupted hydration (empty if there was none), restored, removed, created,
 deleted, conflicts (name, moved_to, why), aside, reason, hint and dry_run.`
 
 type recoverFlags struct {
-	session         string
-	all, hook, json bool
+	session   string
+	all, json bool
 	tasklist.RecoverOptions
 }
 
@@ -53,11 +49,6 @@ func newRecover(s terminal.Streams) *cobra.Command {
 		Example: Example("fsmtx recover", "fsmtx recover --dry-run --json", "fsmtx recover --list 0b54"),
 		Args:    NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if f.hook {
-				h := partOfHook(hook.Recovers)
-				h.Recovery = f.RecoverOptions
-				return runHook(c.Context(), s, h)
-			}
 			ctx, stop := signals.Interruptible(c.Context())
 			defer stop()
 			return runRecover(ctx, s, f)
@@ -68,11 +59,7 @@ func newRecover(s terminal.Streams) *cobra.Command {
 	c.Flags().BoolVar(&f.DryRun, "dry-run", false, "print what would be done, and change nothing")
 	c.Flags().BoolVar(&f.json, "json", false, "print the reports as JSON")
 	c.Flags().BoolVar(&f.Force, "force", false, "move an untrusted journal aside; it is never applied")
-	c.Flags().BoolVar(&f.hook, "hook", false, "run as a hook: read an event from standard input")
-	c.MarkFlagsMutuallyExclusive("list", "all", "hook")
-	// Has no effect: fsmtx install adds it to the hook to mark that it has set the variable.
-	c.Flags().Bool("task-tools", false, "")
-	_ = c.Flags().MarkHidden("task-tools")
+	c.MarkFlagsMutuallyExclusive("list", "all")
 	return c
 }
 

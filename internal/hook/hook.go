@@ -32,22 +32,12 @@ import (
 // Flags are the flags of the hook, and what the command line gives it.
 type Flags struct {
 	hydrate.Flags
-	Only     Part
-	Recovery tasklist.RecoverOptions
+	Hydrates bool // only: fsmtx hydrate
 	Read     Reader
 }
 
-// Part is the part of the hook that a command runs; the zero Part is the whole.
-type Part int
-
-const (
-	TakesUp  Part = iota + 1 // fsmtx hydrate
-	Enforces                 // fsmtx step
-	Recovers                 // fsmtx recover --hook
-)
-
-// does reports whether the hook does a part.
-func (f *Flags) does(p Part) bool { return f.Only == 0 || f.Only == p }
+// enforces reports whether the hook enforces the steps of workflows.
+func (f *Flags) enforces() bool { return !f.Hydrates && f.Steps != "off" }
 
 // hook is one call of the hook.
 type hook struct {
@@ -115,7 +105,7 @@ func Run(ctx context.Context, s terminal.Streams, f *Flags) (code int) {
 func (h *hook) join(ctx context.Context) {
 	rare := h.tookUp || slices.Contains([]agent.Moment{agent.Start, agent.Prompt}, h.call.Moment)
 	if h.noList == nil && (h.agent.Session || rare) {
-		sees := h.flags.does(Enforces) && h.flags.Steps != "off" && h.agent.SeesShell()
+		sees := h.flags.enforces() && h.agent.SeesShell()
 		h.present.Join(ctx, h.streams, h.List.Dir, h.agent.Name, h.directory(), sees)
 	}
 }
@@ -197,7 +187,7 @@ func (h *hook) answer(ctx context.Context) client.Answer {
 // enforceInTime returns the answer of the rules about steps. Unless a check may run, which has a time limit of its own, the answer
 // comes in time: the client does not report that it has ended a hook (fact 46, client 2.1.329).
 func (h *hook) enforceInTime(ctx context.Context) client.Answer {
-	if !h.flags.does(Enforces) || h.flags.Steps == "off" || !h.decides() || h.isIdle() {
+	if !h.flags.enforces() || !h.decides() || h.isIdle() {
 		return client.Answer{}
 	}
 	h.streams.SurviveBrokenPipe()

@@ -59,7 +59,7 @@ func (f *Flags) unread(s terminal.Streams, err error) (code int) {
 		s.Errorf("%v", err)
 		s.Hintf("an agent runs this hook; see fsmtx hook --help. fsmtx status shows the steps")
 		return client.ExitOK
-	case f.Only == TakesUp:
+	case f.Hydrates:
 		return Deliver(s, hydrate.Failed(hydrate.Request{}, hydrate.Result{}, err.Error(),
 			"hydrate is a hook: it reads the client's event; see fsmtx hook --help"))
 	}
@@ -79,7 +79,7 @@ func (h *hook) refuseUnread(ctx context.Context, e *client.Event) (code int, ok 
 	}
 	h.call, _ = h.agent.Read(e)
 	h.found, h.noList = h.find(ctx)
-	if h.call.Moment != agent.Before || !h.flags.does(Enforces) || h.flags.Steps == "off" || h.isIdle() {
+	if h.call.Moment != agent.Before || !h.flags.enforces() || h.isIdle() {
 		return 0, false
 	}
 	return Deliver(h.streams, h.agent.Answer(h.call, client.Refuse(fmt.Sprintf(

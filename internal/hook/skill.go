@@ -27,7 +27,6 @@ func (h *hook) taken(ctx context.Context) client.Answer {
 // takingUp returns what does that at the event, nil at one with which no skill can be taken up.
 func (h *hook) takingUp() func(context.Context) client.Answer {
 	switch {
-	case !h.flags.does(TakesUp):
 	case !h.agent.Session && (h.call.Moment == agent.Prompt || h.call.Moment == agent.After):
 		return h.takeUp
 	case !h.agent.Session:

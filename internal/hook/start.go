@@ -21,14 +21,14 @@ import (
 
 // recovered finishes an interrupted change of the list when a session starts.
 func (h *hook) recovered(ctx context.Context) client.Answer {
-	if h.call.Moment != agent.Start || !h.flags.does(Recovers) {
+	if h.call.Moment != agent.Start || h.flags.Hydrates {
 		return client.Answer{}
 	}
 	ctx, stop := signals.Interruptible(ctx)
 	defer stop()
 	var report tasklist.Report
 	if h.noList == nil {
-		report = tasklist.Recover(ctx, h.List.Dir, tasklist.Wait, h.flags.Recovery)
+		report = tasklist.Recover(ctx, h.List.Dir, tasklist.Wait, tasklist.RecoverOptions{})
 	}
 	a := tasklist.Answer(report, h.noList)
 	if text := programs.Mismatch(h.streams.Env("CLAUDE_PLUGIN_ROOT"), ownPath(), programs.GetBuild().Version); text != "" {

@@ -29,7 +29,7 @@ type Flags struct {
 	History       int
 	Log           string
 
-	// Those of step:
+	// Those about steps:
 	Stop, Checks string
 	Limit        time.Duration
 
@@ -37,11 +37,8 @@ type Flags struct {
 	Steps string // "on" or "off"
 }
 
-// OfHydrate and OfStep are the names of the flags that the commands for a part of the hook have.
-var (
-	OfHydrate = []string{"scope", "active", "nest", "announce", "plugin-dir", "add-dir", "history", "lock-timeout", "log"}
-	OfStep    = []string{"stop", "checks", "limit", "log"}
-)
+// OfHydrate are the names of the flags that fsmtx hydrate has, too.
+var OfHydrate = []string{"scope", "active", "nest", "announce", "plugin-dir", "add-dir", "history", "lock-timeout", "log"}
 
 // DefaultFlags returns the flags of a command line without any. Those of hydrate have announce off.
 func DefaultFlags() Flags {

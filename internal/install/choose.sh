@@ -15,7 +15,7 @@ case $system in
 esac
 absent() {
 	case "$1 $2" in
-	'hook '* | 'hydrate '* | 'step ' | 'step --'* | 'recover --hook' | 'guard H'* | 'guard skill-files')
+	'hook '* | 'hydrate '* | 'guard H'* | 'guard skill-files')
 		# As a hook: some agents refuse every call whose hook fails. The hook of SessionStart
 		# has a report in this variable.
 		if [ ! -t 0 ]; then

@@ -52,13 +52,13 @@ func joined(args []string) []string {
 }
 
 // isHook reports whether arguments are those of the hook of an agent, of which args has the flag. A person may have left the flag
-// out, and the hook has other names.
+// out, and the hook has another name.
 func isHook(args []string, flag string) bool {
-	if len(args) == 0 || !slices.Contains([]string{"hook", "hydrate", "step"}, args[0]) {
+	if len(args) == 0 || !slices.Contains([]string{"hook", "hydrate"}, args[0]) {
 		return false
 	}
 	for _, arg := range args[1:] {
-		if strings.HasPrefix(arg, "--agent=") && arg != flag || args[0] == "step" && !strings.HasPrefix(arg, "-") {
+		if strings.HasPrefix(arg, "--agent=") && arg != flag {
 			return false
 		}
 	}

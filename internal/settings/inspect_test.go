@@ -63,7 +63,6 @@ func TestInspectNamesEachDifference(t *testing.T) {
 		"by hand": {line, `"/opt/bin/fsmtx hook --agent claude --nest=off || true"`,
 			[]string{"SubagentStop: does not allow for a missing program as it should"}},
 		"for any agent": {line, `"/opt/bin/fsmtx hook --nest=off"`, []string{"SubagentStop: does not allow for a missing program as it should"}},
-		"an older hook": {line, `"/old/gone/fsmtx step --nest=off"`, []string{"SubagentStop: runs /old/gone/fsmtx, want /opt/bin/fsmtx"}},
 		"other event":   {`"SubagentStop"`, `"Stop"`, []string{"SubagentStop: is missing", "Stop: is registered, but should not be"}},
 		"more keys":     {`"timeout": 15`, `"timeout": 15, "statusMessage": "tasks"`, nil},
 	} {

@@ -43,7 +43,7 @@ func callsIn(files []file) (all []Call) {
 func (c Call) Runs(name string) bool { return len(c.Args) > 0 && c.Args[0] == name }
 
 // Hydrates reports whether the hook puts the workflows of skills into the task list.
-func (c Call) Hydrates() bool { return isHook(c.Args, ofClaude) && !c.Runs("step") }
+func (c Call) Hydrates() bool { return isHook(c.Args, ofClaude) }
 
 // Enforces reports whether the hook enforces the steps of workflows.
 func (c Call) Enforces() bool {

@@ -20,8 +20,6 @@ func called(command string) []byte {
 func TestWhatAHookIsFor(t *testing.T) {
 	for command, want := range map[string]struct{ ours, hydrates, enforces bool }{
 		`{"command": "fsmtx hydrate"}`:                                                   {true, true, false},
-		`{"command": "fsmtx step --log=/a"}`:                                             {true, false, true},
-		`{"command": "/opt/bin/fsmtx", "args": ["step"]}`:                                {true, false, true},
 		`{"command": "fsmtx hook --agent=claude"}`:                                       {true, true, true},
 		`{"command": "! command -v fsmtx >/dev/null || exec fsmtx hook --agent=claude"}`: {true, true, true},
 		`{"command": "fsmtx hook --agent=claude --steps=off"}`:                           {true, true, false},

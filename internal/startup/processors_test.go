@@ -14,7 +14,7 @@ func TestAHookRunsOnOneProcessorUntilItNeedsMore(t *testing.T) {
 		require.False(t, few(args), args)
 		require.Equal(t, 7, runtime.GOMAXPROCS(0))
 	}
-	for _, args := range [][]string{{"fsmtx", "hook", "--agent=claude"}, {"fsmtx", "hydrate"}, {"fsmtx", "step"}, {"fsmtx", "guard", "H07"},
+	for _, args := range [][]string{{"fsmtx", "hook", "--agent=claude"}, {"fsmtx", "hydrate"}, {"fsmtx", "guard", "H07"},
 		{"fsmtx", "statusline"}} {
 		require.True(t, few(args), args)
 		require.Equal(t, 1, runtime.GOMAXPROCS(0))
@@ -22,7 +22,7 @@ func TestAHookRunsOnOneProcessorUntilItNeedsMore(t *testing.T) {
 		require.Equal(t, 7, runtime.GOMAXPROCS(0), "not fewer than before")
 	}
 	runtime.GOMAXPROCS(2)
-	few([]string{"fsmtx", "step"})
+	few([]string{"fsmtx", "hook"})
 	ManyProcessors()
 	require.Equal(t, 5, runtime.GOMAXPROCS(0), "one for each sync")
 }

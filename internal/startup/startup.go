@@ -21,7 +21,7 @@ var before int // few; 0 if it has changed nothing
 // work one thread does in passing: a hook reads and decides, one thing after the other. Only a
 // transaction does things at once.
 func few(args []string) bool {
-	if len(args) > 1 && slices.Contains([]string{"guard", "hook", "hydrate", "statusline", "step"}, args[1]) {
+	if len(args) > 1 && slices.Contains([]string{"guard", "hook", "hydrate", "statusline"}, args[1]) {
 		before = runtime.GOMAXPROCS(1)
 	}
 	return before > 0

@@ -144,7 +144,7 @@ func (d *demo) write(path string, data []byte) {
 func (d *demo) complete(ctx context.Context, numbers ...string) {
 	for _, number := range numbers {
 		answer, refusal := d.start(ctx, 0, map[string]any{"hook_event_name": client.PreToolUse, "tool_name": "TaskUpdate",
-			"tool_input": map[string]string{"taskId": number, "status": "completed"}}, "step")
+			"tool_input": map[string]string{"taskId": number, "status": "completed"}}, "hook")
 		decision := jsonx.Member(answer, "hookSpecificOutput")
 		rewritten := jsonx.StringMember(jsonx.Member(decision, "updatedInput"), "status")
 		sign, text := "✓", ""

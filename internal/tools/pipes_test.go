@@ -144,9 +144,9 @@ func (p piped) event(args []string) string {
 	switch strings.Join(args, " ") {
 	case "hydrate":
 		return base + `"hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_response": {"success": true, "commandName": "my-skill"}}`
-	case "step":
+	case "hook":
 		return base + `"hook_event_name": "PreToolUse", "tool_name": "TaskUpdate", "tool_input": {"taskId": "1", "status": "completed"}}`
-	case "recover --hook", "guard H13":
+	case "guard H13":
 		return base + `"hook_event_name": "SessionStart", "source": "startup"}`
 	case "guard skill-files":
 		return base + `"hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {"file_path": "x"}}`
@@ -164,7 +164,7 @@ var pipedCommands = []string{
 	"guard explain", "guard list", "hooks check", "hooks list", "hooks status", "hooks check hooks.json",
 	"hooks eval",
 	"install --check", "install --check --user --mcp", "install --check --project --mcp", "new --from SKILL.md --print", "mcp",
-	"step", "guard skill-files", "guard H01", "guard H04", "guard H11a", "guard H13", "hydrate", "recover --hook", "recover", "undo",
+	"hook", "guard skill-files", "guard H01", "guard H04", "guard H11a", "guard H13", "hydrate", "recover", "undo",
 	"step done 1 --because x",
 	"plugin out-plugin", "guard reset", "guard unlock",
 	"install --local --mcp", "install --user --mcp", "install --project --mcp", "install --remove --purge",

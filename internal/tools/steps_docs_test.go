@@ -122,7 +122,7 @@ func (e example) write(files map[string]string) {
 // update returns the answer of the hook to an update.
 func (e example) update(u documentedUpdate) string {
 	out, errs, code := e.run(map[string]any{"hook_event_name": "PreToolUse", "tool_name": "TaskUpdate",
-		"tool_input": map[string]any{"taskId": strconv.Itoa(u.step), "status": u.status}}, "step")
+		"tool_input": map[string]any{"taskId": strconv.Itoa(u.step), "status": u.status}}, "hook")
 	if u.reply == "" {
 		require.Empty(e.t, out+errs)
 		require.Zero(e.t, code)

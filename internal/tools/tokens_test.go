@@ -63,7 +63,7 @@ func TestWhatAWorkflowSays(t *testing.T) {
 		}
 		call := map[string]any{"hook_event_name": "PreToolUse", "tool_name": "TaskUpdate", "tool_use_id": fmt.Sprint("call", calls),
 			"tool_input": input}
-		out, errs, _ := e.run(call, "step")
+		out, errs, _ := e.run(call, "hook")
 		count, asItIs := said(out, errs)
 		total += count
 		if !asItIs {
@@ -71,7 +71,7 @@ func TestWhatAWorkflowSays(t *testing.T) {
 		}
 		e.carryOut(step, status)
 		call["hook_event_name"], call["tool_response"] = "PostToolUse", map[string]any{"success": true}
-		out, errs, _ = e.run(call, "step")
+		out, errs, _ = e.run(call, "hook")
 		count, _ = said(out, errs)
 		total += count
 	}

@@ -177,7 +177,7 @@ func runLine(ts *testscript.TestScript, neg bool, args []string, background bool
 // whose output is left. With ! the hook before it has to refuse: does 2 completed.
 func does(ts *testscript.TestScript, neg bool, args []string) {
 	update(ts, false, args)
-	if err := ts.Exec("sh", "-c", "fsmtx step < update.json"); neg != (err != nil) {
+	if err := ts.Exec("sh", "-c", "fsmtx hook < update.json"); neg != (err != nil) {
 		ts.Fatalf("does %v: %v", args, err)
 	}
 	if neg {
@@ -190,7 +190,7 @@ func does(ts *testscript.TestScript, neg bool, args []string) {
 	becomes(ts, false, []string{args[0], status})
 	text := strings.Replace(ts.ReadFile("update.json"), "PreToolUse", "PostToolUse", 1)
 	ts.Check(os.WriteFile(ts.MkAbs("seen.json"), []byte(text), 0o644))
-	ts.Check(ts.Exec("sh", "-c", "fsmtx step < seen.json"))
+	ts.Check(ts.Exec("sh", "-c", "fsmtx hook < seen.json"))
 }
 
 // ahead makes the evidence, and what the person was told of it, look as if the clock had been ten years ahead then.

@@ -241,7 +241,7 @@ func (s *soak) step(t *testing.T, rng *rand.Rand) {
 	event := fmt.Sprintf(`{"hook_event_name":"PreToolUse","session_id":%q,"cwd":%q,"tool_name":"TaskUpdate","agent_id":%q,`+
 		`"tool_input":{"taskId":"%d","status":%q}}`,
 		worlds.ListID, s.Dir, agent, task, []string{"in_progress", "completed"}[rng.IntN(2)])
-	switch _, code := s.program(t, rng, 6, event, "step"); code {
+	switch _, code := s.program(t, rng, 6, event, "hook"); code {
 	case 0:
 		s.count("steps let through", 1)
 	case 2:

@@ -44,11 +44,11 @@ var tables = []table{
 	{name: "a skill without a workflow, with a transcript", unit: "MB", sizes: []int{0, 10, 100}, flat: true, // nothing
 		run: after((*bench).transcript, skillCall("plain"), "hook")},
 	{name: "allowed update after other decisions", unit: "decision", sizes: []int{0, 200, 2000, 20_000}, flat: true,
-		run: after((*bench).decisions, process.Update("bench", "1", "in_progress"), "step")},
+		run: after((*bench).decisions, process.Update("bench", "1", "in_progress"), "hook")},
 	{name: "status line after denials", unit: "denial", sizes: []int{200, 2000, 20_000}, flat: true,
 		run: after((*bench).denials, stop, "statusline")},
 	{name: "end of a turn after denials", unit: "denial", sizes: []int{200, 2000, 20_000}, flat: true,
-		run: after((*bench).denials, stop, "step")},
+		run: after((*bench).denials, stop, "hook")},
 	{name: "status line after denials, all of which it reads", unit: "denial", sizes: []int{2000, 6000, 18_000},
 		run: after((*bench).denialsAlone, stop, "statusline")},
 	{name: "update of a copy, after those of as many", unit: "copy", sizes: []int{12, 25, 50, 99}, run: (*bench).copies},
@@ -271,12 +271,12 @@ func (b *bench) repeated(size int, update string, snapshot bool) {
 	b.workflow(10)
 	b.call(skillCall("bench"), "hydrate")
 	b.write("t.jsonl", "")
-	b.call(update, "step")
+	b.call(update, "hook")
 	line, err := os.ReadFile(b.evidence())
 	process.Check(err)
 	process.Check(os.WriteFile(b.evidence(), []byte(strings.Repeat(string(line), size)), 0o600))
 	if snapshot {
-		b.call(update, "step")
+		b.call(update, "hook")
 	}
 }
 

@@ -96,9 +96,9 @@ type start struct {
 
 var starts = []start{
 	{"hydrate, nothing to do", []string{"hydrate"}, process.SkillCall(session, "none"), 0, 1.5},
-	{"step, no workflow, update", []string{"step"}, update("1", "in_progress"), 0, 1.5},
-	{"step, no workflow, stop", []string{"step"}, stop, 0, 1.5},
-	{"step, 10 steps, allowed update", []string{"step"}, update("1", "in_progress"), 10, 2.3},
+	{"step, no workflow, update", []string{"hook"}, update("1", "in_progress"), 0, 1.5},
+	{"step, no workflow, stop", []string{"hook"}, stop, 0, 1.5},
+	{"step, 10 steps, allowed update", []string{"hook"}, update("1", "in_progress"), 10, 2.3},
 	{"hook, nothing to do", []string{"hook"}, process.SkillCall(session, "none"), 0, 1.5},
 	{"hook, no workflow, update", []string{"hook"}, update("1", "in_progress"), 0, 1.5},
 	{"hook, 10 steps, allowed update", []string{"hook"}, update("1", "in_progress"), 10, 2.3},
@@ -129,7 +129,7 @@ func (b *bench) run(table *tabwriter.Writer, r row, pairs int) {
 		if r.steps > 0 {
 			process.Check(os.WriteFile(evidence, nil, 0o600))
 		}
-		us := b.time(r.event, r.refuse, "step")
+		us := b.time(r.event, r.refuse, "hook")
 		them := b.idle(r, evidence)
 		return []float64{us, them, us / them}
 	})
@@ -144,7 +144,7 @@ func (b *bench) idle(r row, evidence string) float64 {
 	if r.steps > 0 {
 		process.Check(os.WriteFile(evidence, nil, 0o600))
 	}
-	return b.time(r.beside, false, "step")
+	return b.time(r.beside, false, "hook")
 }
 
 func (b *bench) time(event string, refuse bool, args ...string) float64 {
