@@ -56,7 +56,8 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 	}
 	dir, chosen := t.directory(ctx, found)
 	q := question{list: found.Dir, to: "begin: " + skill}
-	yes, answered := t.answer(r, q)
+	said, _ := t.answer(r, q)
+	yes := said == saidYes
 	by := map[bool]state.By{true: {Who: state.ThePerson, How: state.ByElicitation}}[yes]
 	done, did, err := hydrate.Begin(ctx, hydrate.Beginning{
 		Skill: skill, Program: t.who.Program, Args: in.Args, Here: project, List: found, Way: byTools, Absolute: true,
@@ -65,15 +66,15 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 			Answerers: func() []string { return hook.AllAnswerers(t.lookup, project) }})
 	if errors.Is(err, hydrate.ErrReplaces) {
 		lost := strings.Join(did.Lost, ", ")
+		alone := message.Sprintf("%s is not begun, because it would replace %s: only a person can decide that, and this client cannot ask "+
+			"one. They can run, in a terminal outside the client: fsmtx begin %s --list %s", skill, lost, shell.Join(skill), found.Name())
 		switch {
-		case answered:
+		case said == saidNo:
 			return nil, nil, message.Lines(skill + " is not begun: the person said no or did not answer")
-		case t.canAsk(r, found.Dir):
-			return t.ask(q, message.Sprintf("The agent wants to begin %s in place of %s. Begin it?", skill, lost)), nil, nil
+		case said == notAsked && t.canAsk(r, found.Dir):
+			return t.ask(ctx, q, message.Sprintf("The agent wants to begin %s in place of %s. Begin it?", skill, lost), alone), nil, nil
 		}
-		return nil, nil, message.Lines(message.Sprintf("%s is not begun, because it would replace %s: only a person can decide that, and this "+
-			"client cannot ask one. They can run, in a terminal outside the client: fsmtx begin %s --list %s",
-			skill, lost, shell.Join(skill), found.Name()))
+		return nil, nil, message.Lines(alone)
 	}
 	if e, ok := errors.AsType[*hydrate.NotBegun](err); ok {
 		return nil, nil, message.Lines(strings.TrimSpace(e.Message + "\n" + e.Hint))

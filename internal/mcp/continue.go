@@ -43,13 +43,13 @@ func (t *tools) goOn(ctx context.Context, r *mcp.CallToolRequest, in continueInp
 	if what := q.Needs(u); what != "" {
 		q.By = state.By{Who: state.ThePerson, How: state.ByElicitation}
 		about := question{list: found.Dir, to: "continue: " + u.Workflow.Command + " " + u.List}
-		yes, answered := t.answer(r, about)
-		switch {
-		case !answered && t.canAsk(r, found.Dir):
-			return t.ask(about, "The agent wants to "+what+". Let it?"), nil, nil
-		case !yes:
-			return nil, nil, message.Lines("only a person can " + what + ", in a terminal outside the client: fsmtx continue --list " +
-				shell.Join(filepath.Base(u.List)) + " --to " + shell.Join(found.Name()))
+		alone := "only a person can " + what + ", in a terminal outside the client: fsmtx continue --list " +
+			shell.Join(filepath.Base(u.List)) + " --to " + shell.Join(found.Name())
+		switch said, _ := t.answer(r, about); {
+		case said == notAsked && t.canAsk(r, found.Dir):
+			return t.ask(ctx, about, "The agent wants to "+what+". Let it?", alone), nil, nil
+		case said != saidYes:
+			return nil, nil, message.Lines(alone)
 		}
 	}
 	st := &state.Store{List: tasks.List{Dir: found.Dir, Wait: t.flags.LockTimeout}, Session: found.Session}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -126,13 +127,13 @@ func TestAnAnswerIsUsedOnce(t *testing.T) {
 		require.True(t, r.NeedsInput())
 		return r.RequestState
 	}
-	answer := func(step int, now string) (isError bool) {
+	answer := func(step int, now string) (refused bool) {
 		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{
 			Name: "step_complete", Arguments: n(step), RequestState: now,
 			InputResponses: mcp.InputResponseMap{answerKey: &mcp.ElicitResult{Action: "accept"}},
 		})
 		require.NoError(t, err)
-		return r.IsError
+		return r.IsError || r.NeedsInput() // it is asked anew
 	}
 	for range 2 {
 		now := ask(1)
@@ -147,7 +148,9 @@ func TestAnAnswerIsUsedOnce(t *testing.T) {
 	assert.Equal(t, []string{"pending", "pending"}, []string{w.status("s1", 1), w.status("s1", 2)})
 	now := ask(1)
 	assert.False(t, answer(1, now))
-	assert.True(t, answer(1, now))
+	answer(1, now)
+	yes := slices.DeleteFunc(w.evidence("s1"), func(e state.Evidence) bool { return e.Verdict != state.Allow })
+	assert.Len(t, yes, 1, "it is done, and nothing is decided again")
 	assert.Equal(t, "completed", w.status("s1", 1))
 }
 

@@ -26,7 +26,7 @@ Do the steps in order, and do not end your turn while a step is ready, unless yo
 // env is the environment of the checks. who is who started the server: if that is the agent
 // itself, no questions are asked, because it would answer them.
 func newServer(version string, f flags, lookup func(string) (string, bool), env []string, who caller.Caller) *mcp.Server {
-	t := &tools{chooser{lookup, f, env, who}, questions{asked: map[string]question{}, client: chooser{lookup, f, env, who}.fromClient,
+	t := &tools{chooser{lookup, f, env, who}, questions{asked: map[string]pending{}, client: chooser{lookup, f, env, who}.fromClient,
 		spoken: who.Program != caller.Claude}}
 	if who.Program == caller.Claude {
 		t.answerers = func() []state.Answerer {
@@ -72,7 +72,7 @@ func newServer(version string, f flags, lookup func(string) (string, bool), env 
 	addTool(s, all, tool("step_skip",
 		"Ask the person to let a step of the workflow be skipped. Only for a step that cannot or need not be done.",
 		changes), telling(w, t.skip))
-	s.AddReceivingMiddleware(all.checked)
+	s.AddReceivingMiddleware(all.checked, t.surely)
 	s.AddResource(&mcp.Resource{
 		URI: currentURI, Name: "current", Title: "Current steps", MIMEType: "text/plain",
 		Description: "The steps of the workflow that are in progress or ready, in full, and what the others wait for.",

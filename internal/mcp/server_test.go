@@ -241,7 +241,8 @@ func TestValuesByATool(t *testing.T) {
 	text, isError := c.call("workflow_status", args{})
 	require.False(t, isError, text)
 	assert.Contains(t, text, `sets version (matches ^[0-9.]+$)`)
-	assert.Contains(t, text, `"time_limit":"15m"`)
+	assert.Contains(t, text, "Time limit from its start: 15m")
+	assert.Contains(t, text, "release\n#1 Tag (ready)\n#2 Publish {version} (blocked)\n", "for people")
 	c.does("step_start", n(1))
 	for _, values := range []any{args{}, args{"version": "x"}, args{"version": "1"}, args{"version": "1", "kind": "true", "more": 1}} {
 		text, isError := c.call("step_complete", args{"step": 1, "values": values})
@@ -292,6 +293,48 @@ func TestWhichClientsCanAsk(t *testing.T) {
 		}
 		text, isError := hydrated(t, workflow.Step{Approval: "Good?"}).connect(options).call("step_complete", n(1))
 		assert.Equal(t, []bool{c.can, c.can}, []bool{!isError, len(asked) == 1}, "%s: %s", name, text)
+	}
+}
+
+// TestAFormThatIsNotFilledIn: like a question that the client answers with an error, it leads to a refusal with the line for the person,
+// as where nobody can be asked. Nobody has said no then.
+func TestAFormThatIsNotFilledIn(t *testing.T) {
+	accepted := func(form map[string]any) mcp.ElicitResult { return mcp.ElicitResult{Action: "accept", Content: form} }
+	for name, answer := range map[string]mcp.ElicitResult{"an error": {}, "empty": accepted(map[string]any{}), "nothing": accepted(nil),
+		"another word": accepted(map[string]any{"answer": "maybe", "outcome": "maybe"}), "no such action": {Action: "maybe"}} {
+		options := &mcp.ClientOptions{ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			if answer.Action == "" {
+				return nil, errors.New("no form here")
+			}
+			return &answer, nil
+		}}
+		w := hydrated(t, workflow.Step{Approval: "Good?"}, workflow.Step{Decides: "person",
+			Outcomes: []workflow.Outcome{{Name: "merge"}, {Name: "drop"}}})
+		w.protocol, w.who = "2025-06-18", caller.Caller{Kind: caller.Script} // a later client repeats the call itself
+		c := w.connect(options)
+		for tool, a := range map[string]args{"step_complete": n(1), "step_skip": {"step": 1, "because": "late"}} {
+			text := c.refuses(tool, a)
+			assert.Contains(t, text, "this client cannot ask one", "%s, %s", name, tool)
+			assert.Regexp(t, `outside the client: fsmtx step (done|skip) 1 --because "..." --list s1`, text)
+		}
+		for _, e := range w.evidence("s1") {
+			assert.NotEqual(t, state.Deny, e.Verdict, "nobody has said no")
+		}
+		assert.Contains(t, c.refuses("step_complete", n(2)), "fsmtx step done 2 --outcome NAME", name)
+	}
+	w := hydrated(t, workflow.Step{Approval: "Good?"})
+	w.who = caller.Caller{Kind: caller.Script}
+	options := answering("accept", nil)
+	options.MultiRoundTrip = &mcp.MultiRoundTripOptions{Disabled: true}
+	c := w.connect(options)
+	for _, answer := range []mcp.InputResponseMap{nil, {answerKey: &mcp.ElicitResult{Action: "accept"}}} {
+		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_complete", Arguments: n(1)})
+		require.NoError(t, err)
+		r, err = c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_complete", Arguments: n(1), RequestState: r.RequestState,
+			InputResponses: answer})
+		require.NoError(t, err)
+		require.True(t, r.IsError)
+		assert.Contains(t, r.Content[0].(*mcp.TextContent).Text, "this client cannot ask one")
 	}
 }
 

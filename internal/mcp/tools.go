@@ -61,7 +61,7 @@ func (t *tools) status(ctx context.Context, _ *mcp.CallToolRequest, in statusInp
 		return nil, nil, err
 	}
 	status := byTools.Of(s, "")
-	return nil, &status, nil
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: status.List() + byTools.Next(s)}}}, &status, nil
 }
 
 func (t *tools) start(ctx context.Context, r *mcp.CallToolRequest, in startInput) (result, any, error) {
@@ -133,7 +133,7 @@ func (t *tools) updateOf(ctx context.Context, r *mcp.CallToolRequest, o *stepCal
 		return nil, nil, message.Lines(o.Step.Name() + ": the person has chosen how it ends. That needs their approval, too: " +
 			"complete it again, and they are asked")
 	case done.Decision == state.Ask && t.canAsk(r, o.List.Dir):
-		return t.ask(q, done.Reason), nil, nil
+		return t.ask(ctx, q, done.Reason, done.Text), nil, nil
 	case !done.Allowed():
 		return nil, nil, message.Lines(done.Text)
 	}
@@ -142,8 +142,12 @@ func (t *tools) updateOf(ctx context.Context, r *mcp.CallToolRequest, o *stepCal
 
 // decide lets the gates decide, or the person whose answer the call carries.
 func (o *stepCall) decide(ctx context.Context, t *tools, r *mcp.CallToolRequest, q question, u gates.Update) progress.Result {
-	if yes, answered := t.answer(r, q); answered && !o.Undecided {
-		return o.Answered(ctx, u, yes, state.ByElicitation)
+	switch said, otherwise := t.answer(r, q); {
+	case o.Undecided || said == notAsked:
+	case said == nobody:
+		return progress.Result{Verdict: gates.Verdict{Decision: state.Deny}, Text: otherwise}
+	default:
+		return o.Answered(ctx, u, said == saidYes, state.ByElicitation)
 	}
 	defer notify(ctx, r, o.Step, u.Status)()
 	return o.Update(ctx, u)

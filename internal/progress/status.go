@@ -67,6 +67,20 @@ func (w Way) Of(s *state.State, note string) Status {
 	return status
 }
 
+// List returns the steps for people, a line each, under the name of the skill; empty if there are none.
+func (s Status) List() string {
+	if len(s.Steps) == 0 {
+		return ""
+	}
+	text := s.Skill + "\n"
+	for _, step := range s.Steps {
+		text += step.line() + "\n"
+	}
+	return text + "\n"
+}
+
+func (s Step) line() string { return fmt.Sprintf("#%d %s (%s)", s.Number, s.Subject, s.State) }
+
 func stepOf(s *state.State, c *state.Current) Step {
 	step := Step{Number: c.ID, Subject: message.Words(c.Subject), State: string(s.Word(c)), Items: strings.TrimPrefix(s.Items(c), " ▸ "),
 		Item: message.Words(s.Item(c))}
@@ -229,7 +243,7 @@ func Waiting(s *state.State) (lines []string) {
 // text returns the step in full. The description that came with the file names the values and the time limit; one that
 // a person has written in the task list since may not.
 func (f Full) text() string {
-	lines := []string{fmt.Sprintf("#%d %s (%s)", f.Number, f.Subject, f.State)}
+	lines := []string{f.line()}
 	if f.Item != "" {
 		lines = append(lines, "It is for: "+f.Item)
 	}

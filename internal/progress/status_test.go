@@ -140,6 +140,6 @@ func TestLine(t *testing.T) {
 		{[]*state.Current{step(1, "", false)}, nil, []Part{{"✗ 0/1, 1 gone", Bad}}},
 		{working[2:], nil, []Part{{"○ 0/1", Plain}, {"#3 S", Plain}}},
 	} {
-		assert.Equal(t, c.want, Line(&state.State{Steps: c.steps, Evidence: c.evidence}))
+		assert.Equal(t, c.want, Line(&state.State{Steps: c.steps, Evidence: c.evidence, Time: at.Add(time.Minute)}))
 	}
 }
