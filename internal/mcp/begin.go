@@ -62,7 +62,7 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 	done, did, err := hydrate.Begin(ctx, hydrate.Beginning{
 		Skill: skill, Program: t.who.Program, Args: in.Args, Here: project, List: found, Way: byTools, Absolute: true,
 		Dir: dir, Chosen: chosen, By: by, Client: clientOf(r)},
-		t.lookup, hydrate.Options{LockTimeout: t.flags.LockTimeout, Program: t.who.Program, Log: t.log(), FromClient: func() bool { return yes },
+		t.lookup, hydrate.Options{LockTimeout: tasklist.Wait, Program: t.who.Program, Log: t.log(), FromClient: func() bool { return yes },
 			Answerers: func() []string { return hook.AllAnswerers(t.lookup, project) }})
 	if errors.Is(err, hydrate.ErrReplaces) {
 		lost := strings.Join(did.Lost, ", ")

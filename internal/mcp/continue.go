@@ -13,6 +13,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 )
 
@@ -52,7 +53,7 @@ func (t *tools) goOn(ctx context.Context, r *mcp.CallToolRequest, in continueInp
 			return nil, nil, message.Lines(alone)
 		}
 	}
-	st := &state.Store{List: tasks.List{Dir: found.Dir, Wait: t.flags.LockTimeout}, Session: found.Session}
+	st := &state.Store{List: tasks.List{Dir: found.Dir, Wait: tasklist.Wait}, Session: found.Session}
 	text, err := continuation.Take(ctx, q, st, u)
 	if err != nil {
 		return nil, nil, err

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,8 +35,7 @@ fsmtx plugin --mcp and fsmtx install --mcp register it.`
 
 // flags are those of the server.
 type flags struct {
-	Session     string        // id of the session whose list is served; empty means that of the environment
-	LockTimeout time.Duration // how long to wait for the list's locks
+	Session string // id of the session whose list is served; empty means that of the environment
 }
 
 // Command returns the command of the server. It ends when the client has disconnected; its errors are those of an
@@ -51,9 +49,6 @@ func Command(s terminal.Streams) *cobra.Command {
 		Long:                  long,
 		Example:               "  fsmtx mcp\n  fsmtx mcp --list 0b54\n  claude mcp add fsmtx -- fsmtx mcp",
 		RunE: func(c *cobra.Command, _ []string) error {
-			if f.LockTimeout <= 0 {
-				return fmt.Errorf("--lock-timeout: got %v, want a positive duration", f.LockTimeout)
-			}
 			// The client closes the server's input, and sends SIGTERM if the server does not exit.
 			ctx, stop := signals.Interruptible(c.Context())
 			defer stop()
@@ -61,7 +56,6 @@ func Command(s terminal.Streams) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&f.Session, "list", "", "serve the list of this `NAME`: a session's id, a name, or the beginning of one")
-	c.Flags().DurationVar(&f.LockTimeout, "lock-timeout", 5*time.Second, "how long to wait for the task list's locks")
 	return c
 }
 

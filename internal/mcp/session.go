@@ -41,7 +41,7 @@ func (c chooser) choose(ctx context.Context, named string) (f *gates.Frame, err 
 		return nil, which(c.lookup, err)
 	}
 	f = &gates.Frame{
-		Store:     state.Store{List: tasks.List{Dir: found.Dir, Wait: c.flags.LockTimeout}, Session: found.Session, Log: c.log()},
+		Store:     state.Store{List: tasks.List{Dir: found.Dir, Wait: tasklist.Wait}, Session: found.Session, Log: c.log()},
 		Env:       c.env,
 		NoChecks:  hook.ChecksOff(c.lookup, found),
 		Apply:     true,

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
@@ -40,8 +39,7 @@ func newWorld(t testing.TB) *world {
 	root := t.TempDir()
 	w := &world{
 		t: t, home: filepath.Join(root, "home"), project: filepath.Join(root, "project"),
-		flags: flags{LockTimeout: 5 * time.Second},
-		who:   caller.Caller{Kind: caller.Agent, Program: caller.Claude},
+		who: caller.Caller{Kind: caller.Agent, Program: caller.Claude},
 	}
 	require.NoError(t, os.Mkdir(w.project, 0o755))
 	w.env = map[string]string{"HOME": w.home, "CLAUDE_CODE_SESSION_ID": "s1"}

@@ -205,7 +205,7 @@ func (w *foreignWorld) calls() map[string][]call {
 		"fsmtx locate": {of("locate"), of("locate", foreignSkill), of("locate", foreign), of("locate", "nearly"+foreignSkill),
 			of("locate", foreignSkill+":"+foreignSkill, "--plugin-dir", inFile, "--add-dir", w.dir)},
 		"fsmtx plan": {of("plan", foreignSkill, "--explain", "--list", "s1"), of("plan", "broken"+foreignSkill), of("plan", foreign),
-			of("plan", "none"+foreignSkill), with(w.skillEvent("PostToolUse"), "plan", "--event", "-"), of("plan", "--event", inFile)},
+			of("plan", "none"+foreignSkill)},
 		"fsmtx status": {of("status", "s1"), of("status", "--all"), of("status", "crashed"), of("status", foreign), of("status")},
 		"fsmtx statusline": {with(`{"session_id": "s1"}`, "statusline"), with(`{"session_id": "crashed"}`, "statusline", "--also"),
 			with(foreign, "statusline", "--also"), with(`{"session_id": `+quoted(foreign)+`}`, "statusline")},

@@ -62,7 +62,7 @@ func stuckCalls() map[string][]stuck {
 		"fsmtx validate": {reads("validate", "-"), {args: []string{"validate", ".claude/skills/my-skill"}, stdin: "x"}},
 		"fsmtx fmt":      {reads("fmt"), {args: []string{"fmt"}, stdin: "[]"}},
 		"fsmtx graph":    {reads("graph", "-"), {args: []string{"graph", "my-skill"}, stdin: "x"}}, "fsmtx schema": one("schema"),
-		"fsmtx locate": one("locate"), "fsmtx plan": {reads("plan", "--event", "-"), {args: []string{"plan", "my-skill"}, stdin: "x"}},
+		"fsmtx locate": one("locate"), "fsmtx plan": {reads("plan", "-"), {args: []string{"plan", "my-skill"}, stdin: "x"}},
 		"fsmtx status":     {hook("x", "status", "s"), hook("x", "status", "--all")},
 		"fsmtx statusline": {reads("statusline"), hook(`{"session_id": "s"}`, "statusline", "--also")},
 		"fsmtx log":        {hook("x", "log", "s"), hook("x", "log", "s", "--decisions")}, "fsmtx undo": one("undo", "s", "--dry-run"),

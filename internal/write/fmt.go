@@ -19,9 +19,6 @@ every task in the same order, lists of ids on one line, ids as plain numbers, st
 their shortest spelling, and invisible characters as \u escapes. Optional fields that are
 null are left out, which means the same. Fmt never changes what the workflow means.
 
---renumber gives the tasks the ids 1, 2, 3 and so on, in the order of the file, and
-changes all references to them.
-
 PATH has the same meaning as for fsmtx validate. Without PATH, or with "-", fmt formats
 standard input. Files with errors are refused, and so are files with comments, which JSON
 does not allow.
@@ -32,7 +29,7 @@ file differs from its canonical form).
 The exit code is 0, or 1 if a file could not be formatted or, with -d or --json, differs.`
 
 type fmtFlags struct {
-	write, diff, renumber, json bool
+	write, diff, json bool
 }
 
 func NewFmt(s terminal.Streams) *cobra.Command {
@@ -44,7 +41,6 @@ func NewFmt(s terminal.Streams) *cobra.Command {
 		Example: command.Example(
 			"fsmtx fmt -w .claude/skills/*/fsm.json",
 			"fsmtx fmt -d .claude/skills   # show what would change",
-			"fsmtx fmt -w --renumber .claude/skills/release",
 			"fsmtx fmt < draft.json"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -59,7 +55,6 @@ func NewFmt(s terminal.Streams) *cobra.Command {
 	}
 	c.Flags().BoolVarP(&f.write, "write", "w", false, "write the files instead of printing them")
 	c.Flags().BoolVarP(&f.diff, "diff", "d", false, "print the differences instead, and exit with 1 if there are any")
-	c.Flags().BoolVar(&f.renumber, "renumber", false, "give the tasks the ids 1, 2, 3 and so on")
 	c.Flags().BoolVar(&f.json, "json", false, "print which files differ, as JSON")
 	c.MarkFlagsMutuallyExclusive("write", "diff", "json")
 	return c
@@ -76,7 +71,7 @@ func (f fmtFlags) run(s terminal.Streams, paths []string) error {
 	failed, differs := false, false
 	list := []formattedFile{}
 	for _, path := range paths {
-		file, err := f.format(s, path)
+		file, err := formatted(s, path)
 		if err == nil {
 			err = f.put(s, file)
 		}
@@ -99,16 +94,12 @@ func (f fmtFlags) run(s terminal.Streams, paths []string) error {
 	return nil
 }
 
-func (f fmtFlags) format(s terminal.Streams, path string) (file formattedFile, err error) {
+func formatted(s terminal.Streams, path string) (file formattedFile, err error) {
 	file.Path = path
 	if file.old, err = readSpec(s, path); err != nil {
 		return file, err
 	}
-	if f.renumber {
-		file.new, err = Renumber(file.old)
-	} else {
-		file.new, err = Format(file.old)
-	}
+	file.new, err = Format(file.old)
 	file.Changed = !bytes.Equal(file.old, file.new)
 	return file, err
 }

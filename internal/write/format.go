@@ -26,34 +26,12 @@ import (
 //
 // The error is a *fsmspec.InvalidError.
 func Format(data []byte) ([]byte, error) {
-	return format(data, false)
-}
-
-// Renumber is like Format but gives the tasks the ids 1, 2, 3 and so on, in the order of the
-// file and in each array by itself, and adapts the references to them.
-func Renumber(data []byte) ([]byte, error) {
-	return format(data, true)
-}
-
-// numbering returns the new ids of the tasks of a level.
-func numbering(tasks jsontext.Value, renumber bool) func(int64) int64 {
-	if !renumber {
-		return func(id int64) int64 { return id }
-	}
-	number := map[int64]int64{}
-	for task := range jsonx.Parts(tasks) {
-		number[numberOf(jsonx.Member(task.Value, "id"))] = int64(len(number) + 1)
-	}
-	return func(id int64) int64 { return number[id] }
-}
-
-func format(data []byte, renumber bool) ([]byte, error) {
 	if _, err := fsmspec.Parse(data); err != nil {
 		return nil, err
 	}
 	steps, vars := jsontext.Value(data), ""
 	if steps.Kind() == '[' {
-		return message.JSON(append(writeTasks(steps, renumber), '\n')), nil
+		return message.JSON(append(writeTasks(steps), '\n')), nil
 	}
 	for m := range jsonx.Parts(steps) {
 		switch m.Name {
@@ -63,18 +41,17 @@ func format(data []byte, renumber bool) ([]byte, error) {
 			vars = fmt.Sprintf("  \"vars\": %s,\n", bytes.ReplaceAll(lines(m.Value), []byte("\n    "), []byte("\n  ")))
 		}
 	}
-	indented := bytes.ReplaceAll(writeTasks(steps, renumber), []byte("\n"), []byte("\n  "))
+	indented := bytes.ReplaceAll(writeTasks(steps), []byte("\n"), []byte("\n  "))
 	return message.JSON(fmt.Appendf(nil, "{\n  \"fsm\": %d,\n%s  \"steps\": %s\n}\n", fsmspec.WithOutcomes, vars, indented)), nil
 }
 
 // writeTasks returns the array of the tasks in its canonical form.
-func writeTasks(tasks jsontext.Value, renumber bool) []byte {
+func writeTasks(tasks jsontext.Value) []byte {
 	var out bytes.Buffer
-	number := numbering(tasks, renumber)
 	before := "[\n  "
 	for task := range jsonx.Parts(tasks) {
 		out.WriteString(before)
-		writeTask(&out, task.Value, number, renumber)
+		writeTask(&out, task.Value)
 		before = ",\n  "
 	}
 	if out.Len() == 0 {
@@ -85,7 +62,7 @@ func writeTasks(tasks jsontext.Value, renumber bool) []byte {
 }
 
 // writeTask writes a task with each member on a separate line.
-func writeTask(out *bytes.Buffer, task jsontext.Value, number func(int64) int64, renumber bool) {
+func writeTask(out *bytes.Buffer, task jsontext.Value) {
 	separator := "{\n    "
 	for _, m := range sorted(task) {
 		value := m.Value
@@ -93,17 +70,17 @@ func writeTask(out *bytes.Buffer, task jsontext.Value, number func(int64) int64,
 		case value.Kind() == 'n' && slices.Contains(fsmspec.Fields(), m.Name):
 			continue
 		case m.Name == "id":
-			value = appendNumber(nil, value, number)
+			value = appendNumber(nil, value)
 		case m.Name == "blocks" || m.Name == "blockedBy":
-			value = ids(value, number)
+			value = ids(value)
 		case fsmspec.HasPatterns(m.Name):
 			value = texts(value)
 		case m.Name == "outcomes":
-			value = outcomes(value, number)
+			value = outcomes(value)
 		case m.Name == "when":
-			value = conditions(value, number)
+			value = conditions(value)
 		case m.Name == "do" && value.Kind() == '[':
-			value = bytes.ReplaceAll(writeTasks(value, renumber), []byte("\n"), []byte("\n    "))
+			value = bytes.ReplaceAll(writeTasks(value), []byte("\n"), []byte("\n    "))
 		case m.Name == "set":
 			value = lines(value)
 		case m.Name == "decides" && value.Kind() == '{', m.Name == "each" && value.Kind() == '{':
@@ -138,13 +115,13 @@ func sorted(object jsontext.Value) []jsonx.Part {
 }
 
 // ids writes a list of ids on one line.
-func ids(list jsontext.Value, number func(int64) int64) jsontext.Value {
+func ids(list jsontext.Value) jsontext.Value {
 	text := []byte{'['}
 	for id := range jsonx.Parts(list) { // the file is valid, here and below
 		if len(text) > 1 {
 			text = append(text, ", "...)
 		}
-		text = appendNumber(text, id.Value, number)
+		text = appendNumber(text, id.Value)
 	}
 	return append(text, ']')
 }
@@ -164,7 +141,7 @@ func texts(list jsontext.Value) jsontext.Value {
 
 // outcomes writes the outcomes of a step: names on one line, or each outcome with its effects
 // on a line of its own.
-func outcomes(value jsontext.Value, number func(int64) int64) jsontext.Value {
+func outcomes(value jsontext.Value) jsontext.Value {
 	if value.Kind() == '[' {
 		return texts(value)
 	}
@@ -176,10 +153,8 @@ func outcomes(value jsontext.Value, number func(int64) int64) jsontext.Value {
 				switch {
 				case e.Value.Kind() == 'n':
 					continue
-				case e.Name == "back":
-					e.Value = appendNumber(nil, e.Value, number)
-				case e.Name == "max":
-					e.Value = appendNumber(nil, e.Value, func(n int64) int64 { return n })
+				case e.Name == "back" || e.Name == "max":
+					e.Value = appendNumber(nil, e.Value)
 				}
 				effects = append(effects, fmt.Sprintf("%s: %s", quoted(e.Name), oneLine(e.Value)))
 			}
@@ -202,11 +177,11 @@ func lines(object jsontext.Value) jsontext.Value {
 }
 
 // conditions writes the conditions of a step on one line.
-func conditions(value jsontext.Value, number func(int64) int64) jsontext.Value {
+func conditions(value jsontext.Value) jsontext.Value {
 	var all []string
 	for c := range jsonx.Parts(value) {
 		id, _ := strconv.ParseInt(c.Name, 10, 64)
-		all = append(all, fmt.Sprintf("%q: %s", strconv.FormatInt(number(id), 10), oneLine(c.Value)))
+		all = append(all, fmt.Sprintf("%q: %s", strconv.FormatInt(id, 10), oneLine(c.Value)))
 	}
 	return jsontext.Value("{" + strings.Join(all, ", ") + "}")
 }
@@ -220,14 +195,10 @@ func oneLine(value jsontext.Value) jsontext.Value {
 	return value
 }
 
-// appendNumber appends the new number of an id, which may be spelled like 1.0 or 1e0.
-func appendNumber(text []byte, id jsontext.Value, number func(int64) int64) []byte {
-	return strconv.AppendInt(text, number(numberOf(id)), 10)
-}
-
-func numberOf(id jsontext.Value) int64 {
+// appendNumber appends an id, which may be spelled like 1.0 or 1e0, as a plain number.
+func appendNumber(text []byte, id jsontext.Value) []byte {
 	n, _ := new(big.Rat).SetString(string(id))
-	return n.Num().Int64()
+	return n.Num().Append(text, 10)
 }
 
 func unquoted(value jsontext.Value) string {

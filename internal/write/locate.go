@@ -68,7 +68,6 @@ unused (no name leads to it), shadowedBy (what the client runs; may be empty) an
 setting that switches the skill off; may be empty).`
 
 type locateFlags struct {
-	cwd        string
 	json       bool
 	pluginDirs []string
 	addDirs    []string
@@ -84,7 +83,7 @@ func NewLocate(s terminal.Streams) *cobra.Command {
 		Example: command.Example(
 			"fsmtx locate                         # every workflow that is visible from here",
 			"fsmtx locate my-skill",
-			"fsmtx locate my-plugin:my-skill --cwd ~/src/app --json"),
+			"fsmtx locate my-plugin:my-skill --json"),
 		Args: command.Takes(0, "the name of one skill", "for example: fsmtx locate my-plugin:my-skill"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			l, cwd, err := f.finder(s)
@@ -97,16 +96,15 @@ func NewLocate(s terminal.Streams) *cobra.Command {
 			return runLocate(s, l, cwd, f.json, args[0])
 		},
 	}
-	c.Flags().StringVar(&f.cwd, "cwd", "", "search from this `directory` (default the current one)")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "the `directory` of a plugin that is not installed (repeatable)")
 	c.Flags().StringArrayVar(&f.addDirs, "add-dir", nil, "a `directory` with skills that the client is given with --add-dir (repeatable)")
 	return c
 }
 
-// finder returns what searches like a hook that the agent starts in cwd.
+// finder returns what searches like a hook that the agent starts here.
 func (f locateFlags) finder(s terminal.Streams) (l hydrate.Finder, cwd string, err error) {
-	if cwd, err = directory(f.cwd); err != nil {
+	if cwd, err = os.Getwd(); err != nil {
 		return nil, "", err
 	}
 	if l, err = command.Finder(s); err != nil {
@@ -174,13 +172,6 @@ func didYouMean(names []string) string {
 }
 
 // directory returns dir, or the current directory if it is empty, as an absolute path.
-func directory(dir string) (string, error) {
-	if dir == "" {
-		return os.Getwd()
-	}
-	return filepath.Abs(dir)
-}
-
 func printLocated(s terminal.Streams, asJSON bool, r locator.Result) error {
 	only := install.CallableByOf(locator.OS{}, r.Runs())
 	if asJSON {

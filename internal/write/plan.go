@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,9 +17,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -32,14 +31,13 @@ import (
 const planLong = `Plan prints what a call of a skill would do to a task list now: the tasks that it would
 delete, the tasks that it would create with their numbers, order and gates, including the
 commands that the gates run, and how many tasks it would keep. It takes no lock and
-changes nothing. A call right after it does exactly that, unless the list changes first.
+changes nothing. A call right after it does exactly that, unless the list changes first: what is
+replaced follows the flags of the hook that is registered here.
 
-The skill is SKILL, or that of an event of the client in FILE ("-" is standard input), or that
-of PATH: an fsm.json or the directory of a skill; "-" is standard input. A word that can be both
-is the name of a skill.
+The skill is SKILL, or that of PATH: an fsm.json or the directory of a skill; "-" is standard
+input. A word that can be both is the name of a skill.
 
-The list is that of --list, or of the event, or else the one that "fsmtx status"
-finds. If there is none of these, plan assumes an empty list. --explain also prints how the
+The list is that of --list, or else the one that "fsmtx status" finds. If there is none of these, plan assumes an empty list. --explain also prints how the
 fsm.json was found and why each task is deleted, created or kept.
 
 --json prints an object with list (a path; "" for an empty list that is assumed), spec (path
@@ -51,50 +49,41 @@ after it), warnings (array of line, column, message) and decisions (array of str
 The exit code is 1 if the skill has no workflow, or a hydration would fail.`
 
 type planFlags struct {
-	hydrate.Flags
-	event, session string
-	json, explain  bool
+	hydrate.Flags // of the hook that is registered here
+	session       string
+	json, explain bool
 }
 
 func NewPlan(s terminal.Streams) *cobra.Command {
 	f := planFlags{Flags: hydrate.DefaultFlags()}
 	c := &cobra.Command{
-		Use:   "plan SKILL | plan PATH | plan --event FILE",
+		Use:   "plan SKILL | plan PATH",
 		Short: "Show what a call of a skill would do to the task list",
 		Long:  planLong,
 		Example: command.Example("fsmtx plan my-skill", "fsmtx plan my-plugin:my-skill --explain",
-			"fsmtx plan .claude/skills/release", "fsmtx plan --event event.json --json"),
+			"fsmtx plan .claude/skills/release", "fsmtx plan - --json < fsm.json"),
 		ValidArgsFunction: command.CompleteSkills(s),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 || (len(args) == 0) == (f.event == "") {
-				return command.Fail(command.ExitNo, errors.New("plan takes either one skill or path, or --event"), "for example: fsmtx plan my-skill")
-			}
-			return nil
-		},
+		Args:              command.Takes(1, "one skill or path", "for example: fsmtx plan my-skill"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return f.run(c.Context(), s, strings.Join(args, ""))
+			return f.run(c.Context(), s, args[0])
 		},
 	}
-	c.Flags().StringVar(&f.event, "event", "", "the `file` of an event of the client, - for standard input")
 	command.NameList(s, c, &f.session)
-	f.AddOnly(c.Flags(), []string{"scope", "active", "nest", "plugin-dir", "add-dir"})
+	f.AddOnly(c.Flags(), []string{"plugin-dir", "add-dir"})
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	c.Flags().BoolVar(&f.explain, "explain", false, "also print every decision")
-	command.CompleteChoices(c)
 	return c
 }
 
 func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) error {
-	if err := f.Check(); err != nil {
-		return err
-	}
 	request, err := f.request(ctx, s, skill)
-	ctx, stop := signals.Interruptible(ctx) // now: while it reads an event, a signal ends it at once
+	ctx, stop := signals.Interruptible(ctx) // now: while it reads standard input, a signal ends it at once
 	defer stop()
 	newSession := errors.Is(err, tasklist.ErrNoList)
 	if err != nil && !newSession {
 		return err
 	}
+	f.asRegistered(s, request.Cwd)
 	o := hydrate.Options{Policy: f.Policy(), PluginDirs: f.PluginDirs, AddDirs: f.AddDirs, Flat: f.Nest == "off"}
 	h, result, err := f.find(s, &request, o)
 	if f.explain && !f.json && request.File == nil {
@@ -116,10 +105,6 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 		text, hint := hydrate.Explain(err, result, s.Getenv)
 		return command.Fail(command.ExitNo, message.Lines(text), hint)
 	}
-	policy := f.Policy()
-	if request.Agent != "" {
-		policy.Scope = fsmspec.ScopeSkill
-	}
 	all, err := tasks.Tasks(ctx, p.List)
 	if err != nil {
 		return err
@@ -129,21 +114,32 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 		p.List = ""
 	}
 	if f.json {
-		return command.PrintJSON(s.Out, shownPlanOf(p, kept, p.Decisions(policy)))
+		return command.PrintJSON(s.Out, shownPlanOf(p, kept, p.Decisions(o.Policy)))
 	}
 	var decisions []string
 	if f.explain {
-		decisions = p.Decisions(policy)
+		decisions = p.Decisions(o.Policy)
 	}
 	_, err = io.WriteString(s.Out, planText(p, kept, decisions))
 	return err
+}
+
+// asRegistered takes the flags of the hook that is registered for the directory.
+func (f *planFlags) asRegistered(s terminal.Streams, dir string) {
+	for _, h := range settings.Here(s.Getenv, dir).Calls() {
+		if of, err := hydrate.ParseFlags(h.Args[1:]); err == nil && h.Hydrates() {
+			of.PluginDirs, of.AddDirs = append(f.PluginDirs, of.PluginDirs...), append(f.AddDirs, of.AddDirs...)
+			f.Flags = of
+			return
+		}
+	}
 }
 
 // find returns what a call of the skill would do, nil if the skill has no workflow. A word that is not the name of a skill with one
 // may be a path; the request is then about the workflow there.
 func (f planFlags) find(s terminal.Streams, r *hydrate.Request, o hydrate.Options) (*hydrate.Hydration, hydrate.Result, error) {
 	h, result, err := hydrate.Find(*r, s.Getenv, o)
-	if h != nil || f.event != "" || result.Spec != "" {
+	if h != nil || result.Spec != "" {
 		return h, result, err
 	}
 	if not := notInstalled(s, r.Cwd, "plan", r.Command, err); not != nil && len(f.PluginDirs) == 0 {
@@ -172,22 +168,13 @@ func inFile(s terminal.Streams, r *hydrate.Request, path string) error {
 	return nil
 }
 
-// request returns the request that the hook would derive from the client's event. With
-// tasklist.ErrNoList it is that of a new session, whose list is empty.
+// request returns the request that the hook would derive from a call of the skill. With tasklist.ErrNoList it is that of a new session, whose list is empty.
 func (f planFlags) request(ctx context.Context, s terminal.Streams, skill string) (r hydrate.Request, err error) {
 	r = hydrate.Request{Event: client.PostToolUse, Command: skill, Args: "{" + fsmspec.Args + "}"} // those of the call are not known
-	if f.event != "" {
-		if r, err = f.requestOf(s); err != nil {
-			return r, err
-		}
-	}
-	if r.Cwd == "" {
-		if r.Cwd, err = os.Getwd(); err != nil {
-			return r, err
-		}
+	if r.Cwd, err = os.Getwd(); err != nil {
+		return r, err
 	}
 	switch {
-	case f.event != "":
 	case isSpecPath(skill):
 		path, err := specAt(skill)
 		if err == nil {
@@ -211,7 +198,7 @@ func (f planFlags) request(ctx context.Context, s terminal.Streams, skill string
 			}
 		}
 	}
-	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: f.session, Session: r.Session, Dir: r.Cwd, Who: s.Who,
+	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: f.session, Dir: r.Cwd, Who: s.Who,
 		Begins: f.session != ""})
 	if errors.Is(err, tasklist.ErrNoList) {
 		r.Session = "a-new-session"
@@ -243,41 +230,9 @@ func noWorkflow(s terminal.Streams, skill, cwd string) error {
 	return command.Fail(command.ExitNo, fmt.Errorf("the skill %q has no workflow: a call of it changes no task", skill), hint)
 }
 
-func (f planFlags) requestOf(s terminal.Streams) (r hydrate.Request, err error) {
-	streams := s
-	if f.event != "-" {
-		file, err := os.Open(f.event)
-		if err != nil {
-			return r, command.Unusable(f.event, err)
-		}
-		defer file.Close()
-		streams.In = file
-	}
-	e, err := hook.ReadEvent(streams)
-	if _, failed := errors.AsType[*fs.PathError](err); failed {
-		return r, command.Unusable(f.event, err)
-	}
-	switch { // the texts of these errors are about standard input
-	case f.event != "-" && errors.Is(err, client.ErrEmpty):
-		return r, fmt.Errorf("%s is empty", f.event)
-	case f.event != "-" && errors.Is(err, client.ErrMalformed):
-		return r, fmt.Errorf("%s:%w", f.event, errors.Unwrap(err))
-	case err != nil:
-		return r, fmt.Errorf("%s: %w", f.event, err)
-	}
-	r, skip, err := hydrate.Understand(e)
-	if err != nil {
-		return r, fmt.Errorf("%s: %w", f.event, err)
-	}
-	if skip != "" {
-		return r, command.Fail(command.ExitNo, fmt.Errorf("%s: a hydration would do nothing: %s", f.event, skip), "")
-	}
-	return r, nil
-}
-
 // explainSearch prints how the fsm.json was found.
 func (f planFlags) explainSearch(s terminal.Streams, r hydrate.Request) error {
-	l, cwd, err := locateFlags{cwd: r.Cwd, pluginDirs: f.PluginDirs, addDirs: f.AddDirs}.finder(s)
+	l, cwd, err := locateFlags{pluginDirs: f.PluginDirs, addDirs: f.AddDirs}.finder(s)
 	if err != nil {
 		return err
 	}

@@ -145,34 +145,6 @@ func TestFormatKeepsTheMeaning(t *testing.T) {
 	})
 }
 
-func TestRenumberKeepsReferences(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		file := []byte(workflow(t))
-		renumbered, err := write.Renumber(file)
-		require.NoError(t, err)
-		before, after := tasksOf(t, file), tasksOf(t, renumbered)
-		place := map[int64]int64{}
-		for i, task := range before {
-			place[task.ID] = int64(i + 1)
-		}
-		for i := range before {
-			before[i].ID = place[before[i].ID]
-			for _, ids := range [][]int64{before[i].Blocks, before[i].BlockedBy, before[i].Circular} {
-				for n := range ids {
-					ids[n] = place[ids[n]]
-				}
-			}
-			for n := range before[i].Flow.When {
-				before[i].Flow.When[n].Task = place[before[i].Flow.When[n].Task]
-			}
-			for n := range before[i].Flow.Outcomes {
-				before[i].Flow.Outcomes[n].Back = place[before[i].Flow.Outcomes[n].Back]
-			}
-		}
-		require.Equal(t, before, after)
-	})
-}
-
 // Fix leaves comments where they are: JSON has none, and their author knows where they belong.
 func TestFixKeepsComments(t *testing.T) {
 	const file = "[/* a */{\"id\": \"1\", // b\n\"subject\": \"A\"}]"
