@@ -15,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/signals"
@@ -33,16 +34,16 @@ func newContinue(s terminal.Streams) *cobra.Command {
 steps are done, their values, rounds and items, and what came under them. Its numbers are new. It works from session to session,
 from agent to agent, and from one work tree of a repository to another: the gates look in this project from then on.
 
-Without arguments it is the unfinished workflow of this project. If there are several, or if its session is at work on it, they are
-listed, and one has to be named: by SKILL, or by the list that it is in. An agent needs the person's yes to take one from a session
-that is at work on it, or from another work tree or project.
+Without arguments it is the unfinished workflow of this project. If there are several, or if its session is at work on it, nothing is
+done, and the whole command for each is printed. A terminal has no list of its own: name the one in which it goes on with --to. An
+agent needs the person's yes to take one from a session that is at work on it, or from another work tree or project.
 
 It is not undone: the same command takes it back. "fsmtx undo" says by which line.
 
 --json prints an object with list, session, from (the list in which it was), text (as without --json), and what "fsmtx next --json"
 prints.
 `,
-		Example:           Example("fsmtx continue", "fsmtx continue release", "fsmtx continue --list 0b54"),
+		Example:           Example("fsmtx continue", "fsmtx continue release", "fsmtx continue --list 0b54 --to 9bd5"),
 		ValidArgsFunction: CompleteSkills(s),
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 1 && args[0] == "" {
@@ -88,6 +89,9 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 	}
 	q := continuation.Query{Lookup: s.Getenv, Here: cmp.Or(dir, here), List: l.List.Dir, Named: f.list != "", Own: own.Dir, Chosen: chosen,
 		Client: cmp.Or(s.Env("AI_AGENT"), s.Who().Program), Who: s.Who, By: l.Via}
+	if f.list == "" && l.found.Project != "" && s.Who().Kind != caller.Agent { // only agents work on the list of a project
+		q.List = ""
+	}
 	u, err := continuation.Choose(ctx, q, from, strings.Join(args, ""))
 	if err != nil {
 		return &Exit{ExitNo, err, message.Hint(err)}
@@ -109,6 +113,9 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 	text, err := continuation.Take(ctx, q, &l.Store, u)
 	if err != nil {
 		return &Exit{ExitNo, err, ""}
+	}
+	if f.list == "" {
+		presence.Of(l.List.Dir).Join(ctx, s, l.List.Dir, "", here, false)
 	}
 	if q.By.Young {
 		told(c, s, rule, args, q.By, []string{u.List})

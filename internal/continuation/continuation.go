@@ -21,6 +21,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -36,7 +37,7 @@ type Unfinished struct {
 	Workflow *workflow.Workflow
 	Steps    state.Count
 	Time     time.Time // when the list was last worked on
-	AtWork   bool      // another session is at work on it: the client's process runs, or the last event was a moment ago
+	AtWork   bool      // the client of another session runs that works on the list
 	Same     bool      // the session is of the client that asks: it was cleared or forked, has another id now, or is the one at work
 }
 
@@ -44,7 +45,7 @@ type Unfinished struct {
 type Query struct {
 	Lookup func(string) (string, bool)
 	Here   string               // the project's directory, or one below it
-	List   string               // the directory of the list in which it is to go on
+	List   string               // the directory of the list in which it is to go on; empty if that is not known
 	Named  bool                 // that list was named
 	Own    string               // the directory of the list that the caller has if it names none
 	Chosen bool                 // an agent has chosen Here
@@ -53,89 +54,36 @@ type Query struct {
 	By     state.By             // who takes it, or has agreed to that
 }
 
-// recently is how long after its last event a session counts as being at work, if its process is not known.
-const recently = 10 * time.Minute
-
-// forgotten is how long a list that nobody has touched is offered, and most how many are looked at.
-const (
-	forgotten = 30 * 24 * time.Hour
-	most      = 32
-)
-
 // Find returns the unfinished workflows of the project in other lists, those worked on last first.
 //
-// Errors: those of tasklist.WithHistory.
+// Errors: those of tasklist.OfProject.
 func Find(ctx context.Context, q Query) (found []Unfinished, err error) {
-	dirs, err := tasklist.WithHistory(q.Lookup)
-	if err != nil {
-		return nil, err
-	}
-	times := map[string]time.Time{}
-	dirs = slices.DeleteFunc(dirs, func(dir string) bool {
-		times[dir] = q.touched(dir)
-		return dir == q.List || time.Since(times[dir]) > forgotten
-	})
-	slices.SortStableFunc(dirs, func(a, b string) int { return times[b].Compare(times[a]) })
-	for _, dir := range dirs[:min(len(dirs), most)] {
-		all, err := in(ctx, q, dir)
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		if err == nil { // a list that cannot be read is not offered
-			found = append(found, slices.DeleteFunc(all, func(u Unfinished) bool { return !tasklist.Belongs(q.Lookup, u.Workflow.Dir, q.Here) })...)
+	all, err := tasklist.OfProject(ctx, q.Lookup, q.Here, tasklist.Recent)
+	for _, l := range all {
+		if l.Dir != q.List && l.Open {
+			found = append(found, slices.DeleteFunc(q.in(l.Dir, l.Now, l.Time), func(u Unfinished) bool {
+				return !tasklist.Belongs(q.Lookup, u.Workflow.Dir, q.Here)
+			})...)
 		}
 	}
-	return found, nil
-}
-
-// touched returns when something last changed in the state directory of a list. The lock of the caller's own may have been taken by it.
-func (q Query) touched(dir string) (last time.Time) {
-	now, err := txn.StateDir(dir)
-	if err != nil {
-		return last
-	}
-	entries, _ := os.ReadDir(now)
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.ModTime().After(last) && info.Mode().IsRegular() && (dir != q.Own || e.Name() != "lock") {
-			last = info.ModTime()
-		}
-	}
-	return last
+	return found, err
 }
 
 // in returns the unfinished workflows of one list.
-//
-// Errors: those of state.LoadNow, and that the list is another user's.
-func in(ctx context.Context, q Query, dir string) (all []Unfinished, err error) {
-	if r, err := txn.OpenReader(dir); err == nil {
-		r.Close()
-	} else if errors.Is(err, txn.ErrUntrustedDir) {
-		return nil, fmt.Errorf("only this user's workflows can be continued: %w", err)
-	}
-	s, err := state.LoadNow(ctx, dir)
-	if err != nil {
-		return nil, err
+func (q Query) in(dir string, s *state.State, last time.Time) (all []Unfinished) {
+	me, _ := q.Lookup("CLAUDE_PID")
+	atWork, same := false, false
+	for _, c := range presence.Of(dir).Clients {
+		if mine := me == strconv.Itoa(c.PID); c.IsAlive() {
+			atWork, same = atWork || !mine, same || mine
+		}
 	}
 	for _, w := range s.Workflows() {
-		if s.Parent(w) != nil || len(s.OpenIn(w)) == 0 {
-			continue
+		if s.Parent(w) == nil && len(s.OpenIn(w)) > 0 {
+			all = append(all, Unfinished{dir, w.Steps[0].ID, w, s.CountOf(s.In(w)), last, atWork, same})
 		}
-		u := Unfinished{List: dir, Root: w.Steps[0].ID, Workflow: w, Time: q.touched(dir)}
-		u.Steps = s.CountOf(s.In(w))
-		u.AtWork, u.Same = q.isAtWork(u)
-		all = append(all, u)
 	}
-	return all, nil
-}
-
-// isAtWork reports whether another session is at work on the workflow, or whether its session is of the client that asks.
-func (q Query) isAtWork(u Unfinished) (another, same bool) {
-	if c, ok := presence.Of(u.List).Latest(caller.Claude); ok {
-		me, _ := q.Lookup("CLAUDE_PID")
-		runs, same := c.IsAlive(), me == strconv.Itoa(c.PID)
-		return runs && !same, runs && same
-	}
-	return time.Since(u.Time) < recently, false
+	return all
 }
 
 // isHere reports whether a directory is of the project.
@@ -181,45 +129,86 @@ func (u Unfinished) String() string {
 }
 
 // Choose returns the workflow that is meant: of the named list, or else of the project, and of the skill unless that is empty. One
-// whose session is at work has to be named.
+// whose session is at work has to be named, and so has the list in which it goes on if that is not known.
 //
 // Errors: that there is none, or several.
 func Choose(ctx context.Context, q Query, named, skill string) (u Unfinished, err error) {
 	var all []Unfinished
+	where := "no other list has an unfinished workflow of this project"
 	if named != "" { // another list than the one that the client was told to use
-		var found tasklist.Found
-		found, err = tasklist.Find(ctx, tasklist.Query{Lookup: q.Lookup, Named: named, Dir: q.Here, Who: q.Who})
-		if named = found.Dir; err == nil {
-			all, err = in(ctx, q, named)
+		found, err := tasklist.Find(ctx, tasklist.Query{Lookup: q.Lookup, Named: named, Dir: q.Here, Who: q.Who})
+		if err != nil {
+			return u, err
 		}
-	} else {
-		all, err = Find(ctx, q)
-	}
-	if err != nil {
+		if r, err := txn.OpenReader(found.Dir); err == nil {
+			r.Close()
+		} else if errors.Is(err, txn.ErrUntrustedDir) {
+			return u, fmt.Errorf("only this user's workflows can be continued: %w", err)
+		}
+		if where = message.Words(found.Dir) + " has no unfinished workflow"; found.Dir == q.List {
+			return u, errors.New(message.Words(found.Dir) + " is this list: its workflow goes on here")
+		}
+		s, err := state.LoadNow(ctx, found.Dir)
+		if err != nil {
+			return u, err
+		}
+		all = q.in(found.Dir, s, tasklist.LastWork(found.Dir))
+	} else if all, err = Find(ctx, q); err != nil {
 		return u, err
 	}
-	all = slices.DeleteFunc(all, func(u Unfinished) bool { return skill != "" && u.Workflow.Command != skill })
-	var lines []string
-	for _, u := range all {
-		lines = append(lines, "  "+u.String())
+	if skill != "" {
+		all = slices.DeleteFunc(all, func(u Unfinished) bool { return u.Workflow.Command != skill })
+		where += " of " + message.Words(skill)
 	}
 	switch {
-	case named == q.List:
-		return u, errors.New(message.Words(named) + " is this list: its workflow goes on here")
 	case len(all) == 0:
-		where := "no other list has an unfinished workflow of this project"
-		if named != "" {
-			where = message.Words(named) + " has no unfinished workflow"
-		}
-		if skill != "" {
-			where += " of " + message.Words(skill)
-		}
 		return u, message.WithHint(message.Lines("nothing to continue: "+where),
 			"fsmtx status --all shows those of other directories, also of a work tree that is gone; --list names them")
-	case len(all) > 1, named == "" && all[0].AtWork:
-		return u, message.Lines("name one, with SKILL or --list NAME:\n" + strings.Join(lines, "\n"))
+	case len(all) > 1 || named == "" && all[0].AtWork || q.List == "":
+		return u, q.which(all)
 	}
 	return all[0], nil
+}
+
+// which returns the error that a workflow has to be named, or the list in which it goes on, with the whole command for each.
+func (q Query) which(all []Unfinished) error {
+	text, to := "nothing was continued. Run one of these:", []string{q.List}
+	if q.List == "" {
+		text = "nothing was continued: a terminal has no task list of its own. Run one of these:"
+		if to = q.targets(); len(to) == 0 {
+			text = "nothing was continued: a terminal has no task list of its own, and no session of this project is known to run. " +
+				"In the session in which it is to go on, its agent runs:"
+			to = []string{""}
+		}
+	}
+	for _, u := range all {
+		lines := ""
+		for _, dir := range to {
+			line := []string{"fsmtx", "continue", "--list", tasklist.ShortName(q.Lookup, u.List)}
+			if slices.ContainsFunc(all, func(o Unfinished) bool { return o.List == u.List && o.Root != u.Root }) {
+				line = slices.Insert(line, 2, u.Workflow.Command)
+			}
+			if dir != "" && (q.Named || q.List == "") {
+				line = append(line, "--to", tasklist.ShortName(q.Lookup, dir))
+			}
+			if dir != u.List {
+				lines += "\n    " + shell.Join(line...)
+			}
+		}
+		if lines != "" {
+			text += "\n  " + u.String() + ":" + lines
+		}
+	}
+	return message.Lines(text)
+}
+
+// targets returns the lists of the project in which a workflow could go on: those at which a client works, and the project's own.
+func (q Query) targets() []string {
+	all := presence.Lists(q.Lookup, q.Here)
+	if q.Own != "" && !txn.IsAbsent(q.Own) && !slices.Contains(all, q.Own) {
+		all = append(all, q.Own)
+	}
+	return all
 }
 
 // MayTake reports whether the list has an unfinished workflow of a skill that could go on in the other one.

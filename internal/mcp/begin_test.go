@@ -17,6 +17,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
@@ -337,6 +338,7 @@ func TestContinue(t *testing.T) {
 		w := newWorld(t)
 		w.env["CLAUDE_PROJECT_DIR"] = w.project
 		w.hydrate("s2", workflow.Step{}, workflow.Step{BlockedBy: []int64{1}})
+		w.works("s2")
 		assert.Contains(t, w.connect(nil).refuses("workflow_continue", args{"list": "s1"}), "is this list")
 		var asked []string
 		c := w.connect(answering(action, &asked))
@@ -357,12 +359,18 @@ func TestContinue(t *testing.T) {
 	}
 }
 
-// rests makes the last event of a session an hour old.
-func (w *world) rests(session string) {
-	dir := filepath.Join(w.home, ".claude/tasks", "."+session+".fsmtx")
-	entries, err := os.ReadDir(dir)
-	require.NoError(w.t, err)
-	for _, e := range entries {
-		require.NoError(w.t, os.Chtimes(filepath.Join(dir, e.Name()), time.Time{}, time.Now().Add(-time.Hour)))
-	}
+// clientOf is the file that says which client works on the list of a session.
+func (w *world) clientOf(session string) string {
+	return filepath.Join(w.home, ".claude/tasks", "."+session+".fsmtx", "client.json")
 }
+
+// works makes the process of the test the client of a session.
+func (w *world) works(session string) {
+	p := presence.Presence{Clients: []presence.Client{{PID: os.Getpid(), Start: state.StartOf(os.Getpid()), Program: caller.Claude}}}
+	text, err := json.Marshal(p)
+	require.NoError(w.t, err)
+	require.NoError(w.t, os.WriteFile(w.clientOf(session), text, 0o600))
+}
+
+// rests ends it.
+func (w *world) rests(session string) { require.NoError(w.t, os.Remove(w.clientOf(session))) }

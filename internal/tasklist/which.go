@@ -44,6 +44,8 @@ type Listed struct {
 	Next  string    // the step that can be worked on; empty if there is none
 	Time  time.Time // when it was last worked on
 	Open  bool      // a step is open
+
+	Now *state.State // nil if it cannot be read
 }
 
 // String says what is in the list, its next step, and when it was last worked on.
@@ -55,14 +57,19 @@ func (l Listed) String() string {
 	return text + ", last worked on " + l.Time.Local().Format("2006-01-02 15:04")
 }
 
-// OfProject returns the lists with workflows of the project of here, those worked on last first. A list that cannot be read is not among
-// them.
+// OfProject returns the lists with workflows of the project of here, those worked on last first; with pick, of those that it leaves. A
+// list that cannot be read is not among them.
 //
 // Errors: those of WithHistory.
-func OfProject(ctx context.Context, lookup func(string) (string, bool), here string) (all []Listed, err error) {
+func OfProject(ctx context.Context, lookup func(string) (string, bool), here string, pick ...func([]string) []string) (all []Listed,
+	err error,
+) {
 	dirs, err := WithHistory(lookup)
 	if err != nil {
 		return nil, err
+	}
+	for _, of := range pick {
+		dirs = of(dirs)
 	}
 	own, _ := rootDir(lookup)
 	for _, dir := range dirs {
@@ -73,7 +80,7 @@ func OfProject(ctx context.Context, lookup func(string) (string, bool), here str
 		if w == nil {
 			continue
 		}
-		l := Listed{Found: Found{Dir: dir, Session: w.Session}, Skill: message.Words(w.Command), Time: lastWork(dir)}
+		l := Listed{Found: Found{Dir: dir, Session: w.Session}, Skill: message.Words(w.Command), Time: LastWork(dir), Now: now}
 		if filepath.Dir(dir) == own {
 			l.Project = w.Dir
 		}
@@ -126,8 +133,24 @@ func workflowHere(ctx context.Context, lookup func(string) (string, bool), list,
 	return nil, nil
 }
 
-// lastWork returns when something was last changed or decided in a list; zero if that is not known.
-func lastWork(dir string) (last time.Time) {
+// Recent picks the lists of which something was changed in the last thirty days, and no more than 32: what the start of a session looks
+// at does not grow for ever.
+func Recent(dirs []string) []string {
+	times := map[string]time.Time{}
+	for _, dir := range dirs {
+		if s, err := txn.StateDir(dir); err == nil {
+			if info, err := (tasks.List{}).Files().Lstat(s); err == nil { // each holder of its lock renews it
+				times[dir] = info.ModTime()
+			}
+		}
+	}
+	dirs = slices.DeleteFunc(dirs, func(dir string) bool { return time.Since(times[dir]) > 30*24*time.Hour })
+	slices.SortStableFunc(dirs, func(a, b string) int { return times[b].Compare(times[a]) })
+	return dirs[:min(len(dirs), 32)]
+}
+
+// LastWork returns when something was last changed or decided in a list; zero if that is not known.
+func LastWork(dir string) (last time.Time) {
 	history, err := txn.ReadHistory(dir)
 	if err != nil {
 		return last
@@ -228,7 +251,7 @@ func (q Query) named() (Found, error) {
 	case len(dirs) == 0:
 		return Found{}, fmt.Errorf("%w: %s; there is none", ErrNoSuchList, message.Words(q.Named))
 	}
-	slices.SortStableFunc(dirs, func(a, b string) int { return lastWork(b).Compare(lastWork(a)) })
+	slices.SortStableFunc(dirs, func(a, b string) int { return LastWork(b).Compare(LastWork(a)) })
 	return Found{}, fmt.Errorf("%w: %s; there is %s", ErrNoSuchList, message.Words(q.Named), namesOf(dirs))
 }
 
