@@ -134,7 +134,11 @@ func FuzzMarketplaces(f *testing.F) {
 
 // locate returns the fsm.json that the program finds for a name, "" if there is none.
 func (h *home) locate(name string) string {
-	code, stdout, stderr := h.run("locate", name, "--json", "--cwd", h.dir)
+	here, err := os.Getwd()
+	require.NoError(h.t, err)
+	require.NoError(h.t, os.Chdir(h.dir))
+	code, stdout, stderr := h.run("locate", name, "--json")
+	require.NoError(h.t, os.Chdir(here))
 	var found struct {
 		Path string `json:"path"`
 	}
