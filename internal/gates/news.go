@@ -28,7 +28,8 @@ func (f *Frame) News(ctx context.Context, turnEnds bool) (text string) {
 		return ""
 	}
 	all, err := state.Recall[reminders](&f.Store, state.StopFile)
-	if lines, _ := newsOf(s, f, all[f.newsKey()]); err != nil || len(lines) == 0 && !(turnEnds && len(waitingFor(s, f)) > 0) {
+	lines, _ := newsOf(s, f, all[f.newsKey()])
+	if err != nil || len(lines) == 0 && all[f.laterKey()] == "" && !(turnEnds && len(waitingFor(s, f)) > 0) {
 		return ""
 	}
 	_ = f.Locked(ctx, func(dir *txn.Dir) error { // two hooks may run at once: one of them tells
@@ -38,10 +39,15 @@ func (f *Frame) News(ctx context.Context, turnEnds bool) (text string) {
 		}
 		all := state.ParseMemo[reminders](data)
 		lines, last := newsOf(s, f, all[f.newsKey()])
-		if len(lines) > 0 {
+		later := all[f.laterKey()]
+		if len(lines) > 0 || later != "" {
+			delete(all, f.laterKey())
 			if err := state.WriteMemo(dir, state.StopFile, all.with(f.newsKey(), last.Format(time.RFC3339Nano))); err != nil {
 				return err
 			}
+		}
+		if later != "" {
+			lines = append(lines, "fsmtx: "+later)
 		}
 		if turnEnds {
 			waiting := waitingFor(s, f)
@@ -56,6 +62,21 @@ func (f *Frame) News(ctx context.Context, turnEnds bool) (text string) {
 	})
 	return text
 }
+
+// SayLater keeps for the person what a command or a tool has told the agent alone. News says it.
+func (f *Frame) SayLater(ctx context.Context, text string) {
+	if f.Session == "" || f.Via.Who == state.ThePerson || text == "" {
+		return
+	}
+	_ = state.Remember(ctx, &f.Store, state.StopFile, func(r reminders) reminders { // else the agent alone says it
+		return r.with(f.laterKey(), message.Clip(message.Join(r[f.laterKey()], text), maxLater))
+	})
+}
+
+// maxLater limits what is kept for the person, in characters.
+const maxLater = 2000
+
+func (f *Frame) laterKey() string { return "later:" + f.Session + "/" }
 
 // newsKey is the key of the time of the last line of evidence that the person was told of.
 func (f *Frame) newsKey() string { return "told:" + f.Session + "/" }
@@ -98,7 +119,8 @@ func waitingFor(s *state.State, f *Frame) map[string]string {
 	all := map[string]string{}
 	for _, c := range s.Steps {
 		e, ok := s.Latest(c.ID)
-		if !ok || !s.AwaitsPerson(c) || e.By.Session != f.Session {
+		chooses := ok && e.Refuses() && e.To == workflow.Completed && s.Undecided(c) && len(s.OpenFor(c, workflow.Completed)) == 0
+		if !ok || !chooses && !s.AwaitsPerson(c) || e.By.Session != f.Session {
 			continue
 		}
 		all[fmt.Sprintf("%s/waits/%d/%d", f.Session, c.ID, e.Time.UnixNano())] = message.Sprintf("%s: %s waits for you: %s", c.Workflow.Command,

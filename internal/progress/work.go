@@ -79,6 +79,7 @@ func (o *Work) Answered(ctx context.Context, u gates.Update, yes bool, how state
 // Told returns the result of an update for its verdict, with the text for the agent.
 func (o *Work) Told(ctx context.Context, u gates.Update, v gates.Verdict) (r Result) {
 	r = Result{Verdict: v}
+	o.SayLater(context.WithoutCancel(ctx), v.Trouble)
 	defer func() {
 		if v.Told != "" && v.Turn == nil && v.Allowed() {
 			r.Text = v.Told + "\n" + r.Text
