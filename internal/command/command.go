@@ -84,6 +84,7 @@ type Subcommand struct {
 	Misused func(terminal.Streams, error) error // handles invalid flags; nil for the default
 	Below   func() []Subcommand                 // its own subcommands
 	other   string                              // a flag with which the other program runs it; empty if there is none
+	Scripts bool                                // scripts run it, so it takes -C
 	takes   func(arg string) bool               // reports whether a word that is none of them is an argument; nil is no
 }
 
@@ -175,7 +176,7 @@ func (sub Subcommand) runAsHook() bool {
 	return slices.Contains([]string{"hook", "hydrate", "guard", "statusline"}, sub.Name)
 }
 
-// dress adds to a command what all have: -C, and errors for flags that it does not have and for too
+// dress adds to a command what all have: errors for flags that it does not have and for too
 // many or too few arguments.
 func (sub Subcommand) dress(s terminal.Streams, c *cobra.Command) *cobra.Command {
 	misused := misusedFlags
@@ -186,12 +187,14 @@ func (sub Subcommand) dress(s terminal.Streams, c *cobra.Command) *cobra.Command
 	if check := c.Args; check != nil && (!sub.runAsHook() || c.HasSubCommands()) {
 		c.Args = func(c *cobra.Command, args []string) error { return asUsage(check(c, args)) }
 	}
-	inDirectory(c, func(err error) error {
-		if sub.Misused != nil {
-			return sub.Misused(s, err)
-		}
-		return &Exit{Code: ExitNo, Err: err}
-	})
+	if sub.Scripts {
+		inDirectory(c, func(err error) error {
+			if sub.Misused != nil {
+				return sub.Misused(s, err)
+			}
+			return &Exit{Code: ExitNo, Err: err}
+		})
+	}
 	c.SetFlagErrorFunc(commandFirst(misused))
 	return c
 }
@@ -236,8 +239,7 @@ type Program struct {
 
 // has reports whether the arguments call a command of the program, and are not about help.
 func (p Program) has(args []string) bool {
-	_, behind := leadingDirectory(args)
-	sub, _, rest := findSubcommand(p.Commands, behind)
+	sub, _, rest := findSubcommand(p.Commands, args)
 	if sub == nil {
 		return false
 	}
@@ -307,17 +309,13 @@ func unwritten(err, lost error) error {
 // root that has subcommands, and building these would slow down every hook. misused is set if help is asked for a command
 // that does not exist: cobra takes no error from printing help.
 func (p Program) Root(args []string, s terminal.Streams, misused *error) (root *cobra.Command) {
-	leading, behind := leadingDirectory(args)
-	sub, path, rest := findSubcommand(p.Commands, behind)
+	sub, path, rest := findSubcommand(p.Commands, args)
 	if sub != nil {
-		root, args = sub.Build(s), append(leading, rest...)
+		root, args = sub.Build(s), rest
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "fsmtx " + path}
 	} else {
 		root = p.Other(s)
 		root.SetFlagErrorFunc(commandFirst(misusedFlags))
-		if len(behind) > 0 && !strings.HasPrefix(behind[0], "-") {
-			args = behind // cobra's help and completion, which are the same in every directory, have no -C
-		}
 	}
 	holdBack(s, root)
 	root.SilenceErrors, root.SilenceUsage = true, true

@@ -18,46 +18,19 @@ import (
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-// inDirectory adds the flag -C to a command and to those below it, which makes them run in
-// another directory. refuse returns the error of the command if the program cannot change to
-// it.
+// inDirectory adds the flag -C to a command, which makes it run in another directory. refuse returns the error of the command if
+// the program cannot change to it.
 func inDirectory(c *cobra.Command, refuse func(error) error) {
-	for _, sub := range c.Commands() {
-		inDirectory(sub, refuse)
-	}
-	if c.Flags().Lookup("directory") != nil { // it was added when this command was built
-		return
-	}
 	dir := c.Flags().StringP("directory", "C", "", "run as if started in `DIR`")
 	_ = c.MarkFlagDirname("directory")
-	next := c.PreRunE
-	c.PreRunE = func(c *cobra.Command, args []string) error {
+	c.PreRunE = func(*cobra.Command, []string) error {
 		if *dir != "" {
 			if err := os.Chdir(*dir); err != nil {
 				return refuse(fmt.Errorf("-C: %w", err))
 			}
 		}
-		if next != nil {
-			return next(c, args)
-		}
 		return nil
 	}
-}
-
-// leadingDirectory splits args behind flags -C that stand before the command.
-func leadingDirectory(args []string) (flags, rest []string) {
-	i := 0
-	for i < len(args) {
-		switch value, ok := strings.CutPrefix(args[i], "-C"); {
-		case ok && value != "", strings.HasPrefix(args[i], "--directory="):
-			i++
-		case (ok || args[i] == "--directory") && i+1 < len(args):
-			i += 2
-		default:
-			return args[:i:i], args[i:]
-		}
-	}
-	return args[:i:i], args[i:]
 }
 
 // Choice is a flag whose value is one of a few words. The first is the default.

@@ -24,10 +24,6 @@ func TestEveryRuleIsAppliedToALine(t *testing.T) {
 		assert.Equal(t, l.Command, call.Rule.Command)
 		assert.True(t, hook.IsSet(call.Flags, hook.GrantFlag), l.Command)
 
-		call, _, ok = readCall(append([]string{"-C", "/tmp"}, name...))
-		assert.True(t, ok, l.Command)
-		assert.Equal(t, l.Command, call.Rule.Command, "with a directory before its name")
-
 		call, _, ok = readCall(append([]string{"--" + hook.GrantFlag + "=x"}, name...))
 		assert.True(t, ok, l.Command)
 		assert.Equal(t, l.Command, call.Rule.Command, "with a flag before its name")

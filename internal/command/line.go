@@ -11,7 +11,6 @@ import (
 
 // readCall is a hook.Reader. Of a command that fsmtx itself does not have it knows what the rule about it needs.
 func readCall(args []string) (call hook.Invocation, behind int, ok bool) {
-	_, words := leadingDirectory(args)
 	own := Program{Commands: Subcommands()}
 	for i := range own.Commands {
 		own.Commands[i].other = "" // the rules about a command hold where the other program runs it
@@ -19,7 +18,7 @@ func readCall(args []string) (call hook.Invocation, behind int, ok bool) {
 	if own.has(args) {
 		none := terminal.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard,
 			Getenv: func(string) (string, bool) { return "", false }}
-		_, _, rest := findSubcommand(own.Commands, words)
+		_, _, rest := findSubcommand(own.Commands, args)
 		c := own.Root(args, none, new(error))
 		if c.ParseFlags(rest) != nil {
 			return call, 0, false
@@ -32,13 +31,13 @@ func readCall(args []string) (call hook.Invocation, behind int, ok bool) {
 		call.Fails = c.ValidateArgs(call.Args) != nil
 		return call, len(rest), true
 	}
-	names := slices.DeleteFunc(slices.Clone(words), func(arg string) bool { return strings.HasPrefix(arg, "-") }) // flags may come first
+	names := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "-") }) // flags may come first
 	for _, rule := range hook.Loosenings() {
 		name := strings.Fields(rule.Command)
 		if !slices.Equal(names[:min(len(names), len(name))], name) {
 			continue
 		}
-		flags := rule.Read(words)
+		flags := rule.Read(args)
 		return hook.Invocation{Rule: rule, Flags: flags}, len(args), flags != nil
 	}
 	return call, 0, false

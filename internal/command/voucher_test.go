@@ -30,7 +30,6 @@ var usual = map[string]int{
 	"/usr/local/bin/fsmtx complete 2": 1,
 	"cd /src/app && fsmtx complete 2": 1,
 	"cd packages/api && npm test && cd ../.. && fsmtx complete 2":                                           1,
-	"fsmtx -C /src/app complete 2":                                                                          1,
 	"fsmtx complete 2 2>&1":                                                                                 1,
 	"fsmtx complete 2 2>&1 | tail -20":                                                                      1,
 	"fsmtx complete 2 > /tmp/out.txt 2>&1; cat /tmp/out.txt":                                                1,

@@ -66,7 +66,7 @@ func newDoctor(s terminal.Streams) *cobra.Command {
 		Use:     "doctor",
 		Short:   "Find out why workflows are not found, seen or followed here",
 		Long:    doctorLong,
-		Example: command.Example("fsmtx doctor", "fsmtx doctor --fix", "fsmtx doctor -C ~/src/app --json"),
+		Example: command.Example("fsmtx doctor", "fsmtx doctor --fix", "fsmtx doctor --json"),
 		Args:    command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signals.Interruptible(c.Context())

@@ -58,20 +58,20 @@ func toolsSubcommands() []command.Subcommand {
 	return []command.Subcommand{
 		{Name: "init", Group: command.ForWriting, Make: write.NewInit},
 		{Name: "new", Group: command.ForWriting, Make: write.NewNew},
-		{Name: "validate", Group: command.ForWriting, Make: write.NewValidate, Misused: write.RefuseToValidate},
-		{Name: "fmt", Group: command.ForWriting, Make: write.NewFmt},
+		{Name: "validate", Group: command.ForWriting, Make: write.NewValidate, Misused: write.RefuseToValidate, Scripts: true},
+		{Name: "fmt", Group: command.ForWriting, Make: write.NewFmt, Scripts: true},
 		{Name: "graph", Group: command.ForWriting, Make: write.NewGraph},
 		{Name: "schema", Group: command.ForWriting, Make: write.NewSchema},
 		{Name: "locate", Group: command.ForWriting, Make: write.NewLocate},
 		{Name: "plan", Group: command.ForWriting, Make: write.NewPlan},
-		{Name: "status", Group: command.ForFollowing, Make: show.NewStatus},
+		{Name: "status", Group: command.ForFollowing, Make: show.NewStatus, Scripts: true},
 		own("statusline"),
 		{Name: "log", Group: command.ForFollowing, Make: show.NewLog},
 		{Name: "undo", Group: command.ForFollowing, Make: show.NewUndo},
 		own("recover"),
 		{Name: "doctor", Group: command.ForFollowing, Make: newDoctor},
-		{Name: "attest", Group: command.ForFollowing, Make: proof.NewAttest},
-		{Name: "verify", Group: command.ForFollowing, Make: proof.NewVerify, Misused: proof.RefuseToVerify},
+		{Name: "attest", Group: command.ForFollowing, Make: proof.NewAttest, Scripts: true},
+		{Name: "verify", Group: command.ForFollowing, Make: proof.NewVerify, Misused: proof.RefuseToVerify, Scripts: true},
 		{Name: "install", Group: command.ForSetup, Make: newInstall},
 		{Name: "plugin", Group: command.ForSetup, Make: newPlugin},
 		{Name: "demo", Group: command.ForSetup, Make: newDemo},
@@ -129,7 +129,6 @@ func newProgram(s terminal.Streams) *cobra.Command {
 		c.GroupID = sub.Group
 		root.AddCommand(c)
 	}
-	_ = root.Flags().StringP("directory", "C", "", "run the command as if started in `DIR`")
 	return root
 }
 

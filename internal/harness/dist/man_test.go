@@ -85,7 +85,7 @@ func TestPagesAreRoff(t *testing.T) {
 			require.Contains(t, string(out),
 				"         hooks        switched off, missing, registered twice, outdated, or in a file that the\n                      "+
 					"client does not read here\n")
-			require.Contains(t, string(out), "fsmtx doctor -C ~/src/app --json\n")
+			require.Contains(t, string(out), "fsmtx doctor --json\n")
 			require.Contains(t, string(out), "  --fix  ")
 		}
 	}
