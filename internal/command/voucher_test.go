@@ -29,7 +29,7 @@ var usual = map[string]int{
 	"fsmtx status --json | jq .next":  0,
 	"/usr/local/bin/fsmtx complete 2": 1,
 	"cd /src/app && fsmtx complete 2": 1,
-	"cd packages/api && npm test && cd ../.. && fsmtx complete 2":                                           1,
+	"cd packages/api && npm test && cd ../.. && fsmtx complete 2": 1,
 	"fsmtx complete 2 2>&1":                                                                                 1,
 	"fsmtx complete 2 2>&1 | tail -20":                                                                      1,
 	"fsmtx complete 2 > /tmp/out.txt 2>&1; cat /tmp/out.txt":                                                1,
