@@ -29,6 +29,7 @@ type Caller struct {
 	Kind     Kind
 	Program  string    // the nearest agent, as Programs names it; empty if only the environment shows Claude Code or several
 	PID      int       // of the process of that agent; 0 if only the environment shows it
+	Started  []string  // of an Agent: the command line of the process that it has started, this one or one above it; nil if not known
 	Shell    bool      // of an Agent: this process runs in the agent's shell, not as a hook or server of the client
 	Nested   bool      // of an Agent: another agent has started it, and could play its person
 	Why      string    // what shows the kind, as the end of a sentence with "because"
@@ -159,7 +160,8 @@ func agentAbove(chain []process, lookup func(string) (string, bool)) (c Caller, 
 			if program := agentOf(p); program != "" {
 				// Other agents than Claude Code start their hooks and servers themselves: what has a process in
 				// between, such as a shell, was started by a command.
-				c = Caller{Kind: Agent, Program: program, PID: p.pid, Shell: shell || program != Claude && i > 1, Why: fmt.Sprintf("%s is above it", p)}
+				c = Caller{Kind: Agent, Program: program, PID: p.pid, Started: chain[i-1].args, Shell: shell || program != Claude && i > 1,
+					Why: fmt.Sprintf("%s is above it", p)}
 				if by := startedBy(chain[i+1:]); by != "" {
 					c.Nested, c.Why = true, fmt.Sprintf("%s was started by an agent: %s", p, by)
 				}

@@ -62,7 +62,6 @@ deleted (arrays of numbers), text (as without --json), and what "fsmtx next --js
 	c.Flags().StringVar(&f.form, "form", "", "with --plan: only the boxes below the heading in a line, or those beside a box: tasks:LINE")
 	c.Flags().StringVar(&f.list, "list", "", "the list of this `NAME`, or of the session with this id")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	addGrant(c, &f.grant)
 	_ = c.RegisterFlagCompletionFunc("list", CompleteLists(s))
 	return c
 }
@@ -103,7 +102,7 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 	if errors.Is(err, hydrate.ErrReplaces) || errors.Is(err, hydrate.ErrElsewhere) { // then a person has to agree
 		rule := ruleOf(c)
 		rule.What = hook.Beginning(what, result.Lost, here, dir)
-		by, refused := permit(c, s, rule, f.grant, args, []string{l.List.Dir})
+		by, refused := permit(c, s, rule, args, []string{l.List.Dir})
 		if refused != nil {
 			return refused
 		}

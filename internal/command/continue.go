@@ -56,7 +56,6 @@ prints.
 		},
 	}
 	NameList(s, c, &from)
-	addGrant(c, &f.grant)
 	c.Flags().StringVar(&f.list, "to", "", "the list of this `NAME`, or of the session with this id, in which it goes on")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	_ = c.RegisterFlagCompletionFunc("to", CompleteLists(s))
@@ -103,7 +102,7 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 		return &Exit{ExitNo, errors.New("only a person can " + rule.What), "name its list, and the person is asked: fsmtx continue --list " +
 			shell.Join(filepath.Base(u.List))}
 	default:
-		if q.By, err = permit(c, s, rule, f.grant, args, []string{u.List}); err != nil {
+		if q.By, err = permit(c, s, rule, args, []string{u.List}); err != nil {
 			return err
 		}
 	}

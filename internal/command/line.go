@@ -10,7 +10,7 @@ import (
 )
 
 // readCall is a hook.Reader. Of a command that fsmtx itself does not have it knows what the rule about it needs.
-func readCall(args []string) (call hook.Invocation, behind int, ok bool) {
+func readCall(args []string) (call hook.Invocation, ok bool) {
 	own := Program{Commands: Subcommands()}
 	for i := range own.Commands {
 		own.Commands[i].other = "" // the rules about a command hold where the other program runs it
@@ -21,7 +21,7 @@ func readCall(args []string) (call hook.Invocation, behind int, ok bool) {
 		_, _, rest := findSubcommand(own.Commands, args)
 		c := own.Root(args, none, new(error))
 		if c.ParseFlags(rest) != nil {
-			return call, 0, false
+			return call, false
 		}
 		call = hook.Invocation{Rule: ruleOf(c), Flags: c.Flags(), Args: c.Flags().Args()}
 		if set := c.Flags().Lookup("set"); set != nil {
@@ -29,7 +29,7 @@ func readCall(args []string) (call hook.Invocation, behind int, ok bool) {
 			call.Values = values
 		}
 		call.Fails = c.ValidateArgs(call.Args) != nil
-		return call, len(rest), true
+		return call, true
 	}
 	names := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "-") }) // flags may come first
 	for _, rule := range hook.Loosenings() {
@@ -38,7 +38,7 @@ func readCall(args []string) (call hook.Invocation, behind int, ok bool) {
 			continue
 		}
 		flags := rule.Read(args)
-		return hook.Invocation{Rule: rule, Flags: flags}, len(args), flags != nil
+		return hook.Invocation{Rule: rule, Flags: flags}, flags != nil
 	}
-	return call, 0, false
+	return call, false
 }

@@ -25,12 +25,6 @@ func ruleOf(c *cobra.Command) hook.Loosening {
 	return hook.RuleOf(strings.TrimPrefix(c.CommandPath(), "fsmtx "))
 }
 
-// addGrant adds that flag to a command.
-func addGrant(c *cobra.Command, token *string) {
-	c.Flags().StringVar(token, hook.GrantFlag, "", "the person's yes, which the hook adds")
-	_ = c.Flags().MarkHidden(hook.GrantFlag)
-}
-
 // holdBack makes c and the commands below it apply their rule before anything else is done.
 func holdBack(s terminal.Streams, c *cobra.Command) {
 	for _, sub := range c.Commands() {
@@ -40,12 +34,10 @@ func holdBack(s terminal.Streams, c *cobra.Command) {
 	if rule.When == nil {
 		return
 	}
-	token := new(string)
-	addGrant(c, token)
 	next := c.PreRunE
 	c.PreRunE = func(c *cobra.Command, args []string) error {
 		if rule.Takes(c.Flags()) {
-			by, err := permit(c, s, rule, *token, args, nil)
+			by, err := permit(c, s, rule, args, nil)
 			if err != nil {
 				return err
 			}
@@ -77,7 +69,7 @@ func decidedBy(ctx context.Context) state.By {
 
 // permit returns who decided that the command may run: the person at the terminal, or the
 // one who has agreed to this call of the agent. lists are those that it is about; nil: as the rule says.
-func permit(c *cobra.Command, s terminal.Streams, rule hook.Loosening, token string, args []string, lists []string) (state.By, error) {
+func permit(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args []string, lists []string) (state.By, error) {
 	who := s.Who()
 	var client presence.Client
 	if who.Kind != caller.Agent && !who.Since.IsZero() {
@@ -101,7 +93,7 @@ func permit(c *cobra.Command, s terminal.Streams, rule hook.Loosening, token str
 			"run it in a terminal outside the client"}
 	case who.Kind == caller.Agent:
 		line := commandLine(c.Context())
-		g, err := useGrant(c.Context(), s, c.Flags(), token, line)
+		g, err := useGrant(c.Context(), s, c.Flags(), line)
 		if err == nil {
 			return state.By{Who: state.ThePerson, How: state.ByQuestion, Session: g.Session, Agent: g.Agent}, nil
 		}
@@ -178,12 +170,9 @@ func commandLine(ctx context.Context) string {
 	return hook.Line(words)
 }
 
-// useGrant uses up the grant of the token in the list of the session that asked, which is
+// useGrant uses up the grant of the command in the list of the session that asked, which is
 // that of the environment or of --list.
-func useGrant(ctx context.Context, s terminal.Streams, flags *pflag.FlagSet, token, line string) (g state.Grant, err error) {
-	if token == "" {
-		return g, state.ErrNoGrant
-	}
+func useGrant(ctx context.Context, s terminal.Streams, flags *pflag.FlagSet, line string) (g state.Grant, err error) {
 	named := ""
 	if f := flags.Lookup("list"); f != nil {
 		named = f.Value.String()
@@ -203,7 +192,7 @@ func useGrant(ctx context.Context, s terminal.Streams, flags *pflag.FlagSet, tok
 		if err != nil {
 			return g, err
 		}
-		if g, err = hook.NewFrame(s, tasklist.Found{Dir: dir}).UseGrant(ctx, token, line); !errors.Is(err, state.ErrNoGrant) {
+		if g, err = hook.NewFrame(s, tasklist.Found{Dir: dir}).UseGrant(ctx, line, s.Who().Started); !errors.Is(err, state.ErrNoGrant) {
 			return g, err
 		}
 	}

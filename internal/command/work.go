@@ -48,7 +48,6 @@ type workFlags struct {
 	args    string // of begin
 	plan    string // of begin
 	form    string // of plan
-	grant   string // the token of the person's yes
 
 	readPlan func(path, form string) (*hydrate.Plan, error) // see NewBegin
 }
@@ -67,8 +66,8 @@ func (f *workFlags) command(s terminal.Streams, c *cobra.Command, run func(conte
 		if err == nil {
 			l.vouched(c.Context(), hook.VoucherFor(c.Name(), args))
 		}
-		if err == nil && f.grant != "" {
-			l.yes, err = agreed(c, s, f.grant)
+		if err == nil && l.Via.Who == state.TheAgent {
+			l.yes, err = agreed(c, s)
 		}
 		if err == nil {
 			err = run(c.Context(), l, args)
@@ -79,8 +78,8 @@ func (f *workFlags) command(s terminal.Streams, c *cobra.Command, run func(conte
 }
 
 // agreed returns the yes of the person to this call of the agent, nil if they gave none.
-func agreed(c *cobra.Command, s terminal.Streams, token string) (*state.Grant, error) {
-	g, err := useGrant(c.Context(), s, c.Flags(), token, commandLine(c.Context()))
+func agreed(c *cobra.Command, s terminal.Streams) (*state.Grant, error) {
+	g, err := useGrant(c.Context(), s, c.Flags(), commandLine(c.Context()))
 	if errors.Is(err, state.ErrNoGrant) {
 		return nil, nil // the gates decide, and refuse what needs a person
 	}
@@ -266,7 +265,6 @@ client refuses every shell command that contains the word complete.
 	})
 	c.Flags().StringVar(&f.outcome, "outcome", "", "how the step ends: the `name` of one of its outcomes")
 	f.set = addSet(c)
-	addGrant(c, &f.grant)
 	c.Flags().StringVar(&f.note, "note", "", "what was done and how it was verified, in a sentence or two; kept as evidence")
 	return c
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/gates"
@@ -73,9 +72,6 @@ func (h *hook) askAbout(ctx context.Context, one completion) (gates.Verdict, cli
 		return refuse("not a call of its own", message.Sprintf("%s needs the approval of a person. Run %s as a call of its own, "+
 			"in literal words, so that the client can ask them", name, one.call.line))
 	}
-	if IsSet(one.call.Flags, GrantFlag) {
-		return refuse("a grant in the command", "leave out --"+GrantFlag+": the hook adds it when it asks the person")
-	}
 	if who := h.who(); !who.FromClient() {
 		return refuse("not from the client", "this event does not come from the client, so nobody is asked: "+who.Why)
 	}
@@ -103,21 +99,16 @@ func (h *hook) updateOf(one completion) gates.Update {
 	return u
 }
 
-// offer returns the question, with a token in the command by which a yes counts for this call.
+// offer returns the question, of which a yes counts for this call.
 func (h *hook) offer(ctx context.Context, one completion, v gates.Verdict) (gates.Verdict, client.Answer) {
 	if hook := h.newAnswerer(ctx); hook != "" {
 		v = gates.Verdict{Decision: state.Deny, Step: v.Step, Why: "a new hook may answer for the person", Reason: state.NotByPerson(hook,
 			fmt.Sprintf("fsmtx step done %d%s --because \"...\"%s", one.step.ID, state.OutcomeFlag(v.Outcome), h.ListFlag()))}
 		return v, client.Refuse(v.Reason)
 	}
-	line, err := h.granted(ctx, one.whole, one.call)
-	var input jsontext.Value
-	if err == nil {
-		input, err = jsonx.With(h.call.ToolInput, map[string]any{"command": line})
-	}
-	if err != nil {
+	if err := h.grant(ctx, one.call); err != nil {
 		v.Trouble = unasked(one.step.Name(), err).Trouble
 		return v, h.troubled(v.Trouble)
 	}
-	return v, client.Join(h.call.Name, h.troubled(v.Trouble), client.Ask(v.Reason, input))
+	return v, client.Join(h.call.Name, h.troubled(v.Trouble), client.Ask(v.Reason, nil))
 }

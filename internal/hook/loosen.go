@@ -109,15 +109,12 @@ func IsSet(flags *pflag.FlagSet, name string) bool {
 	return f != nil && f.Changed && f.Value.String() != "false"
 }
 
-// GrantFlag carries the token of a grant, which the hook adds when it asks the person.
-const GrantFlag = "grant"
-
 // Read returns the flags that the rule reads, as the arguments set them; nil if the arguments ask for help, or are wrong.
 func (l Loosening) Read(args []string) *pflag.FlagSet {
 	flags := pflag.NewFlagSet(l.Command, pflag.ContinueOnError)
 	flags.ParseErrorsAllowlist.UnknownFlags = true
 	flags.Usage = func() {}
-	for _, name := range append(l.flags, GrantFlag+"=") {
+	for _, name := range l.flags {
 		if name, ok := strings.CutSuffix(name, "="); ok {
 			flags.String(name, "", "")
 		} else {
@@ -172,13 +169,5 @@ func Outside(rule Loosening, flags *pflag.FlagSet, args []string, line, session,
 	return line
 }
 
-// Line returns the call of fsmtx with these arguments, as a shell reads it, without a grant.
-func Line(args []string) string {
-	words := []string{"fsmtx"}
-	for _, arg := range args {
-		if !strings.HasPrefix(arg, "--"+GrantFlag+"=") {
-			words = append(words, arg)
-		}
-	}
-	return shell.Join(words...)
-}
+// Line returns the call of fsmtx with these arguments, as a shell reads it.
+func Line(args []string) string { return shell.Join(append([]string{"fsmtx"}, args...)...) }

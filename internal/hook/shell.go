@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/pflag"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
@@ -19,7 +18,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -28,7 +26,7 @@ import (
 )
 
 // shell decides about a line of the agent's shell that runs this program. The client asks the person about commands that take
-// something away, and the token of a grant for exactly that command is added to each.
+// something away, and each gets a grant for exactly that command.
 func (h *hook) shell(ctx context.Context) client.Answer {
 	line := h.call.Command
 	if !strings.Contains(line, "fsmtx") {
@@ -67,13 +65,13 @@ func (h *hook) judgeLine(ctx context.Context, line string, calls []Invocation, f
 	case len(found) == 0:
 		return h.complete(ctx, line, calls)
 	}
-	v, input := h.askPerson(ctx, line, found)
+	v := h.askPerson(ctx, found)
 	h.noted(v)
 	switch v.Decision {
 	case state.Deny:
 		return client.Refuse(v.Reason)
 	case state.Ask:
-		return client.Ask(v.Reason, input)
+		return client.Ask(v.Reason, nil)
 	}
 	return h.troubled(v.Trouble)
 }
@@ -102,13 +100,12 @@ type Invocation struct {
 	Fails  bool              // its arguments are wrong
 
 	line   string // the call, as a shell reads it
-	at     int    // offset in the shell's line after the name of the command
 	hidden bool   // some of its words are known to the shell only: they are left out
 }
 
-// Reader returns what this program would run with the arguments, and how many of them follow the name of the command. ok is
-// false if nothing would be run, or only a command that fsmtx does not have and that loosens nothing.
-type Reader func(args []string) (call Invocation, behind int, ok bool)
+// Reader returns what this program would run with the arguments. ok is false if nothing would be run, or only a command that fsmtx
+// does not have and that loosens nothing.
+type Reader func(args []string) (call Invocation, ok bool)
 
 // PlanFlag is the flag of begin with which the other program has to run it.
 const PlanFlag = "plan"
@@ -223,11 +220,9 @@ func (h *hook) invoked(words []shell.Word) (call Invocation, ok bool) {
 		}
 		args = append(args, text)
 	}
-	call, behind, ok := h.flags.Read(args)
-	call.line, call.hidden, call.at = Line(args), hidden, words[program].End()
-	if !hidden {
-		call.at = words[program+len(args)-behind].End()
-	}
+	call, ok = h.flags.Read(args)
+	call.line = Line(args)
+	call.hidden = hidden || !strings.Contains(shell.Bare(h.call.Command), shell.Bare(call.line)) // such as in $'…'
 	return call, ok
 }
 
@@ -236,7 +231,6 @@ type restrictedCall struct {
 	Invocation
 	person   string      // the command as a person runs it in another terminal
 	override *gates.Past // what it decides about a step; nil for another command
-	token    bool        // it has a token already
 }
 
 // restricted returns a call in dir as one to which a person has to agree; ok is false if they need not, or if it would fail.
@@ -249,7 +243,7 @@ func (h *hook) restricted(ctx context.Context, call Invocation, dir string) (one
 			return one, false
 		}
 	}
-	one = restrictedCall{Invocation: call, person: h.outside(call), token: IsSet(call.Flags, GrantFlag)}
+	one = restrictedCall{Invocation: call, person: h.outside(call)}
 	if dir != h.call.Cwd && !strings.HasPrefix(call.Rule.Command, "step ") { // which names its list
 		one.person = inTerminal(dir, one.person)
 	}
@@ -293,10 +287,10 @@ func overrideOf(call Invocation) *gates.Past {
 	return p
 }
 
-// askPerson returns the question about the calls, and the tool's input with a token in each of them.
-func (h *hook) askPerson(ctx context.Context, line string, found []restrictedCall) (gates.Verdict, jsontext.Value) {
-	refuse := func(reason string) (gates.Verdict, jsontext.Value) {
-		return gates.Verdict{Decision: state.Deny, Why: takesAway, Reason: reason}, nil
+// askPerson returns the question about the calls.
+func (h *hook) askPerson(ctx context.Context, found []restrictedCall) gates.Verdict {
+	refuse := func(reason string) gates.Verdict {
+		return gates.Verdict{Decision: state.Deny, Why: takesAway, Reason: reason}
 	}
 	if why := h.unaskable(ctx, found[0]); why != "" {
 		return refuse(why)
@@ -304,47 +298,37 @@ func (h *hook) askPerson(ctx context.Context, line string, found []restrictedCal
 	if len(found) == 1 { // of several, one may make the next one possible
 		why, err := h.wouldFail(ctx, found[0])
 		if err != nil {
-			return unasked(found[0].line, err), nil
+			return unasked(found[0].line, err)
 		}
 		if why != nil {
 			return refuse(strings.TrimSuffix(message.Words(why.Error())+"; "+message.Hint(why), "; "))
 		}
 	}
 	var questions, offers []string
-	rewritten := line
-	for _, one := range slices.Backward(found) { // from the end, so that offsets stay valid
-		switch {
-		case one.hidden:
+	for _, one := range found {
+		if one.hidden {
 			return refuse("write the command literally, without variables, substitutions or patterns, so that the person " +
 				"can see it: an agent cannot " + one.Rule.What + " by itself")
-		case one.token:
-			return refuse("leave out --" + GrantFlag + ": the hook adds it when it asks the person")
 		}
 		question, ok, err := h.question(ctx, one)
 		if err == nil && !ok {
 			continue
 		}
 		if err == nil {
-			rewritten, err = h.granted(ctx, rewritten, one.Invocation)
+			err = h.grant(ctx, one.Invocation)
 		}
 		if err != nil {
-			return unasked(one.line, err), nil
+			return unasked(one.line, err)
 		}
 		questions, offers = append(questions, question), append(offers, one.person)
 	}
 	if len(questions) == 0 {
-		return gates.Verdict{}, nil
-	}
-	slices.Reverse(questions)
-	slices.Reverse(offers)
-	input, err := jsonx.With(h.call.ToolInput, map[string]any{"command": rewritten})
-	if err != nil {
-		return unasked(line, err), nil
+		return gates.Verdict{}
 	}
 	reason := strings.Join(questions, "\n") +
 		"\nIf nobody answers, this is refused: only the person can decide it. They can run it in a terminal outside " +
 		"the client, not with ! in it: " + inTerminal(h.call.Cwd, strings.Join(offers, " && "))
-	return gates.Verdict{Decision: state.Ask, Why: takesAway, Reason: reason}, input
+	return gates.Verdict{Decision: state.Ask, Why: takesAway, Reason: reason}
 }
 
 // takesAway is why a command is asked about or refused.
@@ -369,11 +353,10 @@ func unasked(what string, err error) gates.Verdict {
 	return gates.Verdict{Trouble: message.Sprintf("the person could not be asked about %s: %v", what, err)}
 }
 
-// granted returns the line with the token of a grant in the call, by which a yes counts for it.
-func (h *hook) granted(ctx context.Context, line string, call Invocation) (string, error) {
-	token, err := h.Grant(ctx, state.Grant{Command: call.line, Session: h.Session, Agent: h.call.AgentID, Prompt: h.call.PromptID,
+// grant lets a yes count for the call.
+func (h *hook) grant(ctx context.Context, call Invocation) error {
+	return h.Grant(ctx, state.Grant{Command: call.line, Session: h.Session, Agent: h.call.AgentID, Prompt: h.call.PromptID,
 		Use: h.call.ToolUseID, Written: h.transcript()})
-	return line[:call.at] + " --" + GrantFlag + "=" + token + line[call.at:], err
 }
 
 // question returns the question to the person about one call. ok is false if the command would

@@ -25,7 +25,7 @@ func (h *hook) letThrough(line string) client.Answer {
 	if !ok || len(words) < 2 || !isOwn(words[0]) || !h.isOrdinary() || !h.fromClient() {
 		return client.Answer{}
 	}
-	call, _, ok := h.flags.Read(words[1:])
+	call, ok := h.flags.Read(words[1:])
 	if !ok || !h.isWork(call) || !h.isAboutOwnList(call) || h.Planning && call.Rule.Command != "next" {
 		return client.Answer{}
 	}

@@ -96,7 +96,7 @@ func (h *hook) handedOn(seen int) *Invocation {
 	reading, _ := shell.Look(h.call.Command)
 	for _, words := range reading.Commands {
 		if i := slices.IndexFunc(words, func(word string) bool { return filepath.Base(word) == "fsmtx" }); i >= 0 {
-			if call, _, ok := h.flags.Read(words[i+1:]); ok && isJudged(call) {
+			if call, ok := h.flags.Read(words[i+1:]); ok && isJudged(call) {
 				if seen--; seen < 0 {
 					call.line = Line(words[i+1:])
 					return &call

@@ -3,6 +3,7 @@ package shell
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -21,6 +22,16 @@ func Join(words ...string) string {
 }
 
 // needsQuotes reports whether c may mean something else than itself to a shell.
+// Bare returns a command line without quotes, backslashes and white space: what stays of it however a program quotes it again.
+func Bare(line string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsSpace(c) || strings.ContainsRune("'\"\\", c) {
+			return -1
+		}
+		return c
+	}, line)
+}
+
 func needsQuotes(c rune) bool { return !isNameRune(c) && !strings.ContainsRune("%+,-./:=@", c) }
 
 // Guard returns a line that runs a program if it exists and does nothing otherwise, with

@@ -2,17 +2,18 @@ package state
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
 // Grant permits one command of one tool call of the agent, about which the client asks the
-// person. The hook puts a token into the command about which it asks; S keeps only the
-// token's hash, so that a command that was refused cannot be run in another way.
+// person. The client runs the call only after a yes. So it is for the process that the client
+// starts for it, which its command line shows, and not for a script or a loop that runs the same.
 type Grant struct {
 	Command string    `json:"command"` // its path, flags and arguments
 	Session string    `json:"session"`
@@ -21,46 +22,45 @@ type Grant struct {
 	Use     string    `json:"use"`              // id of the tool call
 	Written string    `json:"written,omitzero"` // path of the transcript
 	Time    time.Time `json:"time"`
-	Hash    string    `json:"hash"` // of the token
 }
 
-// ErrNoGrant is returned for a token with which no person has agreed to this command in a
-// call that is still being carried out.
+// ErrNoGrant is returned for a command to which no person has agreed in a call that is still
+// being carried out.
 var ErrNoGrant = errors.New("no person has agreed to exactly this command in this call")
 
 // maxGrants limits the file. A call has a grant for each of its commands.
 const maxGrants = 50
 
-// Grant returns the token with which the command may run once. The caller then has the
-// client ask the person about the command with this token.
-func (st *Store) Grant(ctx context.Context, g Grant) (token string, err error) {
-	token = rand.Text()
-	g.Time, g.Hash = time.Now().UTC(), digest([]byte(token))
-	return token, Remember(ctx, st, GrantsFile, func(all []Grant) []Grant {
+// Grant lets the command run once. The caller then has the client ask the person about it.
+func (st *Store) Grant(ctx context.Context, g Grant) error {
+	g.Time = time.Now().UTC()
+	return Remember(ctx, st, GrantsFile, func(all []Grant) []Grant {
 		all = append(all, g)
 		return all[max(0, len(all)-maxGrants):]
 	})
 }
 
-// UseGrant uses up the grant of a token, whatever it is for. It returns ErrNoGrant unless
-// the grant is for this command and its call is still being carried out.
-func (st *Store) UseGrant(ctx context.Context, token, command string) (found Grant, err error) {
-	if all, err := Recall[[]Grant](st, GrantsFile); err != nil || len(all) == 0 {
+// UseGrant uses up the grant of a command, which runs below a process that the client has started with this command line. It
+// returns ErrNoGrant if there is none, or if its call is over.
+func (st *Store) UseGrant(ctx context.Context, command string, started []string) (found Grant, err error) {
+	is := func(g Grant) bool { return g.Command == command }
+	all, err := Recall[[]Grant](st, GrantsFile)
+	if err != nil || !slices.ContainsFunc(all, is) || !strings.Contains(shell.Bare(strings.Join(started, " ")), shell.Bare(command)) {
 		return found, errors.Join(ErrNoGrant, err) // without a grant S is not created
 	}
+	used := false
 	err = Remember(ctx, st, GrantsFile, func(all []Grant) []Grant {
-		i := slices.IndexFunc(all, func(g Grant) bool { return g.Hash == digest([]byte(token)) })
+		i := slices.IndexFunc(all, is)
 		if i < 0 {
 			return all
 		}
-		found = all[i]
+		found, used = all[i], true
 		return slices.Delete(all, i, i+1)
 	})
 	if err != nil {
 		return found, err
 	}
-	over, _ := client.Over(found.Written, found.Use)
-	if found.Hash == "" || found.Command != command || over {
+	if over, _ := client.Over(found.Written, found.Use); !used || over {
 		return found, ErrNoGrant
 	}
 	return found, nil

@@ -33,37 +33,34 @@ func transcriptOf(t *testing.T, lines ...string) string {
 	return path
 }
 
-// TestAGrantPermitsOneCommandOnce, and a token for anything else is used up.
+// TestAGrantPermitsOneCommandOnce, below the process that the client starts for its call.
 func TestAGrantPermitsOneCommandOnce(t *testing.T) {
 	l := hydrated(t, Step{})
-	grant := func(command string) string {
-		token, err := l.Grant(t.Context(), Grant{Command: command, Session: "s1", Use: "u1", Agent: "a"})
-		require.NoError(t, err)
-		return token
+	grant := func(command string) {
+		require.NoError(t, l.Grant(t.Context(), Grant{Command: command, Session: "s1", Use: "u1", Agent: "a"}))
 	}
-	use := func(token, command string) error {
-		g, err := l.UseGrant(t.Context(), token, command)
+	use := func(command string, started ...string) error {
+		g, err := l.UseGrant(t.Context(), command, started)
 		if err == nil {
 			assert.Equal(t, []string{command, "a", "u1"}, []string{g.Command, g.Agent, g.Use})
 			assert.False(t, g.Time.IsZero())
 		}
 		return err
 	}
-	require.ErrorIs(t, use("no token", "x"), ErrNoGrant)
-	skip, done := grant("fsmtx step skip 1"), grant("fsmtx step done 1")
-	require.NotEqual(t, skip, done)
-	data, err := txn.ReadState(l.List.Dir, GrantsFile)
-	require.NoError(t, err)
-	require.NotContains(t, string(data), skip, "what is kept does not let anybody run the command")
-	require.NotContains(t, string(data), done)
+	const because = "fsmtx step done 1 --because 'no time'"
+	call := []string{"bash", "-c", `source x && eval 'fsmtx step done 1 --because '"'"'no time'"'" && pwd`}
+	require.ErrorIs(t, use(because, call...), ErrNoGrant, "nobody was asked")
+	grant("fsmtx step skip 1")
+	grant(because)
 
-	require.ErrorIs(t, use(digest([]byte(skip)), "fsmtx step skip 1"), ErrNoGrant, "the hash is not the token")
-	require.ErrorIs(t, use("", "fsmtx step skip 1"), ErrNoGrant)
-	require.NoError(t, use(done, "fsmtx step done 1"))
-	require.ErrorIs(t, use(done, "fsmtx step done 1"), ErrNoGrant, "once")
-	require.ErrorIs(t, use(skip, "fsmtx step skip 2"), ErrNoGrant, "for another command")
-	require.ErrorIs(t, use(skip, "fsmtx step skip 1"), ErrNoGrant, "and then not for its own any more")
-	data, err = txn.ReadState(l.List.Dir, GrantsFile)
+	require.ErrorIs(t, use(because), ErrNoGrant, "it is not known what the client has started")
+	require.ErrorIs(t, use(because, "bash", "-c", "eval 'sh past.sh'"), ErrNoGrant, "a script")
+	require.ErrorIs(t, use(because, "bash", "-c", "eval 'fsmtx step done 1'"), ErrNoGrant, "another command")
+	require.ErrorIs(t, use("fsmtx step done 1", call...), ErrNoGrant)
+	require.NoError(t, use(because, call...))
+	require.ErrorIs(t, use(because, call...), ErrNoGrant, "once")
+	require.NoError(t, use("fsmtx step skip 1", "bash", "-c", "eval 'cd x && /bin/fsmtx step skip 1'"))
+	data, err := txn.ReadState(l.List.Dir, GrantsFile)
 	require.NoError(t, err)
 	require.Nil(t, data, "no grant is left, and no file")
 }
@@ -81,9 +78,8 @@ func TestAGrantEndsWithItsCall(t *testing.T) {
 		"the agent has gone on":    {[]string{messageLine("m1", "u1"), messageLine("m2", "u3")}, true},
 		"it is not written so far": {[]string{messageLine("m0", "u0")}, false},
 	} {
-		token, err := l.Grant(t.Context(), Grant{Command: "x", Session: "s1", Use: "u1", Written: transcriptOf(t, c.lines...)})
-		require.NoError(t, err)
-		_, err = l.UseGrant(t.Context(), token, "x")
+		require.NoError(t, l.Grant(t.Context(), Grant{Command: "x", Session: "s1", Use: "u1", Written: transcriptOf(t, c.lines...)}))
+		_, err := l.UseGrant(t.Context(), "x", []string{"x"})
 		require.Equal(t, c.over, err != nil, name)
 	}
 }
@@ -111,14 +107,13 @@ func TestWhichEventsEndAGrant(t *testing.T) {
 		"an event that is about no call":     {"", Seen{Session: "s1", Prompt: "p"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			token, err := l.Grant(t.Context(), Grant{Command: "x", Session: "s1", Use: "u1", Prompt: "p", Written: c.written})
-			require.NoError(t, err)
+			require.NoError(t, l.Grant(t.Context(), Grant{Command: "x", Session: "s1", Use: "u1", Prompt: "p", Written: c.written}))
 			require.NoError(t, l.EndGrants(t.Context(), c.event))
 			data, err := txn.ReadState(l.List.Dir, GrantsFile)
 			require.NoError(t, err)
 			require.Equal(t, c.lives, data != nil)
 			require.NoError(t, l.EndGrants(t.Context(), Seen{Session: "s1", Between: true}))
-			_, err = l.UseGrant(t.Context(), token, "x")
+			_, err = l.UseGrant(t.Context(), "x", []string{"x"})
 			require.ErrorIs(t, err, ErrNoGrant)
 		})
 	}
@@ -134,8 +129,7 @@ func TestGrantsAreLimited(t *testing.T) {
 		}
 		return all
 	}))
-	_, err := l.Grant(t.Context(), Grant{Use: "last"})
-	require.NoError(t, err)
+	require.NoError(t, l.Grant(t.Context(), Grant{Use: "last"}))
 	data, err := txn.ReadState(l.List.Dir, GrantsFile)
 	require.NoError(t, err)
 	left := ParseMemo[[]Grant](data)
@@ -147,11 +141,10 @@ func TestGrantsAreLimited(t *testing.T) {
 // TestNoGrantIsReadFromWhatCannotBeRead.
 func TestNoGrantIsReadFromWhatCannotBeRead(t *testing.T) {
 	l := hydrated(t, Step{})
-	token, err := l.Grant(t.Context(), Grant{Command: "x", Session: "s1", Use: "u1"})
-	require.NoError(t, err)
+	require.NoError(t, l.Grant(t.Context(), Grant{Command: "x", Session: "s1", Use: "u1"}))
 	s, err := txn.StateDir(l.List.Dir)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(s, GrantsFile), []byte(`{"hash":"`+digest([]byte(token))+`"}`), 0o600))
-	_, err = l.UseGrant(t.Context(), token, "x")
+	require.NoError(t, os.WriteFile(filepath.Join(s, GrantsFile), []byte(`{"command":"x"}`), 0o600))
+	_, err = l.UseGrant(t.Context(), "x", []string{"x"})
 	require.ErrorIs(t, err, ErrNoGrant)
 }

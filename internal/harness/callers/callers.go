@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -49,11 +50,19 @@ func Played() terminal.Streams {
 			return named(s)
 		case s.Env("CLAUDECODE") != "" || s.Env("AI_AGENT") != "":
 			return caller.Caller{Kind: caller.Agent, Program: cmp.Or(s.Env("FSMTX_TEST_PROGRAM"), caller.Claude),
-				Shell: strings.HasSuffix(s.Env("AI_AGENT"), "_agent"), Why: "claude (process 7) is above it"}
+				Started: started(), Shell: strings.HasSuffix(s.Env("AI_AGENT"), "_agent"), Why: "claude (process 7) is above it"}
 		}
 		return person(s)
 	}
 	return s
+}
+
+// started returns the command line of the shell that has started this process, or its own.
+func started() []string {
+	if line := caller.Arguments(os.Getppid()); len(line) > 0 && filepath.Base(line[0]) == "sh" {
+		return line
+	}
+	return append([]string{"fsmtx"}, os.Args[1:]...)
 }
 
 func person(s terminal.Streams) caller.Caller {

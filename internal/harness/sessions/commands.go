@@ -15,9 +15,11 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/fsmtx/fsmtx/internal/harness/files"
+	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
 // Commands are what sessions call besides programs.
@@ -27,7 +29,7 @@ func init() {
 	Commands = map[string]func(*testscript.TestScript, bool, []string){"code": code, "expand": expand, "event": skillCalled,
 		"cmptask": cmptask, "update": update, "does": does, "calls": calls, "call": useTool, "becomes": becomes, "interrupt": interrupt,
 		"forge": forge, "runs": runs, "background": inBackground, "listing": listing,
-		"ahead": ahead, "plant": plant, "rewritten": rewritten, "nodurations": noDurations}
+		"ahead": ahead, "plant": plant, "asked": asked, "agrees": agrees, "nodurations": noDurations}
 }
 
 // code runs a program and compares its exit code: code 2 fsmtx install --check.
@@ -219,31 +221,39 @@ func calls(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// rewritten writes the command that a hook has rewritten to a file, and the question to
-// standard output: rewritten reply.json file.
-func rewritten(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: rewritten reply.json file")
+// asked writes the question of a hook to standard output: asked reply.json.
+func asked(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: asked reply.json")
 	}
 	var reply struct {
 		Specific struct {
-			Decision string `json:"permissionDecision"`
-			Reason   string `json:"permissionDecisionReason"`
-			Input    struct {
-				Command     string `json:"command"`
-				Description string `json:"description"`
-			} `json:"updatedInput"`
+			Decision string         `json:"permissionDecision"`
+			Reason   string         `json:"permissionDecisionReason"`
+			Input    jsontext.Value `json:"updatedInput"`
 		} `json:"hookSpecificOutput"`
 	}
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &reply))
-	if got := reply.Specific.Decision; got != "ask" {
-		ts.Fatalf("%s: the decision is %q, want ask", args[0], got)
+	if got := reply.Specific; got.Decision != "ask" || got.Input != nil {
+		ts.Fatalf("%s: the decision is %q, want ask; the call is changed: %s", args[0], got.Decision, got.Input)
 	}
-	if reply.Specific.Input.Description == "" {
-		ts.Fatalf("%s: the input has lost its description", args[0])
-	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(reply.Specific.Input.Command), 0o644))
 	fmt.Fprintln(ts.Stdout(), reply.Specific.Reason)
+}
+
+// agrees runs the call of the shell that an event is about, as the client does after a yes: agrees event.json. What it prints is left.
+func agrees(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: [!] agrees event.json")
+	}
+	var event struct {
+		Input struct {
+			Command string `json:"command"`
+		} `json:"tool_input"`
+	}
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &event))
+	if err := ts.Exec("sh", "-c", "true && eval "+shell.Join(event.Input.Command)+" && true"); neg != (err != nil) {
+		ts.Fatalf("agrees %s: %v", args[0], err)
+	}
 }
 
 // plant creates what a txtar file cannot contain:
