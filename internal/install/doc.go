@@ -12,9 +12,7 @@
 // A Plugin is a list of parts; writing it does not depend on what the parts do.
 //
 // Files are written one by one, each atomically. After a crash some may be missing or
-// outdated; writing the plugin again completes it. The manifest, the hooks file and the file
-// of the MCP server are merged with the author's changes. All other files are replaced as a
-// whole or kept.
+// outdated; writing the plugin again completes it. Files are replaced as a whole or kept.
 //
 // It relies on these facts about the client (docs/internals/client-facts.md): it expands
 // ${CLAUDE_PLUGIN_ROOT}, the plugin's directory, in hooks (24), and one mistake in hooks.json

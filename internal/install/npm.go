@@ -1,7 +1,6 @@
 package install
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -129,29 +128,41 @@ func untrusted(info fs.FileInfo, shared bool) string {
 	return ""
 }
 
-// Check compares the files of the copy with those of this program. It returns errOld with
-// the name of a file that differs, and errUntrusted.
-func (c npmCopy) Check() error {
-	if err := c.checkDir(); err != nil {
-		return err
-	}
+// files returns the programs of this package.
+func (c npmCopy) files() (all []file, err error) {
 	for _, name := range programs.Both() {
-		ours, err := safefile.ReadFile(filepath.Join(c.from, name), maxProgram, 0)
+		data, err := safefile.ReadFile(filepath.Join(c.from, name), maxProgram, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		theirs, err := safefile.ReadFile(filepath.Join(c.dir, name), maxProgram, 0)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if !bytes.Equal(ours, theirs) {
-			return fmt.Errorf("%s %w", filepath.Join(c.dir, name), errOld)
-		}
+		all = append(all, file{path: name, mode: 0o755, data: data})
 	}
-	return nil
+	return all, nil
+}
+
+// outdated returns the programs that the copy does not have as they are here. It returns errUntrusted.
+func (c npmCopy) outdated() ([]file, error) {
+	if err := c.checkDir(); err != nil {
+		return nil, err
+	}
+	files, err := c.files()
+	if err != nil {
+		return nil, err
+	}
+	all, _, err := differing(c.dir, files)
+	return all, err
+}
+
+// Check returns errOld with the name of a program of the copy that is not that of the package, and errUntrusted.
+func (c npmCopy) Check() error {
+	all, err := c.outdated()
+	if err == nil && len(all) > 0 {
+		err = fmt.Errorf("%s %w", filepath.Join(c.dir, all[0].path), errOld)
+	}
+	return err
 }
 
 // Renew updates the copy to this program's version. It does not disturb programs that run
@@ -159,35 +170,22 @@ func (c npmCopy) Check() error {
 //
 // Errors: errUntrusted, safefile.ErrNotRegular, and the system's.
 func (c npmCopy) Renew() error {
-	err := c.Check()
+	all, err := c.outdated()
 	if errors.Is(err, safefile.ErrNotRegular) {
 		return message.WithHint(err, "move it away; nothing was changed")
 	}
 	if err == nil {
-		return sweepCopy(c.dir)
+		err = sweepCopy(c.dir)
 	}
-	if !errors.Is(err, errOld) {
-		return err
+	if err == nil && len(all) > 0 {
+		err = c.mkdir()
 	}
-	if err := sweepCopy(c.dir); err != nil {
-		return err
-	}
-	if err := c.mkdir(); err != nil {
-		return err
-	}
-	for _, name := range programs.Both() {
-		data, err := safefile.ReadFile(filepath.Join(c.from, name), maxProgram, 0)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if err := safefile.Write(filepath.Join(c.dir, name), data, safefile.Exactly(0o755)); err != nil {
-			return err
+	for _, f := range all {
+		if err == nil {
+			err = f.write(c.dir)
 		}
 	}
-	return nil
+	return err
 }
 
 // mkdir creates the directory of the copy, to which others may not write whatever the umask.

@@ -20,7 +20,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/pattern"
 	"github.com/fsmtx/fsmtx/internal/programs"
-	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/settings"
 )
 
@@ -110,24 +109,11 @@ func SkillFiles() Part {
 		About: "`guard skill-files` keeps the agent from reading `fsm.json` files, because it already has\ntheir content as tasks."}
 }
 
-// pluginFile is one file of a plugin.
-type pluginFile struct {
-	path   string // slashes, relative to the plugin's directory
-	mode   fs.FileMode
-	data   []byte
-	keep   bool // an existing file belongs to the author and is never replaced
-	sample bool // of a part with Sample
-
-	merged bool           // data was merged with the existing file,
-	from   []byte         // whose content this was
-	edit   *safefile.Edit // the existing file as compare has read it
-}
-
 // files returns the files of a new plugin in the order in which they must be written: the
 // manifest first, so that an interrupted Write can be repeated; the hooks after the programs
 // that they run; the version of the programs last, as a sign that the plugin is complete. It
 // returns errName.
-func (p Plugin) files() ([]pluginFile, error) {
+func (p Plugin) files() ([]file, error) {
 	if !nameShape.Regexp().MatchString(p.Name) {
 		return nil, fmt.Errorf("%q: %w", p.Name, errName)
 	}
@@ -135,7 +121,7 @@ func (p Plugin) files() ([]pluginFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := []pluginFile{{path: client.ManifestPath, mode: 0o644, data: manifest}, {path: readmePath, mode: 0o644, data: p.readme()}}
+	files := []file{{path: client.ManifestPath, mode: 0o644, data: manifest}, {path: readmePath, mode: 0o644, data: p.readme()}}
 	files = append(files, p.programs()...)
 	for _, part := range p.Parts {
 		if files, err = appendAll(files, part); err != nil {
@@ -151,13 +137,13 @@ func (p Plugin) files() ([]pluginFile, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, pluginFile{path: serverPath, mode: 0o644, data: server})
+		files = append(files, file{path: serverPath, mode: 0o644, data: server})
 	}
 	marketplace, err := p.marketplace()
 	return append(files,
-		pluginFile{path: hooksPath, mode: 0o644, data: hooksFile},
-		pluginFile{path: client.MarketplacePath, mode: 0o644, data: marketplace, keep: true},
-		pluginFile{path: programs.PluginVersion, mode: 0o644, data: []byte(p.Version + "\n")}), err
+		file{path: hooksPath, mode: 0o644, data: hooksFile},
+		file{path: client.MarketplacePath, mode: 0o644, data: marketplace, keep: true},
+		file{path: programs.PluginVersion, mode: 0o644, data: []byte(p.Version + "\n")}), err
 }
 
 // hooks returns the hooks of all parts.
@@ -168,7 +154,7 @@ func (p Plugin) hooks() (hooks []settings.Hook) {
 	return hooks
 }
 
-func appendAll(files []pluginFile, part Part) ([]pluginFile, error) {
+func appendAll(files []file, part Part) ([]file, error) {
 	for i, from := range []fs.FS{part.Files, part.Skills} {
 		if from == nil {
 			continue
@@ -179,7 +165,7 @@ func appendAll(files []pluginFile, part Part) ([]pluginFile, error) {
 				return err
 			}
 			data, err := fs.ReadFile(from, name)
-			files = append(files, pluginFile{path: path.Join(dir, name), mode: 0o644, data: data, keep: true,
+			files = append(files, file{path: path.Join(dir, name), mode: 0o644, data: data, keep: true,
 				sample: part.Sample || dir == "skills"})
 			return err
 		})

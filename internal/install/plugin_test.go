@@ -42,7 +42,7 @@ func content(t *testing.T, dir, path string) string {
 	return string(must(os.ReadFile(filepath.Join(dir, path))))
 }
 
-// TestAnUpgradeKeepsTheAuthorsChanges to a plugin whose author in plugin.json is still fsmtx.
+// TestAnUpgradeKeepsTheAuthorsChanges in the files that are the author's.
 func TestAnUpgradeKeepsTheAuthorsChanges(t *testing.T) {
 	dir := t.TempDir()
 	p := small()
@@ -50,13 +50,13 @@ func TestAnUpgradeKeepsTheAuthorsChanges(t *testing.T) {
 	_, err := p.Write(dir, false)
 	require.NoError(t, err)
 	change(t, dir, ".claude-plugin/plugin.json", `"version": "1.2.3"`, `"version":"7.0.0"`)
+	change(t, dir, ".claude-plugin/plugin.json", `"name": "fsmtx"
+  },`, `"name": "Ada"},`)
 	change(t, dir, ".claude-plugin/plugin.json", p.description(), "How we release")
 	change(t, dir, ".claude-plugin/plugin.json", `"license"`, `"keywords": ["release"], "license"`)
 	change(t, dir, ".claude-plugin/marketplace.json", "One plugin", "Ours")
 	change(t, dir, "skills/release-checklist/SKILL.md", "#", "# Ours:")
 	change(t, dir, "config/planning-config.yaml", "\n", "\n# ours\n")
-	change(t, dir, "hooks/hooks.json", `"SessionStart": [`,
-		`"Notification": [{"hooks": [{"type": "command", "command": "notify-send", "args": ["x"]}]}],`+"\n    \"SessionStart\": [")
 	theirs := []string{".claude-plugin/plugin.json", ".claude-plugin/marketplace.json", "skills/release-checklist/SKILL.md",
 		"config/planning-config.yaml"}
 	before := map[string]string{}
@@ -73,29 +73,15 @@ func TestAnUpgradeKeepsTheAuthorsChanges(t *testing.T) {
 	for _, path := range theirs {
 		assert.Equal(t, before[path], content(t, dir, path), path)
 	}
-	assert.Contains(t, content(t, dir, "hooks/hooks.json"), "notify-send")
 }
 
-// TestHasProgram: a plugin of another author has it if that has been added.
-func TestHasProgram(t *testing.T) {
-	dir := t.TempDir()
-	assert.False(t, must(ReadPlugin(dir)).HasProgram())
-	must(small().Write(dir, false))
-	change(t, dir, ".claude-plugin/plugin.json", `"author": {
-    "name": "fsmtx"`, `"author": {"name": "Ada"`)
-	assert.True(t, must(ReadPlugin(dir)).HasProgram())
-	require.NoError(t, os.Remove(filepath.Join(dir, programPath)))
-	assert.False(t, must(ReadPlugin(dir)).HasProgram())
-}
-
-// TestTheVersionFollowsThePrograms, also of a plugin whose version is that of before the first release.
+// TestTheVersionFollowsThePrograms, also of a plugin that was not written to its end.
 func TestTheVersionFollowsThePrograms(t *testing.T) {
-	for _, old := range []bool{false, true} {
+	for _, torn := range []bool{false, true} {
 		dir := t.TempDir()
 		must(small().Write(dir, false))
-		if old {
+		if torn {
 			require.NoError(t, os.Remove(filepath.Join(dir, "bin/VERSION")))
-			change(t, dir, ".claude-plugin/plugin.json", "1.2.3", "0.0.0")
 		}
 		p := small()
 		p.Version = "1.3.0"
@@ -103,20 +89,6 @@ func TestTheVersionFollowsThePrograms(t *testing.T) {
 		assert.Contains(t, content(t, dir, ".claude-plugin/plugin.json"), `"version": "1.3.0"`)
 		assert.Equal(t, "1.3.0\n", content(t, dir, "bin/VERSION"))
 	}
-}
-
-func TestOtherServersAreKept(t *testing.T) {
-	dir := t.TempDir()
-	_, err := small().Write(dir, false)
-	require.NoError(t, err)
-	const other = `{"mcpServers": {"other": {"command": "other"}}}`
-	require.NoError(t, os.WriteFile(filepath.Join(dir, ".mcp.json"), []byte(other), 0o644))
-	p := small()
-	p.MCP, p.Programs[0].Tools = true, []byte("#!/bin/sh\n")
-	_, err = p.Write(dir, true)
-	require.NoError(t, err)
-	assert.Contains(t, content(t, dir, ".mcp.json"), `"other": {"command": "other"}`)
-	assert.True(t, must(ReadPlugin(dir)).ServesMCP())
 }
 
 // TestTheSessionStartHookReportsAProgramThatDoesNotRun runs that hook of a plugin for all platforms where the program is

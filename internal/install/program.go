@@ -69,10 +69,10 @@ func trimmed(f shell.Fallback) string { return strings.TrimSuffix(string(f), "; 
 
 // programs returns the files of the programs. A single program for this platform is in bin.
 // Otherwise the programs are in directories below bin, and bin has the script.
-func (p Plugin) programs() (files []pluginFile) {
+func (p Plugin) programs() (files []file) {
 	put := func(path string, data []byte) {
 		if data != nil {
-			files = append(files, pluginFile{path: path, mode: 0o755, data: data})
+			files = append(files, file{path: path, mode: 0o755, data: data})
 		}
 	}
 	if len(p.Programs) == 1 && p.Programs[0].Platform == ThisPlatform() {

@@ -11,11 +11,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/tailscale/hujson"
 
 	"github.com/fsmtx/fsmtx/internal/client"
-	"github.com/fsmtx/fsmtx/internal/guard"
-	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -23,55 +20,73 @@ import (
 )
 
 var (
-	// ErrForeign is returned for a directory that is not empty and does not contain a
-	// plugin of that name.
-	ErrForeign = message.NewError("is neither empty nor a plugin",
-		"choose an empty or a new directory, or give the name of the plugin in it with --name")
-	// errPlatforms is returned by Write if the plugin in the directory has programs for
-	// platforms that the new plugin lacks.
+	// errForeign is returned for a directory that has something else than a plugin that this program has written.
+	errForeign = message.NewError("is neither empty nor a plugin that fsmtx has written", "choose an empty or a new directory")
+	// errPlatforms is returned by Write if the plugin in the directory has programs for platforms that the new plugin lacks.
 	errPlatforms = message.NewError("the plugin would lose the programs for",
 		"nothing was written; add --from with the archives of a release, or --platforms with the platforms that the plugin should have")
 )
 
-// differsError is returned by Write when files of the plugin exist with other
-// content or another mode. Nothing was written.
-type differsError struct {
-	dir   string
-	paths []string // slashes, relative to dir
+// file is a file that is written as a whole: of a plugin, or of the copy of the program.
+type file struct {
+	path   string // slashes, relative to the directory
+	mode   fs.FileMode
+	data   []byte
+	keep   bool // one that exists is the author's
+	sample bool // it is not written into a plugin that exists: the author may have removed it
 }
 
-func (e *differsError) Error() string {
-	return fmt.Sprintf("%s has files that would be overwritten: %s", e.dir, strings.Join(e.paths, ", "))
+// differing returns the files that have to be written into dir, and the paths of those that replace others.
+func differing(dir string, files []file) (all []file, replaced []string, err error) {
+	for _, f := range files {
+		path := filepath.Join(dir, filepath.FromSlash(f.path))
+		info, err := os.Stat(path)
+		var data []byte
+		if err == nil && !f.keep {
+			data, err = safefile.ReadFile(path, maxProgram, 0)
+		}
+		switch {
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return nil, nil, err
+		case err == nil && (f.keep || bytes.Equal(data, f.data) && (info.Mode()&0o111 != 0) == (f.mode&0o111 != 0)):
+			continue
+		case err == nil:
+			replaced = append(replaced, f.path)
+		}
+		all = append(all, f)
+	}
+	return all, replaced, nil
 }
 
-// Hint says what to do about it.
-func (e *differsError) Hint() string { return "nothing was written; --force replaces these files" }
+// write writes the file, in the place of a symbolic link, too, which may lead to a program that is used elsewhere.
+func (f file) write(dir string) error {
+	path := filepath.Join(dir, filepath.FromSlash(f.path))
+	if _, err := safefile.Mkdir(filepath.Dir(path)); err != nil {
+		return err
+	}
+	return safefile.Write(path, f.data, safefile.LessUmask(f.mode))
+}
 
 const (
 	maxManifest = 1 << 20 // bytes; real ones have less than a kilobyte
-	maxConfig   = 4 << 20 // bytes of a hooks.json or .mcp.json
+	maxConfig   = 4 << 20 // bytes of a hooks.json
 )
 
-// Existing is a plugin in a directory, which may have been edited since it was written.
+// Existing is the plugin of this program in a directory.
 type Existing struct {
 	dir      string
-	manifest []byte // nil if there is no plugin
+	manifest []byte
 
-	Name      string
-	Version   string     // of plugin.json
-	Programs  string     // version of the programs; empty if there is no bin/VERSION
-	Own       bool       // the author is this program
+	Name      string     // empty if there is no plugin
+	Programs  string     // version of the programs; empty if writing it did not come to an end
 	Hooks     []byte     // hooks.json; nil if there is none
-	Server    []byte     // .mcp.json; nil if there is none
+	MCP       bool       // it has the MCP server
 	Platforms []Platform // of the programs in directories below bin
 }
 
-// ReadPlugin returns the plugin in a directory. If the directory does not exist or is empty, the
-// result has an empty Name.
-//
-// Errors: ErrForeign for a directory that contains something else, and those of reading.
+// ReadPlugin returns the plugin in a directory. Errors are errForeign and those of reading.
 func ReadPlugin(dir string) (Existing, error) {
-	e := Existing{dir: dir, Own: true}
+	e := Existing{dir: dir}
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
 		return e, nil
@@ -80,33 +95,31 @@ func ReadPlugin(dir string) (Existing, error) {
 		return e, err
 	}
 	var manifest struct {
-		Name    string `json:"name"`
-		Version string `json:"version"`
-		Author  person `json:"author"`
+		Name   string `json:"name"`
+		Author person `json:"author"`
 	}
-	e.manifest, err = safefile.ReadFile(filepath.Join(dir, client.ManifestPath), maxManifest, 0)
-	if err != nil || json.Unmarshal(e.manifest, &manifest) != nil || manifest.Name == "" {
-		return e, fmt.Errorf("%s %w", dir, ErrForeign)
+	e.manifest, err = e.read(client.ManifestPath, maxManifest)
+	version, versionErr := e.read(programs.PluginVersion, programs.MaxVersion)
+	if err = errors.Join(err, versionErr); err == nil {
+		_ = json.Unmarshal(e.manifest, &manifest)
+		if manifest.Name == "" || manifest.Author.Name != author && version == nil {
+			err = fmt.Errorf("%s %w", dir, errForeign)
+		}
 	}
-	e.Name, e.Version, e.Own = manifest.Name, manifest.Version, manifest.Author.Name == author
-	if e.Hooks, err = e.optional(hooksPath, maxConfig); err != nil {
-		return e, err
+	if err == nil {
+		e.Hooks, err = e.read(hooksPath, maxConfig)
 	}
-	if e.Server, err = e.optional(serverPath, maxConfig); err != nil {
-		return e, err
-	}
-	version, err := e.optional(programs.PluginVersion, programs.MaxVersion)
-	e.Programs = strings.TrimSpace(string(version))
+	e.Name, e.Programs, e.MCP = manifest.Name, strings.TrimSpace(string(version)), e.has(serverPath)
 	for _, p := range Platforms() {
-		if _, err := os.Lstat(filepath.Join(dir, binPath, p.dir(), settings.Program)); err == nil {
+		if e.has(binPath + "/" + p.dir() + "/" + settings.Program) {
 			e.Platforms = append(e.Platforms, p)
 		}
 	}
 	return e, err
 }
 
-// optional returns the content of a file, nil if it does not exist.
-func (e Existing) optional(path string, limit int64) ([]byte, error) {
+// read returns the content of a file, nil if it does not exist.
+func (e Existing) read(path string, limit int64) ([]byte, error) {
 	data, err := safefile.ReadFile(filepath.Join(e.dir, filepath.FromSlash(path)), limit, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -114,11 +127,9 @@ func (e Existing) optional(path string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// HasProgram reports whether this program has written the plugin or a part of it. Such a
-// plugin can be updated without giving its name.
-func (e Existing) HasProgram() bool {
-	_, err := os.Lstat(filepath.Join(e.dir, programPath))
-	return e.Name != "" && (e.Own || err == nil)
+func (e Existing) has(path string) bool {
+	_, err := os.Lstat(filepath.Join(e.dir, filepath.FromSlash(path)))
+	return err == nil
 }
 
 // Has reports whether the plugin has one of the hooks.
@@ -134,54 +145,39 @@ func (e Existing) Enforces() (yes, ok bool) {
 	return slices.ContainsFunc(calls, settings.Call.Enforces), slices.ContainsFunc(calls, settings.Call.Hydrates)
 }
 
-// ServesMCP reports whether the plugin has this program's MCP server.
-func (e Existing) ServesMCP() bool {
-	report, err := settings.InspectServer(e.Server, pluginServer())
-	return err == nil && report.State != settings.Absent
-}
-
-// Write writes the plugin into the directory, which it creates if necessary, and
-// returns the paths it wrote or removed. It skips files that are up to date and ignores
-// files that are not part of the plugin. If overwrite is false and an existing file would
-// be replaced or removed, it writes nothing and returns a *differsError. It returns
-// errName, ErrForeign or errPlatforms before it writes anything.
+// Write writes the plugin into the directory, which it creates if necessary, and returns the paths that it wrote or removed. Files
+// that are as they should be, and those that are not of the plugin, stay. If overwrite is false and an existing file would be
+// replaced or removed, nothing is written. Errors that come before anything is written: that, errName, errForeign, errPlatforms.
 //
-// Write keeps the author's changes: in the manifest it replaces only the version, if that is
-// the version of the programs; it keeps the marketplace, skills, configuration, and other
-// hooks and servers. A plugin with another author gets the programs, the configuration, the
-// hooks and the server, but no README, no marketplace and no sample.
+// Of a plugin that exists the marketplace, the skills and the configuration are the author's, and so is the manifest but for the
+// version of the programs in it.
 func (p Plugin) Write(dir string, overwrite bool) (written []string, err error) {
-	dir, err = filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
 	files, err := p.files()
 	if err != nil {
 		return nil, err
 	}
 	old, err := ReadPlugin(dir)
 	if err == nil && old.Name != "" && old.Name != p.Name {
-		err = fmt.Errorf("%s %w", dir, ErrForeign)
+		err = message.WithHint(fmt.Errorf("%s has the plugin %s", dir, old.Name), "leave out --name, or choose an empty or a new directory")
 	}
-	if errors.Is(err, ErrForeign) {
-		return nil, fmt.Errorf("%w named %s", err, p.Name)
+	if err == nil {
+		err = old.losesPlatforms(p)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := old.losesPlatforms(p); err != nil {
-		return nil, err
+	if old.Programs != "" {
+		files[0].data = old.manifestFor(p.Version) // the first is the manifest
+		files = slices.DeleteFunc(files, func(f file) bool { return f.sample })
 	}
-	if files, err = old.merge(p, files); err != nil {
-		return nil, err
-	}
-	outdated, replaced, err := comparePart(dir, files)
+	outdated, replaced, err := differing(dir, files)
 	if err != nil {
 		return nil, err
 	}
 	leftOver := old.leftOver(files)
 	if replaced = append(replaced, leftOver...); len(replaced) > 0 && !overwrite {
-		return nil, &differsError{dir, replaced}
+		return nil, message.WithHint(fmt.Errorf("%s has files that would be overwritten: %s", dir, strings.Join(replaced, ", ")),
+			"nothing was written; --force replaces these files")
 	}
 	for _, f := range outdated {
 		if err := f.write(dir); err != nil {
@@ -196,6 +192,17 @@ func (p Plugin) Write(dir string, overwrite bool) (written []string, err error) 
 		written = append(written, path)
 	}
 	return written, nil
+}
+
+// manifestFor returns the manifest with a new version of the programs. A version that the author has set stays.
+func (e Existing) manifestFor(version string) []byte {
+	of := func(version string) []byte { return []byte(`"version": "` + version + `"`) }
+	return bytes.Replace(e.manifest, of(e.Programs), of(version), 1)
+}
+
+// KeepsVersion reports whether the author has set the version in the manifest.
+func (e Existing) KeepsVersion() bool {
+	return !bytes.Contains(e.manifest, []byte(`"version": "`+e.Programs+`"`))
 }
 
 // losesPlatforms returns errPlatforms if the plugin has programs for platforms that the new
@@ -214,166 +221,11 @@ func (e Existing) losesPlatforms(p Plugin) error {
 }
 
 // leftOver returns the programs that are no longer part of the plugin.
-func (e Existing) leftOver(files []pluginFile) (paths []string) {
-	if !e.HasProgram() {
-		return nil
-	}
+func (e Existing) leftOver(files []file) (paths []string) {
 	for _, path := range programPaths() {
-		if slices.ContainsFunc(files, func(f pluginFile) bool { return f.path == path }) {
-			continue
-		}
-		if _, err := os.Lstat(filepath.Join(e.dir, filepath.FromSlash(path))); err == nil {
+		if e.has(path) && !slices.ContainsFunc(files, func(f file) bool { return f.path == path }) {
 			paths = append(paths, path)
 		}
 	}
 	return paths
-}
-
-// merge returns the files of the new plugin, merged with the author's changes. It leaves out
-// files that an existing plugin must not get.
-func (e Existing) merge(p Plugin, files []pluginFile) (merged []pluginFile, err error) {
-	for _, f := range files {
-		switch {
-		case e.Name == "":
-		case f.path == client.ManifestPath:
-			f.merged, f.from = true, e.manifest
-			f.data, err = e.mergeManifest(p.Version)
-		case f.path == hooksPath:
-			f.merged, f.from = true, e.Hooks
-			f.data, err = e.mergeHooks(p)
-		case f.path == serverPath:
-			f.merged, f.from = true, e.Server
-			if err = settings.Strict(e.Server); err == nil {
-				f.data, err = settings.AddServer(e.Server, pluginServer())
-			}
-			if err != nil {
-				err = fmt.Errorf("%s:%w", filepath.Join(e.dir, serverPath), err)
-			}
-		case !e.Own && (f.path == readmePath || f.path == client.MarketplacePath):
-			continue
-		case f.sample && (!e.Own || e.Programs != ""):
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		merged = append(merged, f)
-	}
-	return merged, nil
-}
-
-// mergeManifest returns the manifest with the new version, or unchanged if the author has set
-// a version.
-func (e Existing) mergeManifest(version string) ([]byte, error) {
-	ofPrograms := e.Version == e.Programs || e.Programs == "" && e.Own
-	if !ofPrograms || e.Version == "" || e.Version == version {
-		return e.manifest, nil
-	}
-	text, err := hujson.Parse(e.manifest)
-	if err != nil {
-		return nil, err
-	}
-	patch, err := json.Marshal([]map[string]string{{"op": "replace", "path": "/version", "value": version}})
-	if err != nil {
-		return nil, err
-	}
-	if err := text.Patch(patch); err != nil {
-		return nil, err
-	}
-	return text.Pack(), nil
-}
-
-// mergeHooks returns the hooks file in which the new hooks of this program replace the old
-// ones.
-func (e Existing) mergeHooks(p Plugin) ([]byte, error) {
-	data, hooks := e.Hooks, p.hooks()
-	gone := slices.DeleteFunc(everyHook(), func(h settings.Hook) bool {
-		return slices.ContainsFunc(hooks, func(kept settings.Hook) bool {
-			return slices.Equal(kept.Args, h.Args)
-		})
-	})
-	err := settings.Strict(data)
-	if err == nil && e.Has(gone) {
-		data, err = settings.Remove(data, gone)
-	}
-	if err == nil {
-		data, err = settings.Add(data, hooks)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s:%w", filepath.Join(e.dir, hooksPath), err)
-	}
-	return data, nil
-}
-
-// everyHook returns all hooks of this program that a plugin may have.
-func everyHook() []settings.Hook {
-	hooks := append(settings.Hooks(Command, nil, settings.Duty{}), rules.Hooks(Command, "", guard.Config{})...)
-	return append(hooks, rules.SkillFileHooks(Command)...)
-}
-
-// comparePart returns the files that must be written, and the paths of those that
-// replace an existing file.
-func comparePart(dir string, files []pluginFile) (outdated []*pluginFile, replaced []string, err error) {
-	for i := range files {
-		f := &files[i]
-		exists, same, err := f.compare(dir)
-		if err != nil {
-			return nil, nil, err
-		}
-		if same {
-			continue
-		}
-		outdated = append(outdated, f)
-		if exists {
-			replaced = append(replaced, f.path)
-		}
-	}
-	return outdated, replaced, nil
-}
-
-// in returns the file's path in the directory.
-func (f *pluginFile) in(dir string) string { return filepath.Join(dir, filepath.FromSlash(f.path)) }
-
-// compare reads the existing file. It reports whether there is one, and whether it has the
-// same content and is executable if it should be. It returns safefile.ErrChanged if the file
-// has changed since it was merged.
-func (f *pluginFile) compare(dir string) (exists, same bool, err error) {
-	path := f.in(dir)
-	_, err = os.Stat(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return true, false, err
-	}
-	if err == nil && f.keep {
-		return true, true, nil
-	}
-	if f.edit, err = safefile.ReadToEdit(safefile.Resolve(path), maxProgram); err != nil {
-		return true, false, err
-	}
-	if f.merged && !bytes.Equal(f.edit.Data, f.from) {
-		return true, false, fmt.Errorf("%s: %w", path, safefile.ErrChanged)
-	}
-	if f.edit.Data == nil {
-		return false, false, nil
-	}
-	executable := f.edit.Mode&0o111 != 0
-	return true, executable == (f.mode&0o111 != 0) && bytes.Equal(f.edit.Data, f.data), nil
-}
-
-// write replaces the file that compare has read. It replaces a symbolic link instead of
-// following it, because the link may lead to a program that is used elsewhere. Only links to
-// merged files are followed.
-func (f *pluginFile) write(dir string) error {
-	path := f.in(dir)
-	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 && !f.merged {
-		return safefile.Write(path, f.data, safefile.LessUmask(f.mode))
-	}
-	switch executable := f.mode&0o111 != 0; {
-	case f.edit.Data == nil:
-		f.edit.Mode = f.mode
-	case executable:
-		f.edit.Mode |= f.edit.Mode & 0o444 >> 2
-	default:
-		f.edit.Mode &^= 0o111
-	}
-	return f.edit.Replace(f.data)
 }

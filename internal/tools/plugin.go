@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -35,13 +36,12 @@ dist" writes such a directory); without --platforms all archives there are used.
 for other platforms than this one come only from there.
 
 DIR is created if it does not exist. If it already has a plugin, the plugin is updated:
-missing files are added, and files that differ are replaced only with --force. The
-author's changes are kept: plugin.json (also its version, once that differs from the
-version of the program), the marketplace, skills, configuration, and other hooks and
-servers. The plugin keeps its name, its platforms, its parts and the flags of its hooks,
-unless others are given; --with none removes the parts. A plugin with another author must
-be named with --name, and gets only the program and the hooks. If DIR has no plugin, it
-must be empty.
+missing files are added, and files that differ are replaced only with --force. Yours are
+plugin.json (also its version, once that differs from the version of the program), the
+marketplace, the skills and the configuration. hooks.json, .mcp.json and README.md are
+written as a whole: put other hooks and servers into a plugin of your own. The plugin keeps
+its name, its platforms, its parts and the flags of its hooks, unless others are given;
+--with none removes the parts. A directory with anything else is refused.
 
 Unless --no-steps is given, the hooks also enforce the steps of workflows (fsmtx hook --help).
 They judge the calls that the plugin's own workflows list under "only"; with --only, those
@@ -127,8 +127,8 @@ func (f *pluginFlags) run(s terminal.Streams, dir string) error {
 	for _, path := range written {
 		message.Fprintf(s.Out, "%s\n", path)
 	}
-	if now, err := install.ReadPlugin(dir); err == nil && now.Version != p.Version {
-		s.Hintf("plugin.json keeps its version %s; increase it, because the client copies each version only once", now.Version)
+	if now, err := install.ReadPlugin(dir); err == nil && now.KeepsVersion() {
+		s.Hintf("plugin.json keeps the version that you gave it; increase it, because the client copies each version only once")
 	}
 	s.Hintf("try it with claude --plugin-dir %s", shell.Join(dir))
 	return nil
@@ -138,16 +138,11 @@ func (f *pluginFlags) run(s terminal.Streams, dir string) error {
 // from the plugin that is already there.
 func (f *pluginFlags) plugin(dir string) (install.Plugin, error) {
 	old, err := install.ReadPlugin(dir)
-	if err != nil && !errors.Is(err, install.ErrForeign) {
+	if err != nil {
 		return install.Plugin{}, err
 	}
-	if f.name == "" {
-		f.name = settings.Program
-		if old.HasProgram() {
-			f.name = old.Name
-		}
-	}
-	f.mcp = f.mcp || old.ServesMCP()
+	f.name = cmp.Or(f.name, old.Name, settings.Program)
+	f.mcp = f.mcp || old.MCP
 	p := install.Plugin{Name: f.name, Version: programs.GetBuild().Version, MCP: f.mcp, Drop: f.platforms != nil}
 	if p.Parts, err = f.parts(dir, old); err != nil {
 		return p, err
