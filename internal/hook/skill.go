@@ -117,6 +117,7 @@ func (h *hook) report(call hydrate.Call) client.Answer {
 				prompt = "" // the client writes what the user typed after the event
 			}
 			r.Way = h.way(r.Transcript, prompt)
+			result.Lacking = hydrate.Lacking(r.Way, result, h.streams.Getenv)
 		}
 		model, person = hydrate.Announcement(r, result), hydrate.Notice(r, result)
 	}

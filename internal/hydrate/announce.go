@@ -63,6 +63,9 @@ func (a announcement) text() string {
 	if !a.result.Flows {
 		state += warned(a.result, "\n%s\n")
 	}
+	if a.result.Lacking != "" {
+		state += "\nNote: " + a.result.Lacking + ".\n"
+	}
 	tail := "\n" + a.request.Way.Manual() + "\n" // how to work with the list
 	room := maxText - maxOmission - client.Length(head) - client.Length(state) - client.Length(a.request.Way.Rest()) - client.Length(tail)
 

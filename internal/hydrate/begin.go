@@ -114,6 +114,7 @@ func Begin(ctx context.Context, b Beginning, env Env, o Options) (Begun, Result,
 	case result.Spec == "":
 		return Begun{}, result, r.noSpec(env, b.Program)
 	}
+	result.Lacking = Lacking(r.Way, result, env)
 	return begun(r, result), result, nil
 }
 

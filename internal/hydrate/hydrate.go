@@ -93,6 +93,7 @@ type Result struct {
 	Warnings []fsmspec.Problem // those about Steps that change the meaning of the fsm.json
 	Flows    bool              // the workflow has outcomes: no step waits for ever, so the warnings are only for its author
 	Args     string            // the arguments of the call that nothing in the workflow uses; usually empty
+	Lacking  string            // see the function Lacking, which the caller calls; usually empty
 	Mistake  *Mistake          // the mistake that Check corrects, nil if the skill was invoked just now
 	Apart    bool              // the skill has an fsm.json, and runs in an agent of its own
 }

@@ -36,6 +36,9 @@ func Notice(r Request, result Result) string {
 	if text := warned(result, "%s"); text != "" {
 		parts = append(parts, text)
 	}
+	if result.Lacking != "" {
+		parts = append(parts, result.Lacking)
+	}
 	if result.Recovered.Outcome == txn.RolledBack {
 		parts = append(parts, fmt.Sprintf("an interrupted change was %s first", result.Recovered.Outcome))
 	}

@@ -12,6 +12,13 @@ func interpreters() []string {
 	return append(shells(), strings.Fields("source . python python3 node perl ruby php lua")...)
 }
 
+// builtins are words that a shell runs itself.
+func builtins() []string {
+	return strings.Fields(`. : [ alias bg break builtin cd command continue declare dirs echo enable eval exec exit export false fc fg getopts
+		hash jobs kill let local mapfile popd printf pushd pwd read readonly return set shift shopt source test times trap true type typeset
+		ulimit umask unalias unset wait`)
+}
+
 // runners are programs whose first words may be another command.
 func runners() []string {
 	return strings.Fields("env command builtin exec sudo doas nohup nice time timeout setsid xargs")

@@ -3,6 +3,7 @@ package shell
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -88,6 +89,24 @@ func (s Script) Calls() (calls [][]Word) {
 		return true
 	})
 	return calls
+}
+
+// Program returns the name of the program that the script runs first, behind cd and what only sets something. It is empty if that is a
+// path, a word of the shell, or not known.
+func (s Script) Program() string {
+	for _, words := range s.Calls() {
+		name, known := words[0].Text(none)
+		switch {
+		case !known || strings.Contains(name, "/"):
+			return ""
+		case slices.Contains(strings.Fields("cd pushd set export unset umask trap :"), name):
+		case slices.Contains(builtins(), name):
+			return ""
+		default:
+			return name
+		}
+	}
+	return ""
 }
 
 // Call returns the words of a line that calls one program and has no operator,

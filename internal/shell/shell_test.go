@@ -157,3 +157,16 @@ func FuzzExpand(f *testing.F) {
 		}
 	})
 }
+
+// TestProgram: what a line runs first, if that is a program of PATH.
+func TestProgram(t *testing.T) {
+	for line, want := range map[string]string{"npm test": "npm", "cd web && CI=1 npm test": "npm", "! grep -q x y": "grep",
+		"time pytest -q | tail":            "pytest",
+		"set -e; export A=1; go vet ./...": "go", "(make)": "make", "if git diff --quiet; then exit 1; fi": "git",
+		"./gradlew test": "", "$HOME/bin/x": "", "test -f x && npm test": "", ". venv/bin/activate && pytest": "", "command -v npm || npm i": "",
+		"source ~/.nvm/nvm.sh; npm test": "", "": "", "true": "", "eval x": "", `"$X" y`: ""} {
+		s, err := Parse(line)
+		require.NoError(t, err)
+		require.Equal(t, want, s.Program(), line)
+	}
+}
