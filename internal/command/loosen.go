@@ -120,9 +120,6 @@ func concerned(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args [
 	if session := c.Flags().Lookup("list"); session != nil {
 		named = session.Value.String()
 	}
-	if named == "" && !rule.Personal() {
-		named, _ = tasklist.SessionAndNumber(args)
-	}
 	found, err := findList(c.Context(), s, tasklist.Query{Named: named, Over: rule.Command == "undo" || rule.Command == "step reopen"})
 	if err != nil {
 		return nil // the command says so

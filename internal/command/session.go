@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,12 +100,23 @@ func NameList(s terminal.Streams, c *cobra.Command, named *string) {
 	_ = c.RegisterFlagCompletionFunc("list", CompleteLists(s))
 }
 
-// NamedOnce returns the list that a command is about: the one of a flag, or of an argument.
-func NamedOnce(flag, argument string) (string, error) {
-	if flag != "" && argument != "" {
-		return "", &Exit{ExitNo, fmt.Errorf("the list is named twice: %s and %s", flag, argument), "name it once"}
+// AtMostANumber is for a command that takes the number of a hydration, or with none no argument. A list is named by its flag.
+func AtMostANumber(c *cobra.Command, args []string) error {
+	takes := strings.Contains(c.Use, "[N]")
+	for i, arg := range args {
+		if !takes || i > 0 || arg == "" || strings.Trim(arg, "0123456789") != "" {
+			want := "no argument"
+			if takes {
+				want = "at most one number, from fsmtx log"
+			}
+			got := InWords(args)
+			if len(args) == 1 && arg != "" {
+				got = message.Quote(arg)
+			}
+			return &Exit{ExitUsage, fmt.Errorf("got %s, want %s", got, want), "a list is named by --list NAME; run " + c.CommandPath() + " --help"}
+		}
 	}
-	return cmp.Or(flag, argument), nil
+	return nil
 }
 
 // listName is a name that is not empty: that of a variable that is not set does not stand for the newest list.
@@ -129,18 +139,6 @@ func MustExist(dir string) error {
 	}
 	return &Exit{ExitNo, errors.New(dir + ": no such task list"),
 		"a session's list is created with its first task; fsmtx status --all lists the sessions with workflows"}
-}
-
-// NotAStep is the error of a command that takes a session, for one that does not exist. A short
-// number is meant as that of a step.
-func NotAStep(session string, err error) error {
-	if len(session) > 0 && len(session) < 7 && strings.Trim(session, "0123456789") == "" {
-		if e, ok := errors.AsType[*Exit](err); ok {
-			err = e.Err
-		}
-		return &Exit{ExitNo, err, "the argument is a session, not a step; without it every step is shown"}
-	}
-	return err
 }
 
 // completeSteps completes the numbers of the steps of the list that a command is about, named or the

@@ -10,7 +10,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/shell"
-	"github.com/fsmtx/fsmtx/internal/tasklist"
 )
 
 // Loosening is the rule about one command: whether it takes something away from what is
@@ -162,9 +161,7 @@ func Outside(rule Loosening, flags *pflag.FlagSet, args []string, line, session,
 	case step || rule.Command == "begin":
 		return line + " --list=" + shell.Join(list)
 	case rule.Command == "undo":
-		if named, _ := tasklist.SessionAndNumber(args); named == "" {
-			return line + " --list " + shell.Join(list)
-		}
+		return line + " --list " + shell.Join(list)
 	}
 	return line
 }

@@ -63,7 +63,7 @@ func TestATrialOfAnUndoIsNotLogged(t *testing.T) {
 		Getenv: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
 	for _, trial := range []bool{true, false} {
 		c := show.NewUndo(s)
-		c.SetArgs([]string{"s", fmt.Sprintf("--dry-run=%v", trial)})
+		c.SetArgs([]string{"--list", "s", fmt.Sprintf("--dry-run=%v", trial)})
 		require.NoError(t, c.ExecuteContext(t.Context()))
 		_, err := os.Stat(log)
 		assert.Equal(t, trial, errors.Is(err, fs.ErrNotExist), "%v", err)

@@ -37,7 +37,7 @@ Where a workflow was continued here, the hydrations of the list follow in which 
 --all prints those of every list; with --json an array of objects with list and hydrations.
 
 With N it prints one hydration in full: the path and the SHA-256 of its fsm.json, and each
-task. SESSION is found as by "fsmtx status". For each list the last ten calls of skills are
+task. --list is as for "fsmtx undo". For each list the last ten calls of skills are
 kept (see fsmtx hydrate --history), with what came under their steps, and older ones that
 have a task in the list or that undoing one of these can bring back. "fsmtx undo N" undoes
 one.
@@ -70,30 +70,26 @@ func NewLog(s terminal.Streams) *cobra.Command {
 	var asJSON, decided, everything, summary bool
 	var named string
 	c := &cobra.Command{
-		Use:   "log [SESSION] [N] | --summary [FILE…]",
+		Use:   "log [N] | --summary [FILE…]",
 		Short: "List what was put into a task list, by which skill, and whether it was undone",
 		Long:  logLong,
 		Example: command.Example("fsmtx log", "fsmtx log 3", "fsmtx log --decisions", "fsmtx log --summary --all",
 			"fsmtx log --list 0b54 --json"),
-		ValidArgsFunction: completeSessions(s),
+		ValidArgsFunction: cobra.NoFileCompletions,
 		Args: func(c *cobra.Command, args []string) error {
 			if summary {
 				return nil
 			}
-			return cobra.MaximumNArgs(2)(c, args)
+			return command.AtMostANumber(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if summary {
 				return printSummary(c.Context(), s, named, everything, args, asJSON)
 			}
-			argument, number := tasklist.SessionAndNumber(args)
-			session, err := command.NamedOnce(named, argument)
-			if err != nil {
-				return err
-			}
+			number := strings.Join(args, "")
 			if everything {
-				if session != "" || number != "" {
-					return command.Fail(command.ExitUsage, errors.New("--all cannot be combined with a session or a number"), "run fsmtx log --help")
+				if named != "" || number != "" {
+					return command.Fail(command.ExitUsage, errors.New("--all cannot be combined with --list or a number"), "run fsmtx log --help")
 				}
 				return logOfAll(c.Context(), s, asJSON)
 			}
@@ -102,9 +98,9 @@ func NewLog(s terminal.Streams) *cobra.Command {
 					return command.Fail(command.ExitUsage, fmt.Errorf("--decisions cannot be combined with the number of a hydration, %s", number),
 						"fsmtx log --decisions shows those of the whole list")
 				}
-				return printDecisions(c.Context(), s, session, asJSON)
+				return printDecisions(c.Context(), s, named, asJSON)
 			}
-			return runLog(c.Context(), s, session, number, asJSON)
+			return runLog(c.Context(), s, named, number, asJSON)
 		},
 	}
 	c.Flags().BoolVar(&decided, "decisions", false, "print what hydrations, steps and guards decided, in order, with who and why")

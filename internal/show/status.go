@@ -40,7 +40,7 @@ on open steps: the client's task list, commands or the MCP server. The states of
 
 Steps that are not needed for one reason are one line, if they stand below each other.
 
-SESSION is a list's name, as is that of --list: a session's id, a name, or the beginning of
+--list names a list: by a session's id, a name, or the beginning of
 one, of at least four characters, that no other list has. Without it it is the session in
 CLAUDE_CODE_SESSION_ID; below another agent it is the list of the project; else it is each
 list of this project with open steps, in whichever of its work trees and folders. Other
@@ -52,7 +52,7 @@ it the done steps of a list of more than 50 are folded.
 is pressed. The step that is worked on stays in view, and what is done is folded; the arrow
 keys, Page Up and Page Down scroll, f follows the work again, and d unfolds what is done.
 --notify rings the terminal's bell when the work begins to wait for you: for an approval, or
-for the decision how a step ends. Without SESSION it waits for the first workflow of this
+for the decision how a step ends. Without --list it waits for the first workflow of this
 project, and goes on to the list of the next one.
 
 --json prints an object with list, next (numbers of the steps that can be worked on),
@@ -83,21 +83,17 @@ func NewStatus(s terminal.Streams) *cobra.Command {
 	var f statusFlags
 	var named string
 	c := &cobra.Command{
-		Use:   "status [SESSION]",
+		Use:   "status",
 		Short: "Show the state of the workflows in a task list",
 		Long:  statusLong,
 		Example: command.Example("fsmtx status", "fsmtx status --watch --notify", "fsmtx status --all",
-			"fsmtx status 0b54 --json"),
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: completeSessions(s),
-		RunE: func(c *cobra.Command, args []string) error {
+			"fsmtx status --list 0b54 --json"),
+		Args:              command.AtMostANumber,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signals.Interruptible(c.Context())
 			defer stop()
-			session, err := command.NamedOnce(named, strings.Join(args, ""))
-			if err != nil {
-				return err
-			}
-			return f.run(ctx, s, session)
+			return f.run(ctx, s, named)
 		},
 	}
 	c.Flags().BoolVar(&f.all, "all", false, "print one line for each workflow of every list")
@@ -117,7 +113,7 @@ func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string
 	}
 	if f.all {
 		if session != "" {
-			return command.Fail(command.ExitUsage, errors.New("--all cannot be combined with a session"), "run fsmtx status --help")
+			return command.Fail(command.ExitUsage, errors.New("--all cannot be combined with --list"), "run fsmtx status --help")
 		}
 		return statusOfAll(ctx, s, f.json)
 	}
@@ -134,7 +130,7 @@ func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string
 	}
 	list, chosen, err := command.ChooseList(ctx, s, session, false)
 	if err != nil {
-		return command.NotAStep(session, err)
+		return err
 	}
 	st, err := readStatus(ctx, s, list)
 	if err != nil {

@@ -37,7 +37,7 @@ If steps were worked on since, it names them and changes nothing; --force takes 
 too. A call whose steps a later one has replaced is not undone before that one. What came
 here by "fsmtx continue" is not undone: the same command takes it back, and the answer names it.
 
-SESSION is found as by "fsmtx status".
+--list is as for "fsmtx status", but lists whose workflows are over can be meant, too.
 
 If an agent runs the command, only --dry-run works without the person's yes; the hook
 "fsmtx step" asks.
@@ -53,25 +53,16 @@ func NewUndo(s terminal.Streams) *cobra.Command {
 	var f undoFlags
 	var named string
 	c := &cobra.Command{
-		Use:               "undo [SESSION] [N]",
+		Use:               "undo [N]",
 		Short:             "Take back a call of a skill with all that came of it, and put the old tasks back",
 		Long:              undoLong,
 		Example:           command.Example("fsmtx undo --dry-run", "fsmtx undo", "fsmtx undo --list 0b54 3 --force"),
-		ValidArgsFunction: completeSessions(s),
-		Args:              cobra.MaximumNArgs(2),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		Args:              command.AtMostANumber,
 		RunE: func(c *cobra.Command, args []string) error {
-			if slices.Contains(args, "") { // of a variable that is not set
-				return command.Fail(command.ExitNo, errors.New("an argument is empty: "+c.UseLine()),
-					"name the session and the number, or leave out what you do not name")
-			}
-			argument, number := tasklist.SessionAndNumber(args)
-			session, err := command.NamedOnce(named, argument)
-			if err != nil {
-				return err
-			}
 			ctx, stop := signals.Interruptible(c.Context())
 			defer stop()
-			return runUndo(ctx, s, session, number, f)
+			return runUndo(ctx, s, named, strings.Join(args, ""), f)
 		},
 	}
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be done, and change nothing")

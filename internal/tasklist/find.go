@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
@@ -176,18 +175,4 @@ func exists(dir string) bool {
 	}
 	_, err := os.Lstat(dir)
 	return err == nil
-}
-
-// SessionAndNumber splits the arguments [SESSION] [N], of which there are at most two. A single argument
-// of digits is N.
-func SessionAndNumber(args []string) (session, number string) {
-	switch {
-	case len(args) == 0:
-		return "", ""
-	case len(args) > 1:
-		return args[0], args[1]
-	case strings.Trim(args[0], "0123456789") == "":
-		return "", args[0]
-	}
-	return args[0], ""
 }

@@ -63,9 +63,9 @@ func stuckCalls() map[string][]stuck {
 		"fsmtx fmt":      {reads("fmt"), {args: []string{"fmt"}, stdin: "[]"}},
 		"fsmtx graph":    {reads("graph", "-"), {args: []string{"graph", "my-skill"}, stdin: "x"}}, "fsmtx schema": one("schema"),
 		"fsmtx locate": one("locate"), "fsmtx plan": {reads("plan", "-"), {args: []string{"plan", "my-skill"}, stdin: "x"}},
-		"fsmtx status":     {hook("x", "status", "s"), hook("x", "status", "--all")},
+		"fsmtx status":     {hook("x", "status", "--list", "s"), hook("x", "status", "--all")},
 		"fsmtx statusline": {reads("statusline"), hook(`{"session_id": "s"}`, "statusline", "--also")},
-		"fsmtx log":        {hook("x", "log", "s"), hook("x", "log", "s", "--decisions")}, "fsmtx undo": one("undo", "s", "--dry-run"),
+		"fsmtx log":        {hook("x", "log", "--list", "s"), hook("x", "log", "--list", "s", "--decisions")}, "fsmtx undo": one("undo", "--list", "s", "--dry-run"),
 		"fsmtx recover": {hook("x", "recover")},
 		"fsmtx attest":  one("attest", "--list", "s"), "fsmtx verify": one("verify", "none"),
 		"fsmtx doctor":  one("doctor"),
@@ -126,7 +126,7 @@ func TestSignalsEndEveryCommand(t *testing.T) {
 	}
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		end(stuck{args: []string{"hydrate"}, stdin: aSkillWasCalled}, s)
-		end(stuck{args: []string{"status", "s"}, stdin: "x"}, s)
+		end(stuck{args: []string{"status", "--list", "s"}, stdin: "x"}, s)
 	}
 	all.Wait()
 }
@@ -352,8 +352,8 @@ func TestWatchStopsAndGoesOn(t *testing.T) {
 		name, line string
 		shell      bool
 	}{
-		{"in a shell", "fsmtx status --watch s; stty -a | grep -o .icanon; echo stopped; fg; echo ended", true},
-		{"without a shell", "exec fsmtx status --watch s", false},
+		{"in a shell", "fsmtx status --watch --list s; stty -a | grep -o .icanon; echo stopped; fg; echo ended", true},
+		{"without a shell", "exec fsmtx status --watch --list s", false},
 	} {
 		cmd := exec.Command("sh", "-mc", c.line)
 		cmd.Dir = filepath.Join(p.root, "project")

@@ -21,7 +21,7 @@ func TestStatusWhileAnotherProgramChangesTheList(t *testing.T) {
 	require.NoError(t, err)
 	defer d.Close()
 	run := func(args ...string) string {
-		out, errs, _ := inProcess(map[string]string{"HOME": home}, "", append([]string{"status", "s1"}, args...)...)
+		out, errs, _ := inProcess(map[string]string{"HOME": home}, "", append([]string{"status", "--list", "s1"}, args...)...)
 		return out + errs
 	}
 	assert.Regexp(t, `(?m)^it could not be found out whether a change was interrupted, because one is under way: `+

@@ -30,7 +30,7 @@ var operations = []operation{
 	{name: "hydration", stdin: skillEvent("five"), args: []string{"hydrate"}, prepare: func(t *testing.T, w worlds.Home) {
 		hydrate(t, w, "three")
 	}},
-	{name: "undo", args: []string{"undo", worlds.ListID}, prepare: func(t *testing.T, w worlds.Home) {
+	{name: "undo", args: []string{"undo", "--list", worlds.ListID}, prepare: func(t *testing.T, w worlds.Home) {
 		hydrate(t, w, "three")
 		hydrate(t, w, "five")
 	}},

@@ -203,7 +203,7 @@ func (s *soak) program(t *testing.T, rng *rand.Rand, oneOf int, stdin string, ar
 // undo undoes the last hydration while no client deletes: a client that deletes may lower
 // the high-water mark, and then give the number of a task again that the undo removes.
 func (s *soak) undo(t *testing.T, rng *rand.Rand) {
-	args := []string{"undo", worlds.ListID, "--json"}
+	args := []string{"undo", "--list", worlds.ListID, "--json"}
 	if rng.IntN(2) == 0 {
 		args = append(args, "--force")
 	}
@@ -256,7 +256,7 @@ func (s *soak) step(t *testing.T, rng *rand.Rand) {
 func (s *soak) recoverOnce(t *testing.T, rng *rand.Rand) {
 	_, _ = s.program(t, rng, 4, "", "recover", "--list", worlds.ListID)
 	s.count("recoveries", 1)
-	_, _ = s.program(t, rng, 1000, "", "status", worlds.ListID)
+	_, _ = s.program(t, rng, 1000, "", "status", "--list", worlds.ListID)
 }
 
 // entry is a change of the list as "fsmtx log --json" prints it.
@@ -283,7 +283,7 @@ func (all loggedTasks) names() (names []string) {
 
 // entries returns the history, oldest first.
 func (s *soak) entries(t *testing.T) (all []entry) {
-	out, code := s.program(t, rand.New(rand.NewPCG(0, 0)), 1<<40, "", "log", worlds.ListID, "--json")
+	out, code := s.program(t, rand.New(rand.NewPCG(0, 0)), 1<<40, "", "log", "--list", worlds.ListID, "--json")
 	require.Zero(t, code, out)
 	require.NoError(t, json.Unmarshal([]byte(out), &all))
 	slices.SortFunc(all, func(a, b entry) int { return cmp.Compare(a.Number, b.Number) })
@@ -480,7 +480,7 @@ func TestTheSoakFindsWhatIsWrong(t *testing.T) {
 		for _, skill := range []string{"three", "five"} {
 			s.outcomes = append(s.outcomes, s.world.run(t, call{skill: skill, history: wholeHistory}))
 		}
-		out, code := s.program(t, rng, 1<<40, "", "undo", worlds.ListID, "--json")
+		out, code := s.program(t, rng, 1<<40, "", "undo", "--list", worlds.ListID, "--json")
 		require.Zero(t, code, out)
 		s.undone = append(s.undone, 2)
 		for len(s.denied) == 0 {
