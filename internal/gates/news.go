@@ -143,12 +143,11 @@ func treesOf(s *state.State, done []*state.Current) string {
 	return "; the gates looked in the work tree " + message.Words(message.Sentence(trees))
 }
 
-// namesWith names steps, with what of each was not enforced. That one was completed in another way is told when it is seen.
+// namesWith names steps, with what of each was not enforced.
 func namesWith(all []*state.Current, gaps map[*state.Current][]state.Gap) string {
 	var names []string
 	for _, c := range all {
-		known := slices.DeleteFunc(slices.Clone(gaps[c]), func(g state.Gap) bool { return g == state.Otherwise })
-		names = append(names, c.Name()+state.WordsOf(known))
+		names = append(names, c.Name()+state.WordsOf(gaps[c]))
 	}
 	return message.Sentence(names)
 }
