@@ -46,6 +46,7 @@ func TestNothingThatBuildsCanSign(t *testing.T) {
 	require.Len(t, job.Steps, 2)
 	require.NotContains(t, job.Steps[0].Run, "${{")
 	require.Equal(t, "SHA256SUMS", job.Steps[1].With["subject-checksums"])
+	require.Regexp(t, `^actions/attest@[0-9a-f]{40}$`, job.Steps[1].Uses)
 
 	// The digests arrive as they were.
 	steps, dir := w.Jobs["release"].Steps, t.TempDir()
@@ -109,4 +110,29 @@ func TestDraft(t *testing.T) {
 	require.Equal(t, "release create v1.2.3 --repo o/r --draft --verify-tag --title v1.2.3 --notes-file ../notes.md "+
 		"SHA256SUMS a.tar.gz b.cdx.json",
 		strings.Join(strings.Fields(string(out)), " "))
+}
+
+// The workflow that publishes for npm has no token, takes nothing but what the release has, verifies that, and runs the script that
+// TestPublish runs.
+func TestPublishWorkflow(t *testing.T) {
+	w := workflowOf(t, "publish")
+	job := w.Jobs["npm"]
+	require.Equal(t, map[string]string{"contents": "read", "id-token": "write"}, job.Permissions)
+	require.NotContains(t, text(t, ".github/workflows/publish.yml"), "secrets.")
+	steps := job.Steps[len(job.Steps)-2:]
+	require.Equal(t, ".ci/publish dist --provenance", steps[1].Run)
+
+	dir := t.TempDir()
+	require.NoError(t, writeFiles(dir, []file{
+		{"bin/gh", 0o755, []byte("#!/bin/sh\necho \"$@\" >>log\ncase $2 in download) mkdir dist; touch dist/a.tgz dist/b.tgz;; esac\n")}}))
+	c := exec.Command("bash", "-eo", "pipefail", "-c", steps[0].Run)
+	c.Dir = dir
+	c.Env = []string{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH"), "GITHUB_REF_NAME=v1.2.3", "GITHUB_REPOSITORY=o/r"}
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, string(out))
+	log, err := os.ReadFile(filepath.Join(dir, "log"))
+	require.NoError(t, err)
+	const signed = " --repo o/r --signer-workflow o/r/.github/workflows/attest.yml\n"
+	require.Equal(t, "release verify v1.2.3 --repo o/r\nrelease download v1.2.3 --repo o/r --dir dist --pattern *.tgz --pattern SHA256SUMS\n"+
+		"attestation verify dist/a.tgz"+signed+"attestation verify dist/b.tgz"+signed, string(log))
 }
