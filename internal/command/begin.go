@@ -122,7 +122,7 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 		s.Errorf("%s", note)
 	}
 	out := shownBegin{Spec: result.Spec, Begun: begun}
-	if now, err := state.LoadNow(context.WithoutCancel(ctx), l.List.Dir); err == nil {
+	if now, err := l.Now(context.WithoutCancel(ctx)); err == nil {
 		out.shownWork = shownWork{l.shown(now), progress.Waiting(now)}
 	}
 	return l.print(out, strings.TrimSuffix(begun.Text, "\n"))

@@ -19,7 +19,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/signals"
-	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -120,7 +119,7 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 		told(c, s, rule, args, q.By, []string{u.List})
 	}
 	out := shownContinued{From: u.List, Text: text}
-	if now, err := state.LoadNow(context.WithoutCancel(ctx), l.List.Dir); err == nil {
+	if now, err := l.Now(context.WithoutCancel(ctx)); err == nil {
 		out.shownWork = shownWork{l.shown(now), progress.Waiting(now)}
 		text += "\n" + l.Next(now)
 	}

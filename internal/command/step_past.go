@@ -163,7 +163,7 @@ func (f *pastFlags) endStep(ctx context.Context, s terminal.Streams, frame *gate
 	case err != nil:
 		return nil, err
 	case done:
-		return state.Load(ctx, found.Dir)
+		return frame.Now(ctx)
 	case why != "":
 		s.Errorf("#%d has another gate that does not hold (%s), so it is on record as gone past", f.past.Step, why)
 	}
@@ -175,13 +175,14 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	if err != nil {
 		return err
 	}
-	if f.past.Step == 0 {
-		if f.past.Step, err = openIn(ctx, found.Dir); err != nil {
-			return err
-		}
-	}
 	frame := frameIn(s, found)
-	before, _ := state.Load(ctx, found.Dir) // what is gone afterwards is told as far as it is known
+	before, err := frame.Now(ctx)
+	if f.past.Step == 0 && err == nil {
+		f.past.Step, err = openIn(before)
+	}
+	if err != nil {
+		return err
+	}
 	var now *state.State
 	word := f.word
 	if f.do != nil {
@@ -200,7 +201,7 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	if f.past.Outcome != "" && target.Outcome != "" && target.Outcome != f.past.Outcome { // the one that was said is spent
 		word += " as " + target.Outcome
 	}
-	if f.ends && before != nil {
+	if f.ends {
 		return printEnded(s, before, now, target)
 	}
 	if skipped := changed(before, now, func(was, is *state.Current) bool {
@@ -219,11 +220,10 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	if len(halted) > 0 {
 		message.Fprintf(s.Out, "not in progress any more: %s\n", state.Names(halted))
 	}
-	if before != nil { // the lines of a step that is opened again are read anew
-		gone := slices.DeleteFunc(slices.Clone(before.Steps), func(c *state.Current) bool { return c.Gone() || now.Step(c.ID) != nil })
-		if len(gone) > 0 {
-			message.Fprintf(s.Out, "out of the list: %s\n", state.Names(gone))
-		}
+	// The lines of a step that is opened again are read anew.
+	gone := slices.DeleteFunc(slices.Clone(before.Steps), func(c *state.Current) bool { return c.Gone() || now.Step(c.ID) != nil })
+	if len(gone) > 0 {
+		message.Fprintf(s.Out, "out of the list: %s\n", state.Names(gone))
 	}
 	for _, c := range now.Ready() {
 		message.Fprintf(s.Out, "ready now: %s\n", c.Name())
@@ -232,11 +232,7 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 }
 
 // openIn returns the number of a step of the workflow that is open in the list in dir, if it is the only one that is under no other.
-func openIn(ctx context.Context, dir string) (step int64, err error) {
-	now, err := state.LoadNow(ctx, dir)
-	if err != nil {
-		return 0, err
-	}
+func openIn(now *state.State) (step int64, err error) {
 	open := map[*workflow.Workflow]*state.Current{}
 	var all []string
 	for _, c := range now.Steps {
@@ -254,11 +250,8 @@ func openIn(ctx context.Context, dir string) (step int64, err error) {
 	return 0, &Exit{ExitNo, errors.New("several workflows are open: " + strings.Join(all, ", ")), "name a step of the one to end"}
 }
 
-// changed returns the steps that were there before and for which has is true; none if it is not known what was before.
+// changed returns the steps that were there before and for which has is true.
 func changed(before, after *state.State, has func(was, is *state.Current) bool) (all []*state.Current) {
-	if before == nil {
-		return nil
-	}
 	for _, c := range after.Steps {
 		if was := before.Step(c.ID); was != nil && has(was, c) {
 			all = append(all, c)

@@ -177,7 +177,7 @@ produces, check, approval, outcomes, decides) and waiting (what the others wait 
 		Example: Example("fsmtx next", "fsmtx next --json"),
 		Args:    noArgumentsOf(exitTrouble),
 	}, func(ctx context.Context, l *listWork, _ []string) error {
-		now, err := state.LoadNow(ctx, l.List.Dir)
+		now, err := l.Now(ctx)
 		if err != nil {
 			return err
 		}
@@ -350,7 +350,7 @@ func (l *listWork) answer(ctx context.Context, step int64, r progress.Result) er
 	case out.Verdict == "":
 		out.Verdict = state.Allow
 	}
-	if now, err := state.LoadNow(context.WithoutCancel(ctx), l.List.Dir); err == nil {
+	if now, err := l.Now(context.WithoutCancel(ctx)); err == nil {
 		out.shownWork = shownWork{l.shown(now), progress.Waiting(now)}
 	}
 	if err := l.print(out, r.Text); err != nil || code == ExitOK {

@@ -17,7 +17,7 @@ func (f *Frame) Answered(ctx context.Context, u Update, yes bool, how state.How)
 	if c == nil {
 		return v
 	}
-	dir, s, err := c.Open(ctx, c.steps)
+	dir, s, err := c.Open(ctx)
 	if err != nil {
 		return f.trouble(err)
 	}

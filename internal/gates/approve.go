@@ -16,7 +16,7 @@ import (
 //
 // Errors: that the list cannot be read.
 func (f *Frame) Approve(ctx context.Context, p Past, cwd string, by state.By) (done bool, why string, err error) {
-	s, err := state.LoadNow(ctx, f.List.Dir)
+	s, err := f.Now(ctx)
 	if err != nil {
 		return false, "", err
 	}

@@ -34,11 +34,11 @@ func called(c *state.Current) Verdict {
 // that starts the steps for all lines calls the skill once. Calls does nothing, and takes no
 // lock, if no step demands the skill, or if the event is forged.
 func (f *Frame) Calls(ctx context.Context, x state.SkillCall) error {
-	live, err := state.LiveSteps(f.List.Dir)
-	if err != nil || !slices.ContainsFunc(live, func(r state.RecordedStep) bool { return fsmspec.SameSkill(r.Do, x.Skill) }) || f.IsForged() {
+	r, err := f.OnRecord()
+	if err != nil || !slices.ContainsFunc(r.Steps, func(r state.RecordedStep) bool { return fsmspec.SameSkill(r.Do, x.Skill) }) || f.IsForged() {
 		return err
 	}
-	return f.changing(ctx, live, x.Agent, func(change *call, dir *txn.Dir, s *state.State) error {
+	return f.changing(ctx, x.Agent, func(change *call, dir *txn.Dir, s *state.State) error {
 		c := s.CountsFor(x, f.Session)
 		if c == nil {
 			return nil

@@ -36,7 +36,7 @@ func (l *list) await(name string) {
 func (l *list) later(id int64, status string) (verdict chan Verdict) {
 	l.t.Helper()
 	verdict = make(chan Verdict, 1)
-	go func() { verdict <- l.ask(id, status) }()
+	go func() { verdict <- l.beside().ask(id, status) }()
 	l.await("begun")
 	return verdict
 }
@@ -315,7 +315,7 @@ func (c *fakeClient) call(id int64, status string, want state.Decision) {
 	use := fmt.Sprint("toolu_", c.uses)
 	c.mu.Unlock()
 	c.calls.Go(func() {
-		v := c.Update(c.t.Context(), Update{Task: message.Itoa(id), Status: status, Use: use})
+		v := c.beside().Update(c.t.Context(), Update{Task: message.Itoa(id), Status: status, Use: use})
 		assert.Equal(c.t, want, v.Decision, "#%d %s: %s", id, status, v.Reason)
 		if v.Allowed() {
 			c.mu.Lock() // the client changes one task at a time
@@ -497,9 +497,9 @@ func TestTwoHooksDecideOneUpdateOnce(t *testing.T) {
 			_ = os.Remove(path(pipe))
 			require.NoError(t, syscall.Mkfifo(path(pipe), 0o600))
 		}
-		first, second, twin := make(chan Verdict), make(chan Verdict), *l.Frame
+		first, second, twin := make(chan Verdict), make(chan Verdict), l.beside()
 		update := Update{Task: "1", Status: completed, Use: "toolu_" + exit}
-		go func() { first <- l.Update(t.Context(), update) }()
+		go func() { first <- l.beside().Update(t.Context(), update) }()
 		_, err := os.ReadFile(path("running")) // until the check is running
 		require.NoError(t, err)
 		twin.Began = time.Now()
@@ -565,7 +565,7 @@ func TestTwoHooksSendBackOnce(t *testing.T) {
 			}
 			answers := make(chan Verdict, 2)
 			for range 2 {
-				hook := *l.Frame
+				hook := l.beside()
 				if atOnce {
 					go func() { answers <- hook.Update(t.Context(), u) }()
 				} else {

@@ -296,7 +296,7 @@ func TestEnforcementWithoutStateDir(t *testing.T) {
 			require.Empty(t, f.Update(t.Context(), denied["approval"]).Trouble, "it was told in this session")
 			f.Session = "s2"
 			require.NotEmpty(t, f.Update(t.Context(), denied["approval"]).Trouble)
-			troubles, err := state.Troubles(t.Context(), f.List.Dir)
+			troubles, err := f.AllTroubles(t.Context())
 			require.NoError(t, err)
 			require.Len(t, troubles, 1)
 			require.ErrorIs(t, troubles[0], state.ErrUnrecorded)

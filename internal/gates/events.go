@@ -80,16 +80,10 @@ func (f *Frame) stop(ctx context.Context, s *state.State, x Stopping) (mine *sta
 	return s, left, nil
 }
 
-// load is LoadNow at an event: the list shows the state then.
+// load is Now at an event: the list shows the state then.
 func (f *Frame) load(ctx context.Context) (*state.State, error) {
-	s, err := state.LoadNow(ctx, f.List.Dir)
-	if err != nil || !isBehind(s) {
-		return s, err
-	}
-	if _, err := f.redo(ctx, s); err != nil {
-		return s, nil // the next event tries again
-	}
-	return state.LoadNow(ctx, f.List.Dir)
+	_, _ = f.Redo(ctx) // the next event tries again
+	return f.Now(ctx)
 }
 
 // own returns the state of the workflows whose skill the session has called.
@@ -183,7 +177,7 @@ func (f *Frame) Resume(ctx context.Context, path string) (string, error) {
 // Report returns the state of the workflows that a session works, or of all workflows in the list if
 // it is not known to work any, as text for an agent. It is empty if every step is done.
 func (f *Frame) Report(ctx context.Context, session string) (string, error) {
-	s, err := state.LoadNow(ctx, f.List.Dir)
+	s, err := f.Now(ctx)
 	if err != nil || len(s.Steps) == 0 {
 		return "", err
 	}
@@ -208,7 +202,7 @@ func (f *Frame) Edit(path, cwd string) Verdict {
 		if v.Allowed() {
 			continue
 		}
-		if live, err := state.LiveSteps(f.List.Dir); err == nil && len(live) == 0 {
+		if r, err := f.OnRecord(); err == nil && len(r.Steps) == 0 {
 			break
 		}
 		return v

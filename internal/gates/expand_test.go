@@ -335,7 +335,7 @@ func TestUndoneExpansion(t *testing.T) {
 func TestAnExpansionIsRedone(t *testing.T) {
 	l := migrating(t, "a\nb")
 	c, _ := l.Frame.begin(t.Context(), Update{Task: "2", Status: inProgress})
-	dir, s, err := c.Open(t.Context(), c.steps)
+	dir, s, err := c.Open(t.Context())
 	require.NoError(t, err)
 	c.readLines(t.Context(), s.Step(2))
 	d := c.decide(s)

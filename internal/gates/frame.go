@@ -128,7 +128,7 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 	if c == nil {
 		return v
 	}
-	s, err := c.Look(ctx, c.steps)
+	s, err := c.Now(ctx)
 	if err != nil {
 		return f.trouble(err)
 	}
@@ -136,7 +136,7 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 	e, known := s.Last(target.ID)
 	switch {
 	case target.Done(), known && e.To == workflow.Completed && e.Lets():
-		return f.repaired(ctx, c.steps)
+		return f.repaired(ctx)
 	case known && e.To == workflow.Completed && isAsked(s, target): // the client completes a step about which it asked only after a yes
 		if v := f.mayBeAnother(s, target); v != nil {
 			no := state.Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: workflow.Completed, Verdict: state.Deny, Why: v.Why,
@@ -173,9 +173,8 @@ func isAsked(s *state.State, c *state.Current) bool {
 // begin returns the call of an update. If the update is not about a step, it returns nil and
 // the verdict.
 func (f *Frame) begin(ctx context.Context, u Update) (*call, Verdict) {
-	src, r := state.OpenRecord(f.List.Dir, txn.WithFS(f.List.Files()))
-	src.Close()
-	if err := r.AddUnread(f.List.Dir); err != nil {
+	r, err := f.OnRecord()
+	if err != nil {
 		return nil, f.trouble(err)
 	}
 	target := r.Steps.Find(u.Task)
@@ -191,7 +190,7 @@ func (f *Frame) begin(ctx context.Context, u Update) (*call, Verdict) {
 			return nil, f.unrecordedTask(ctx, t, len(r.Steps) > 0)
 		}
 		if target = blockedAnew(r.Steps, u); target == nil { // of a task that is no step
-			return nil, f.repaired(ctx, r.Steps)
+			return nil, f.repaired(ctx)
 		}
 	}
 	c := &call{Frame: f, id: state.NewCallID(), update: u, steps: r.Steps, target: target, begun: f.Began, facts: map[factKey]fact{},
@@ -214,12 +213,8 @@ func wentOn(task, words string) Verdict {
 	return v
 }
 
-// repaired makes the list of these steps show the state of its workflows, at an event that is
-// about none of them.
-func (f *Frame) repaired(ctx context.Context, all state.RecordedSteps) Verdict {
-	if len(all) == 0 {
-		return Verdict{}
-	}
+// repaired makes the list show the state of its workflows, at an event that is about none of their steps.
+func (f *Frame) repaired(ctx context.Context) Verdict {
 	trouble, _ := f.Redo(ctx) // the next event tries again
 	return Verdict{Trouble: trouble}
 }
@@ -273,7 +268,7 @@ func (c *call) round(ctx context.Context) (decision, Verdict) {
 	if c.lockless {
 		return c.roundUnlocked(ctx, nil)
 	}
-	dir, s, err := c.Open(ctx, c.steps)
+	dir, s, err := c.Open(ctx)
 	if err != nil {
 		c.lockless = true
 		return c.roundUnlocked(ctx, err)
@@ -403,7 +398,7 @@ func (c *call) publish(dir *txn.Dir, s *state.State, d decision) {
 // roundUnlocked is round without the lock. cause is why it cannot be had, or nil if that was
 // said before.
 func (c *call) roundUnlocked(ctx context.Context, cause error) (decision, Verdict) {
-	s, err := c.Look(ctx, c.steps)
+	s, err := c.Now(ctx)
 	if err != nil {
 		return decision{}, c.trouble(errors.Join(cause, err))
 	}
@@ -452,7 +447,7 @@ func (c *call) await(ctx context.Context) {
 			return
 		case <-time.After(pause):
 		}
-		s, err := c.Look(ctx, c.steps)
+		s, err := c.Now(ctx)
 		if err != nil || !c.decide(s).wait {
 			return
 		}

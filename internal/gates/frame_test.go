@@ -567,9 +567,8 @@ func (h *readHook) ReadFile(name string) ([]byte, error) {
 // A change that is committed between the two looks of a reader makes no task missing.
 func TestAChangeMeanwhileMissesNothing(t *testing.T) {
 	l := hydrated(t, Step{}, Step{})
-	s, err := state.LoadNow(t.Context(), l.List.Dir, txn.WithFS(&readHook{vfs.OS{}, func() {
-		l.commit(txn.Change{Deletes: []string{fileName(1)}})
-	}}))
+	list := tasks.List{Dir: l.List.Dir, FS: &readHook{vfs.OS{}, func() { l.commit(txn.Change{Deletes: []string{fileName(1)}}) }}}
+	s, err := (&state.Store{List: list}).Now(t.Context())
 	require.NoError(t, err)
 	assert.Empty(t, s.Troubles)
 	require.Len(t, s.Steps, 1)

@@ -74,7 +74,7 @@ func filesOpened(s *state.State, ids []int64) (patterns []string) {
 // locked meanwhile.
 func (f *Frame) filesBefore(ctx context.Context, id int64,
 	opens func(*state.State, *state.Current) (machine.Transition, error)) map[string]string {
-	s, err := state.Load(ctx, f.List.Dir)
+	s, err := f.Now(ctx)
 	if err != nil || s.Step(id) == nil {
 		return nil
 	}

@@ -35,11 +35,7 @@ func (f *Frame) over(s *state.State, p Pause) []state.Evidence {
 //
 // Errors: those of Load and of tasks.List.Open.
 func (f *Frame) Lapse(ctx context.Context, p Pause) error {
-	live, err := state.LiveSteps(f.List.Dir)
-	if err != nil || len(live) == 0 {
-		return err
-	}
-	s, err := f.Look(ctx, live)
+	s, err := f.Now(ctx)
 	if err != nil {
 		return err
 	}
@@ -51,11 +47,7 @@ func (f *Frame) lapse(ctx context.Context, s *state.State, p Pause) error {
 	if len(f.over(s, p)) == 0 {
 		return nil
 	}
-	live, err := state.LiveSteps(f.List.Dir)
-	if err != nil {
-		return err
-	}
-	return f.changing(ctx, live, p.Agent, func(c *call, dir *txn.Dir, s *state.State) error {
+	return f.changing(ctx, p.Agent, func(c *call, dir *txn.Dir, s *state.State) error {
 		return c.Record(dir, s, s.Lapse(f.over(s, p), c.by(c.update, Verdict{})))
 	})
 }

@@ -23,7 +23,7 @@ func (f *Frame) News(ctx context.Context, turnEnds bool) (text string) {
 	if f.IsForged() { // what the hook prints does not reach the person
 		return ""
 	}
-	s, err := state.LoadNow(ctx, f.List.Dir)
+	s, err := f.Now(ctx)
 	if err != nil || len(s.Steps) == 0 {
 		return ""
 	}

@@ -176,7 +176,7 @@ func TestOneMessage(t *testing.T) {
 	l := released(t)
 	l.allows(1, completed)
 	done := make(chan Verdict)
-	go func() { done <- l.call(push("toolu_b")) }()
+	go func() { done <- l.beside().call(push("toolu_b")) }()
 	l.begin(2)
 	require.Equal(t, state.Allow, (<-done).Decision)
 }

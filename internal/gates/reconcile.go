@@ -21,23 +21,11 @@ import (
 //
 // Errors: those of Load and of tasks.List.Open.
 func (f *Frame) Redo(ctx context.Context) (trouble string, err error) {
-	s, err := state.LoadNow(ctx, f.List.Dir)
-	if err != nil {
+	s, err := f.Now(ctx)
+	if err != nil || !isBehind(s) {
 		return "", err
 	}
-	return f.redo(ctx, s)
-}
-
-// redo is Redo for a state that was read without the lock. It reads the state again.
-func (f *Frame) redo(ctx context.Context, s *state.State) (trouble string, err error) {
-	if !isBehind(s) {
-		return "", nil
-	}
-	live, err := state.LiveSteps(f.List.Dir)
-	if err != nil {
-		return "", err
-	}
-	err = f.changing(ctx, live, "", func(c *call, dir *txn.Dir, s *state.State) error {
+	err = f.changing(ctx, "", func(c *call, dir *txn.Dir, s *state.State) error {
 		done, err := c.Store.Apply(ctx, dir, s, state.Change{Lines: c.shownLines(s)})
 		trouble = done.PutRight
 		return cmp.Or(err, done.NotYet)
@@ -48,12 +36,13 @@ func (f *Frame) redo(ctx context.Context, s *state.State) (trouble string, err e
 // changing calls do with the state of the list, under its lock, unless it has no steps.
 //
 // Errors: those of tasks.List.Open.
-func (f *Frame) changing(ctx context.Context, live state.RecordedSteps, agent string, do func(*call, *txn.Dir, *state.State) error) error {
-	if len(live) == 0 {
-		return nil
+func (f *Frame) changing(ctx context.Context, agent string, do func(*call, *txn.Dir, *state.State) error) error {
+	r, err := f.OnRecord()
+	if err != nil || len(r.Steps) == 0 {
+		return err
 	}
-	c := &call{Frame: f, steps: live, target: &live[0], update: Update{Agent: agent}}
-	dir, s, err := f.Open(ctx, live)
+	c := &call{Frame: f, steps: r.Steps, target: &r.Steps[0], update: Update{Agent: agent}}
+	dir, s, err := f.Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -82,11 +71,10 @@ func (c *call) shownLines(s *state.State) []state.Evidence {
 // and what is ready; or the step with which to go on, if the updated task was the last step
 // of a workflow under it. It does nothing, and takes no lock, if there is no workflow.
 func (f *Frame) Seen(ctx context.Context, task, agent string) (text string, v Verdict) {
-	live, err := state.LiveSteps(f.List.Dir)
-	if err != nil {
+	if _, err := f.OnRecord(); err != nil {
 		return "", Verdict{}
 	}
-	err = f.changing(ctx, live, agent, func(c *call, dir *txn.Dir, s *state.State) error {
+	err := f.changing(ctx, agent, func(c *call, dir *txn.Dir, s *state.State) error {
 		seen := slices.DeleteFunc(slices.Clone(s.Unseen), state.Evidence.IsLate)
 		lines := s.RecordSeen(c.by(c.update, Verdict{}))
 		decided := c.decideSeenUngated(s)
@@ -116,14 +104,14 @@ type Choice struct {
 // fsmspec.Question, and the options are its outcomes. It returns what the agent has to know of it, or
 // "" if the question was about no step. how is the way in which the person was asked.
 func (f *Frame) Chosen(ctx context.Context, choices []Choice, how state.How, agent string) (text string, v Verdict) {
-	live, err := state.LiveSteps(f.List.Dir)
+	r, err := f.OnRecord()
 	if err != nil {
 		return "", Verdict{}
 	}
-	if !live.PersonDecides() {
-		return "", f.repaired(ctx, live)
+	if !r.Steps.PersonDecides() {
+		return "", f.repaired(ctx)
 	}
-	err = f.changing(ctx, live, agent, func(c *call, dir *txn.Dir, s *state.State) error {
+	err = f.changing(ctx, agent, func(c *call, dir *txn.Dir, s *state.State) error {
 		lines := c.shownLines(s)
 		trouble := ""
 		for _, x := range choices {
@@ -170,8 +158,8 @@ func (c *call) chosen(s *state.State, x Choice, how state.How) (e state.Evidence
 
 // PersonDecides reports whether a person decides how a step of the list ends.
 func (f *Frame) PersonDecides() bool {
-	live, err := state.LiveSteps(f.List.Dir)
-	return err == nil && live.PersonDecides()
+	r, err := f.OnRecord()
+	return err == nil && r.Steps.PersonDecides()
 }
 
 // stepAsked returns the step about which a person was asked and for which their answer counts, or nil.
@@ -422,15 +410,15 @@ func (f *Frame) End(ctx context.Context, id int64, because string, by state.By) 
 // if the person is refused.
 func (f *Frame) overrule(ctx context.Context, id int64, by state.By,
 	decide func(*state.State, *state.Current, state.By) ([]state.Evidence, error)) (s *state.State, err error) {
-	live, err := state.LiveSteps(f.List.Dir)
+	r, err := f.OnRecord()
 	if err != nil {
 		return nil, err
 	}
-	if live.Find(message.Itoa(id)) == nil {
+	if r.Steps.Find(message.Itoa(id)) == nil {
 		return nil, fmt.Errorf("#%d: %w", id, errNoStep)
 	}
 	by.Session = cmp.Or(by.Session, f.Session)
-	err = f.changing(ctx, live, "", func(c *call, dir *txn.Dir, now *state.State) error {
+	err = f.changing(ctx, "", func(c *call, dir *txn.Dir, now *state.State) error {
 		if s = now; s.Step(id) == nil {
 			return fmt.Errorf("#%d: %w", id, errNoStep)
 		}

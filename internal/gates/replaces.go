@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
@@ -20,7 +19,7 @@ func endCommand(id int64, list string) string {
 // WouldReplace returns which unfinished workflows a skill would replace, with how much of them is done. It is
 // empty if that is not known.
 func (f *Frame) WouldReplace(ctx context.Context, c state.Calling) (lost []string) {
-	s, err := state.LoadNow(ctx, f.List.Dir)
+	s, err := f.Now(ctx)
 	if err != nil {
 		return nil
 	}
@@ -31,11 +30,9 @@ func (f *Frame) WouldReplace(ctx context.Context, c state.Calling) (lost []strin
 	for _, l := range p.Lost {
 		lost = append(lost, l.Text)
 	}
-	all, _ := state.TaggedTasks(f.List.Dir) // the command itself looks again
+	all, _ := s.TaggedTasks(f.List.Dir) // the command itself looks again
 	for _, t := range all {
-		id, _ := strconv.ParseInt(t.ID, 10, 64)
-		if text := state.Unrecorded(t.Tag); t.Tag != c.Command && t.File.Status != workflow.Completed && s.Step(id) == nil &&
-			!slices.Contains(lost, text) {
+		if text := state.Unrecorded(t.Tag); t.Tag != c.Command && t.File.Status != workflow.Completed && !slices.Contains(lost, text) {
 			lost = append(lost, text)
 		}
 	}

@@ -27,7 +27,7 @@ type Stood struct {
 //
 // Errors: those of Load.
 func (f *Frame) Standing(ctx context.Context) (Standing, error) {
-	s, err := state.LoadNow(ctx, f.List.Dir)
+	s, err := f.Now(ctx)
 	if err != nil || len(s.Steps) == 0 {
 		return Standing{}, err
 	}

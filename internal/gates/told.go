@@ -49,7 +49,7 @@ func (f *Frame) tellMissing(ctx context.Context, s *state.State, x Stopping) str
 		return ""
 	}
 	if len(s.Steps) == 0 {
-		if all, err := state.TaggedTasks(f.List.Dir); err == nil && len(all) > 0 {
+		if all, err := s.TaggedTasks(f.List.Dir); err == nil && len(all) > 0 {
 			return f.unrecordedTask(ctx, &all[0], false).Trouble
 		}
 		return ""

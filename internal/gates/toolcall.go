@@ -23,14 +23,13 @@ import (
 // Call decides about a call of a tool: one that a step lists is denied unless such a step is
 // in progress. A call that no step lists is allowed; nothing is locked or written for it.
 func (f *Frame) Call(ctx context.Context, x ToolCall) Verdict {
-	src, r := state.OpenRecord(f.List.Dir, txn.WithFS(f.List.Files()))
+	r, unread := f.OnRecord()
 	away := x.isAway(r.Steps, f.listFlag())
 	if away != nil { // only the state says where their directory is now
-		_, _ = r.Steps.State(ctx, f.List.Dir, src.Source(), false)
+		_, _ = f.Now(ctx)
 		away = x.isAway(r.Steps, f.listFlag())
 	}
-	src.Close()
-	unknown := f.unknownRules(ctx, r, away)
+	unknown := f.unknownRules(ctx, r, cmp.Or(away, unread))
 	parts := x.covered(rulesOf(r.Steps))
 	if len(parts) == 0 {
 		return Verdict{Trouble: unknown}
@@ -47,14 +46,11 @@ func (f *Frame) Call(ctx context.Context, x ToolCall) Verdict {
 func (f *Frame) unknownRules(ctx context.Context, r *state.OnRecord, why error) string {
 	switch {
 	case why != nil:
+	case r.Unread:
+		why = errors.Join(r.Troubles()...)
 	case len(r.Broken) > 0:
-		if err := r.AddUnread(f.List.Dir); err != nil {
-			why = err
-		} else if r.Unread {
-			why = errors.Join(r.Troubles()...)
-		}
 	case len(r.Steps) == 0:
-		if all, err := state.TaggedTasks(f.List.Dir); err != nil || len(all) > 0 {
+		if all, err := new(state.State).TaggedTasks(f.List.Dir); err != nil || len(all) > 0 {
 			why = cmp.Or(err, state.ErrUnrecorded)
 		}
 	}
@@ -87,10 +83,10 @@ func (c *call) decideToolCall(ctx context.Context, parts []part) Verdict {
 // had, without. wait is set if it may soon be decided otherwise.
 func (c *call) decideToolCallNow(ctx context.Context, parts []part) (v Verdict, wait bool) {
 	var s *state.State
-	dir, s, err := c.Open(ctx, c.steps)
+	dir, s, err := c.Open(ctx)
 	if err == nil {
 		defer c.Release(dir)
-	} else if s, err = c.Look(context.WithoutCancel(ctx), c.steps); err != nil { // also if the wait for the lock has taken all the time
+	} else if s, err = c.Now(context.WithoutCancel(ctx)); err != nil { // also if the wait for the lock has taken all the time
 		return c.trouble(err), false
 	}
 	v, lines, wait := c.decideCall(s, parts)
@@ -321,15 +317,15 @@ var (
 //
 // Errors: errNoRule, errNotRefused, those of Load and of tasks.List.Open.
 func (f *Frame) Permit(ctx context.Context, text, because string, by state.By) (owners []*state.Current, err error) {
-	live, err := state.LiveSteps(f.List.Dir)
+	r, err := f.OnRecord()
 	if err != nil {
 		return nil, err
 	}
-	listed := listingsOf(live, text)
+	listed := listingsOf(r.Steps, text)
 	if len(listed) == 0 {
-		return nil, fmt.Errorf("%s: %w%s", text, errNoRule, rulesText(live))
+		return nil, fmt.Errorf("%s: %w%s", text, errNoRule, rulesText(r.Steps))
 	}
-	err = f.changing(ctx, live, "", func(c *call, dir *txn.Dir, s *state.State) error {
+	err = f.changing(ctx, "", func(c *call, dir *txn.Dir, s *state.State) error {
 		found := ownersOf(s, part{listed: listed})
 		if i := slices.IndexFunc(found, func(o owner) bool { return letsCalls(s, o.Current) }); i >= 0 {
 			return fmt.Errorf("%s: %w: %s is in progress", text, errNotRefused, found[i].Name())

@@ -73,7 +73,7 @@ func (f *Frame) Directory(ctx context.Context) string {
 	if dir := all[f.directoryKey()]; dir != "" {
 		return dir
 	}
-	s, err := state.LoadNow(ctx, f.List.Dir)
+	s, err := f.Now(ctx)
 	if err != nil {
 		return ""
 	}
@@ -132,14 +132,14 @@ func (f *Frame) Move(ctx context.Context, dir, because string, by state.By) (fro
 	if !filepath.IsAbs(dir) || inode == 0 {
 		return nil, fmt.Errorf("%s: %w", dir, state.ErrNoDir)
 	}
-	live, err := state.LiveSteps(f.List.Dir)
+	r, err := f.OnRecord()
 	if err != nil {
 		return nil, err
 	}
-	if len(live) == 0 {
+	if len(r.Steps) == 0 {
 		return nil, errNoStep
 	}
-	err = f.changing(ctx, live, "", func(change *call, d *txn.Dir, s *state.State) error {
+	err = f.changing(ctx, "", func(change *call, d *txn.Dir, s *state.State) error {
 		if len(s.Steps) == 0 {
 			return errNoStep
 		}

@@ -456,6 +456,7 @@ func (l *list) all() string {
 // beside returns the list as another process has it.
 func (l *list) beside() *list {
 	frame := *l.Frame
+	frame.Known = nil
 	return &list{Frame: &frame, t: l.t, project: l.project}
 }
 

@@ -33,7 +33,7 @@ func AllAnswerers(lookup func(string) (string, bool), dir string) (sums []string
 // newAnswerer returns the hook that could answer for the person when the client asks about a command, and that has come since a
 // workflow in the list was begun; empty if there is none.
 func (h *hook) newAnswerer(ctx context.Context) string {
-	s, err := state.LoadNow(ctx, h.List.Dir)
+	s, err := h.Now(ctx)
 	if err != nil {
 		return ""
 	}

@@ -51,7 +51,7 @@ func (h *hook) awaiting(ctx context.Context, args []string) *state.Current {
 	if err != nil {
 		return nil
 	}
-	s, err := state.LoadNow(ctx, h.List.Dir)
+	s, err := h.Now(ctx)
 	if err != nil {
 		return nil // the command says it
 	}

@@ -42,7 +42,7 @@ func (h *hook) failed(what string, err error) client.Answer {
 }
 
 func (h *hook) hear(ctx context.Context) error {
-	s, err := state.LoadNow(ctx, h.List.Dir)
+	s, err := h.Now(ctx)
 	if err != nil || len(s.Steps) == 0 {
 		return err
 	}

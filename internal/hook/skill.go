@@ -187,7 +187,7 @@ func (h *hook) takeUp(ctx context.Context) client.Answer {
 // isOpen reports whether the list has an unfinished workflow of the skill, and under which step;
 // that is 0 if it is under none.
 func (h *hook) isOpen(ctx context.Context, skill *agent.Skill) (open bool, under int64, err error) {
-	s, err := state.LoadNow(ctx, h.List.Dir)
+	s, err := h.Now(ctx)
 	if err != nil {
 		return false, 0, err
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
-	"github.com/fsmtx/fsmtx/txn"
 )
 
 // Nested says under which step a workflow came.
@@ -67,7 +66,7 @@ func (h *Hydration) placeIn(ctx context.Context, snap fsmspec.Snapshot) (state.P
 	if len(snap.Tasks) == 0 {
 		return state.Place{}, nil
 	}
-	now, err := state.LoadNow(ctx, h.list.Dir, txn.WithFS(h.list.Files()))
+	now, err := (&state.Store{List: h.list}).Now(ctx)
 	if err == nil && !h.flat {
 		err = unread(now)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/workflow"
-	"github.com/fsmtx/fsmtx/txn"
 )
 
 // record returns what the transaction records of the plan's workflow: its steps by their
@@ -65,7 +64,7 @@ func (h *Hydration) begunByAgent(plan *fsmspec.Plan) []string {
 func (h *Hydration) givingWay(plan *fsmspec.Plan) (s *state.State, all []*workflow.Workflow) {
 	if s = h.state; s == nil { // the list has no tasks; a script may have removed them
 		var err error
-		if s, err = state.LoadNow(context.Background(), h.list.Dir, txn.WithFS(h.list.Files())); err != nil {
+		if s, err = (&state.Store{List: h.list}).Now(context.Background()); err != nil {
 			return nil, nil
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -67,8 +68,9 @@ func (d *doctor) enforcement(ctx context.Context) (found []Fault, err error) {
 		if isOrphan(dir) {
 			continue // see leftovers
 		}
-		found = append(found, d.ofProject(ctx, dir)...)
-		troubles, err := state.Troubles(ctx, dir)
+		st := &state.Store{List: tasks.List{Dir: dir}}
+		troubles, err := st.AllTroubles(ctx)
+		found = append(found, d.ofProject(ctx, st)...)
 		if err != nil {
 			troubles = append(troubles, err)
 		}
@@ -82,8 +84,9 @@ func (d *doctor) enforcement(ctx context.Context) (found []Fault, err error) {
 
 // ofProject finds, of the workflows of this project in a list, those whose fsm.json has changed since they began, and those whose tasks
 // were all removed with steps open.
-func (d *doctor) ofProject(ctx context.Context, dir string) (found []Fault) {
-	st, err := state.LoadNow(ctx, dir)
+func (d *doctor) ofProject(ctx context.Context, list *state.Store) (found []Fault) {
+	dir := list.List.Dir
+	st, err := list.Now(ctx)
 	if err != nil {
 		return nil // enforcement says so
 	}

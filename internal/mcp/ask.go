@@ -213,7 +213,7 @@ func (t *tools) skipOf(ctx context.Context, r *mcp.CallToolRequest, o *stepCall,
 		return nil, nil, fmt.Errorf("%s is done already", name)
 	}
 	past := gates.Past{Step: step, Because: because}
-	if s, err := state.LoadNow(ctx, o.List.Dir); err != nil {
+	if s, err := o.Now(ctx); err != nil {
 		return nil, nil, err
 	} else if err := gates.MayPass(s, past); err != nil { // the person would be asked in vain
 		return nil, nil, fmt.Errorf("the person was not asked, because the step cannot be skipped now: %w", err)

@@ -9,7 +9,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // currentURI is the resource with the steps to work on.
@@ -34,7 +33,7 @@ func (t *tools) next(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := state.LoadNow(ctx, f.List.Dir)
+	s, err := f.Now(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -56,7 +56,7 @@ func (t *tools) status(ctx context.Context, _ *mcp.CallToolRequest, in statusInp
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := state.LoadNow(ctx, f.List.Dir)
+	s, err := f.Now(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -167,7 +167,7 @@ func (o *stepCall) say(text string) (result, any, error) {
 
 // next returns an answer with a sentence and the present state of the workflow.
 func (o *stepCall) next(ctx context.Context, sentence string) (result, any, error) {
-	if s, err := state.LoadNow(context.WithoutCancel(ctx), o.List.Dir); err == nil {
+	if s, err := o.Now(context.WithoutCancel(ctx)); err == nil {
 		sentence += " " + byTools.Report(s)
 	}
 	return o.say(sentence)

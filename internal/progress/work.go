@@ -34,7 +34,7 @@ type Work struct {
 //
 // Errors: ErrRefused, and those of state.Load.
 func (w Way) On(ctx context.Context, f *gates.Frame, step int64) (*Work, error) {
-	s, err := state.LoadNow(ctx, f.List.Dir)
+	s, err := f.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (o *Work) Told(ctx context.Context, u gates.Update, v gates.Verdict) (r Res
 
 // after returns how the step has ended, what of it was not enforced, then more, then the state of the workflow.
 func (o *Work) after(ctx context.Context, gaps, more string) string {
-	s, err := state.LoadNow(context.WithoutCancel(ctx), o.List.Dir)
+	s, err := o.Now(context.WithoutCancel(ctx))
 	if err != nil {
 		return o.Step.Name() + " is done" + gaps + "." + more
 	}

@@ -201,18 +201,16 @@ func (s *State) stands(e Evidence) bool {
 // counting returns those of the lines that count.
 func (s *State) counting(all []Evidence) []Evidence {
 	if slices.ContainsFunc(all, func(e Evidence) bool { return !s.stands(e) }) {
-		return slices.DeleteFunc(all, func(e Evidence) bool { return !s.stands(e) })
+		return slices.DeleteFunc(slices.Clone(all), func(e Evidence) bool { return !s.stands(e) })
 	}
-	return all
+	return slices.Clip(all)
 }
 
-// parse returns the lines of evidence in data, and adds to the troubles those that count for nothing.
-func (s *State) parse(name string, data []byte) []Evidence {
-	all, wrong := parseEvidence(data)
+// tellForged adds to the troubles that lines of evidence count for nothing.
+func (s *State) tellForged(name string, wrong int) {
 	if wrong > 0 {
 		s.Troubles = append(s.Troubles, fmt.Errorf("lines of evidence (%d in %s) %w", wrong, name, ErrForged))
 	}
-	return s.counting(all)
 }
 
 // maxEvidence is the size in bytes from which on old denials are dropped from the file. It is
@@ -334,18 +332,30 @@ func pick(all []Evidence, keep []bool) (kept []Evidence) {
 	return kept
 }
 
-// appendEvidence adds a line to the evidence, and syncs it to the disk if it cannot be found out again. A power cut may lose the last
+// append adds lines to the evidence, and syncs to the disk what cannot be found out again. A power cut may lose the last
 // lines of other evidence: the step then counts as completed in another way, and its gates, which take no time, are
 // evaluated again. A sync would be most of the cost of an ordinary update.
-func appendEvidence(dir *txn.Dir, e Evidence) error {
-	line, err := e.line()
-	if err != nil {
-		return err
+func (st *Store) append(dir *txn.Dir, all ...Evidence) error {
+	if len(all) == 0 {
+		return nil
 	}
-	if e.isLasting() {
-		return dir.AppendState(EvidenceFile, line)
+	var text []byte
+	for _, e := range all {
+		line, err := e.line()
+		if err != nil {
+			return err
+		}
+		add := dir.AppendStateLazily
+		if e.isLasting() {
+			add = dir.AppendState
+		}
+		if err := add(EvidenceFile, line); err != nil {
+			return err
+		}
+		text = append(append(text, line...), '\n')
 	}
-	return dir.AppendStateLazily(EvidenceFile, line)
+	st.wrote(dir, all, text)
+	return nil
 }
 
 // isLasting reports whether the line cannot be found out again from the list and the files of the project: what a check has printed,

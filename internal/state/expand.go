@@ -267,12 +267,12 @@ func (st *Store) reshape(ctx context.Context, dir *txn.Dir, s *State) (told stri
 			return "", err
 		}
 	}
-	r := readRecord(dir)
+	r := st.recorded(dir)
 	if len(r.Broken) > 0 && slices.ContainsFunc(s.Steps,
 		func(b *Current) bool { return !s.isOutdated(b.Workflow) && r.Steps.Find(message.Itoa(b.ID)) == nil }) {
 		return "", r.Broken[0].err // the state would have fewer steps than the list
 	}
-	after, err := r.Steps.State(ctx, dir.Path(), dir, false)
+	after, err := st.stateOf(ctx, dir.Path(), r.Steps, dir, false)
 	if err != nil {
 		return "", err
 	}
@@ -300,7 +300,7 @@ func (st *Store) expand(ctx context.Context, dir *txn.Dir, s *State, b *Current,
 	}
 	done := Evidence{Time: e.Time, Step: e.Step, From: e.From, To: e.To, Verdict: Expanded, Why: e.Why, By: e.By, Round: e.Round,
 		Expands: e.Expands}
-	return appendEvidence(dir, done)
+	return st.append(dir, done)
 }
 
 // copiesOf returns what is to be created for the lines.

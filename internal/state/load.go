@@ -49,19 +49,25 @@ type Source interface {
 //
 // Errors: that the list itself cannot be read.
 func Load(ctx context.Context, dir string) (*State, error) {
-	return loadState(ctx, dir, true)
+	return (&Store{List: tasks.List{Dir: dir}}).Whole(ctx)
 }
 
 // LoadNow is Load without the evidence on which nothing depends any more: what it costs does
 // not grow with the session.
-func LoadNow(ctx context.Context, dir string, opts ...txn.Option) (*State, error) {
-	return loadState(ctx, dir, false, opts...)
+func LoadNow(ctx context.Context, dir string) (*State, error) {
+	return (&Store{List: tasks.List{Dir: dir}}).Now(ctx)
 }
 
-func loadState(ctx context.Context, dir string, whole bool, opts ...txn.Option) (s *State, err error) {
+// Now is LoadNow for the list. What is known of it is not read again.
+func (st *Store) Now(ctx context.Context) (*State, error) { return st.load(ctx, false) }
+
+// Whole is Load for the list. What is known of it is not read again.
+func (st *Store) Whole(ctx context.Context) (*State, error) { return st.load(ctx, true) }
+
+func (st *Store) load(ctx context.Context, whole bool) (s *State, err error) {
 	for range maxLoads {
 		var stale bool
-		if s, stale, err = loadOnce(ctx, dir, whole, opts...); err != nil || !stale {
+		if s, stale, err = st.loadOnce(ctx, whole); err != nil || !stale {
 			break
 		}
 	}
@@ -73,17 +79,16 @@ const maxLoads = 5
 
 // loadOnce also reports whether steps seem to be missing because a change of the list was committed
 // after its record had been read.
-func loadOnce(ctx context.Context, dir string, whole bool, opts ...txn.Option) (s *State, stale bool, err error) {
-	src, r := OpenRecord(dir, opts...)
+func (st *Store) loadOnce(ctx context.Context, whole bool) (s *State, stale bool, err error) {
+	src, r, err := st.look()
 	defer src.Close()
-	recorded := slices.Clone(r.Steps)
-	if err := r.AddUnread(dir); err != nil {
+	if err != nil {
 		return nil, false, err
 	}
 	if len(r.Steps) == 0 {
 		return &State{Troubles: r.Troubles(), Changed: r.changed, Departed: r.Departed}, false, nil
 	}
-	s, err = r.Steps.State(ctx, dir, src.Source(), whole)
+	s, err = st.stateOf(ctx, st.List.Dir, r.Steps, src.Source(), whole)
 	if err != nil {
 		return nil, false, err
 	}
@@ -96,14 +101,11 @@ func loadOnce(ctx context.Context, dir string, whole bool, opts ...txn.Option) (
 			s.Departed[message.Itoa(id)] = m.Words()
 		}
 	}
-	if len(s.Missing()) > 0 {
-		stale = src.Reader != nil && !recorded.same(readRecord(src).Steps)
+	if (len(s.Missing()) > 0 || s.lacksCopies()) && src.Reader != nil {
+		now := st.recorded(src)
+		stale = now != r && len(now.Broken) == 0
 	}
 	return s, stale, nil
-}
-
-func (all RecordedSteps) same(others RecordedSteps) bool {
-	return slices.EqualFunc(all, others, func(a, b RecordedStep) bool { return a.ID == b.ID })
 }
 
 // unlocked is the state directory of a list, open without its lock, or nothing if that
@@ -125,17 +127,30 @@ func (u unlocked) Close() {
 	}
 }
 
-// OpenRecord opens the state directory of the list in dir, and reads what hydrations have
-// recorded in it.
-func OpenRecord(dir string, opts ...txn.Option) (unlocked, *OnRecord) {
-	r, err := txn.OpenReader(dir, opts...)
-	if errors.Is(err, fs.ErrNotExist) {
-		return unlocked{}, &OnRecord{}
+// look opens the state directory of the list without its lock, and returns what hydrations have recorded in it. The caller closes it.
+func (st *Store) look() (src unlocked, r *OnRecord, err error) {
+	src.Reader, err = txn.OpenReader(st.List.Dir, txn.WithFS(st.List.Files()))
+	switch {
+	case err == nil:
+		r = st.recorded(src)
+	case st.known().record != nil: // it was there a moment ago
+		r = st.Known.record
+	case errors.Is(err, fs.ErrNotExist):
+		r = &OnRecord{}
+	default:
+		r = &OnRecord{Broken: []broken{{err: err}}}
 	}
-	if err != nil {
-		return unlocked{}, &OnRecord{Broken: []broken{{err: err}}}
-	}
-	return unlocked{r}, readRecord(r)
+	return src, r, r.addUnread(st.List.Dir)
+}
+
+// OnRecord returns what hydrations have recorded. The steps are those that they have put into the list and that no later hydration has
+// replaced; also those whose record cannot be read, which are known from the list only.
+//
+// Errors: that the list cannot be read.
+func (st *Store) OnRecord() (*OnRecord, error) {
+	src, r, err := st.look()
+	src.Close()
+	return r, err
 }
 
 // OnRecord is what hydrations have recorded about the tasks of a list.
@@ -179,15 +194,6 @@ func (all RecordedSteps) Find(task string) *RecordedStep {
 		}
 	}
 	return nil
-}
-
-// LiveSteps returns the steps that hydrations have put into the list in dir and that no
-// later hydration has replaced. Steps whose record cannot be read are among them; they are
-// known from the list only.
-func LiveSteps(dir string) (RecordedSteps, error) {
-	src, r := OpenRecord(dir)
-	defer src.Close()
-	return r.Steps, r.AddUnread(dir)
 }
 
 func readRecord(src Source) *OnRecord {
@@ -291,21 +297,20 @@ func (r *OnRecord) lost(task string) error {
 	return nil
 }
 
-// AddUnread adds the tasks in dir whose tag says that they are steps and whose record cannot
+// addUnread adds the tasks in dir whose tag says that they are steps and whose record cannot
 // be read. Their order is known from the list, their gates are not.
-func (r *OnRecord) AddUnread(dir string) error {
+func (r *OnRecord) addUnread(dir string) error {
 	if len(r.Broken) == 0 || r.Unread {
 		return nil
-	}
-	all, err := TaggedTasks(dir)
-	if err != nil {
-		return err
 	}
 	ids := map[string]bool{}
 	for _, s := range r.Steps {
 		ids[message.Itoa(s.ID)] = true
 	}
-	all = slices.DeleteFunc(all, func(t Tagged) bool { return ids[t.ID] || r.lost(t.ID) == nil })
+	all, err := taggedTasks(dir, func(task string) bool { return ids[task] || r.lost(task) == nil })
+	if err != nil {
+		return err
+	}
 	for _, t := range all {
 		ids[t.ID] = true
 	}
@@ -340,23 +345,23 @@ func (r *OnRecord) Troubles() (all []error) {
 	return all
 }
 
-// afterRecovery returns the steps that the list has, if src is a list that was opened after these
-// steps were read, and whose opening has completed or undone an interrupted change.
-func (all RecordedSteps) afterRecovery(src Source) RecordedSteps {
-	dir, ok := src.(*txn.Dir)
-	if !ok || dir.Recovered().Outcome == txn.Clean {
-		return all
+// stateIn is the state of the list that is locked.
+func (st *Store) stateIn(ctx context.Context, dir *txn.Dir, whole bool) (*State, error) {
+	r := st.recorded(dir)
+	if err := r.addUnread(dir.Path()); err != nil {
+		return nil, err
 	}
-	if r := readRecord(dir); len(r.Broken) == 0 {
-		return r.Steps
+	s, err := st.stateOf(ctx, dir.Path(), r.Steps, dir, whole)
+	if err == nil {
+		s.Departed = r.Departed
 	}
-	return all
+	return s, err
 }
 
-// State reads the tasks of the steps, and from src, unless that is nil, the state files.
+// stateOf reads the tasks of steps, and from src, unless that is nil, the state files.
 // Unless it is whole, the evidence is that part of it on which decisions depend.
-func (all RecordedSteps) State(ctx context.Context, dir string, src Source, whole bool) (*State, error) {
-	s, err := all.withEarlier(ctx, dir, src, whole)
+func (st *Store) stateOf(ctx context.Context, dir string, steps RecordedSteps, src Source, whole bool) (*State, error) {
+	s, err := st.withEarlier(ctx, dir, steps, src, whole)
 	if err != nil {
 		return nil, err
 	}
@@ -368,17 +373,15 @@ func (all RecordedSteps) State(ctx context.Context, dir string, src Source, whol
 	return s, nil
 }
 
-// withEarlier is State with the steps in whose place others have come.
-func (all RecordedSteps) withEarlier(ctx context.Context, dir string, src Source, whole bool) (*State, error) {
+// withEarlier is stateOf with the steps in whose place others have come.
+func (st *Store) withEarlier(ctx context.Context, dir string, steps RecordedSteps, src Source, whole bool) (*State, error) {
 	s := &State{Time: time.Now().UTC()}
-	names := make([]string, 0, len(all))
 	replaced := map[*workflow.Workflow]bool{}
-	for _, r := range all.afterRecovery(src) {
+	for _, r := range steps {
 		replaced[r.Workflow] = r.replaced
 		s.Steps = append(s.Steps, &Current{Step: *r.Step, Workflow: r.Workflow, Unread: r.Unread, undoneCalls: r.undoneCalls})
-		names = append(names, tasks.Form.Name(message.Itoa(r.ID)))
 	}
-	if err := tasks.Form.Each(dir, names, func(i int, data []byte) { s.Steps[i].parse(data) }); err != nil {
+	if err := st.known().readTasks(dir, s.Steps); err != nil {
 		return nil, err
 	}
 	if err := s.readRest(ctx, dir); err != nil {
@@ -386,16 +389,11 @@ func (all RecordedSteps) withEarlier(ctx context.Context, dir string, src Source
 	}
 	s.dropReplaced(replaced)
 	if src != nil {
-		s.readEvidence(dir, src, whole)
+		st.readEvidence(s, src, whole)
 		s.readPending(src)
 	}
 	s.move()
 	s.Fold()
-	if src != nil && s.lacksCopies() { // another call may have expanded a step since the record was read
-		if r := readRecord(src); len(r.Broken) == 0 && !r.Steps.same(all) {
-			return r.Steps.withEarlier(ctx, dir, src, whole)
-		}
-	}
 	s.dropOver()
 	if r, ok := src.(*txn.Reader); ok {
 		s.Interrupted = r.IsInterrupted()
@@ -502,8 +500,13 @@ func (c *Current) parse(data []byte) bool {
 	if t == nil {
 		return false
 	}
-	c.File, c.Status, c.Description = t, t.Status, cmp.Or(c.Step.Description, t.Description)
+	c.show(t)
 	return true
+}
+
+// show sets the status and the description to those of the task.
+func (c *Current) show(t *tasks.Task) {
+	c.File, c.Status, c.Description = t, t.Status, cmp.Or(c.Step.Description, t.Description)
 }
 
 // readPending reads the records of updates that are being decided.

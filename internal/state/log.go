@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -107,7 +108,7 @@ func Decided(dir string) (all []decisions.Record, troubles []error, err error) {
 		s.Steps = append(s.Steps, &Current{Step: *x.Step, Workflow: x.Workflow})
 	}
 	slices.SortFunc(s.Steps, func(a, b *Current) int { return cmp.Compare(a.ID, b.ID) })
-	s.readEvidence(dir, src, true)
+	(&Store{List: tasks.List{Dir: dir}}).readEvidence(&s, src, true)
 	lines := slices.Concat(s.Evidence, s.Calls)
 	slices.SortStableFunc(lines, func(a, b Evidence) int { return a.Time.Compare(b.Time) })
 	for _, e := range lines {

@@ -159,30 +159,16 @@ func (st *Store) Resolve(ctx context.Context) (told string, err error) {
 	return told, err
 }
 
-// resolved is the state s of a list that is locked, once it is decided where its workflow is. If steps are missing, a change may have
-// taken them out since their record was read.
-func (st *Store) resolved(ctx context.Context, dir *txn.Dir, s *State, whole bool) (*State, error) {
-	switch {
-	case s.Moving.IsOpen():
-		if _, err := st.resolve(ctx, dir, s.Moving); err != nil {
-			return nil, err
-		}
-	case len(s.Missing()) == 0:
-		return s, nil
+// resolved is the state of a list that is locked, once it is decided where its workflow is.
+func (st *Store) resolved(ctx context.Context, dir *txn.Dir, whole bool) (*State, error) {
+	s, err := st.stateIn(ctx, dir, whole)
+	if err != nil || !s.Moving.IsOpen() {
+		return s, err
 	}
-	return stateNow(ctx, dir, whole)
-}
-
-func stateNow(ctx context.Context, dir *txn.Dir, whole bool) (*State, error) {
-	r := readRecord(dir)
-	if err := r.AddUnread(dir.Path()); err != nil {
+	if _, err := st.resolve(ctx, dir, s.Moving); err != nil {
 		return nil, err
 	}
-	s, err := r.Steps.State(ctx, dir.Path(), dir, whole)
-	if err == nil {
-		s.Troubles, s.Departed = append(r.Troubles(), s.Troubles...), r.Departed
-	}
-	return s, err
+	return st.stateIn(ctx, dir, whole)
 }
 
 // follow makes the steps that are in the list those that a continuation brings or takes out, also those that have no task.
@@ -240,9 +226,9 @@ type ElsewhereError struct{ Words string }
 func (e *ElsewhereError) Error() string { return e.Words }
 
 // isHere returns an *ElsewhereError if one of the lines is about a workflow that is not in the list any more, or may not be.
-func isHere(src Source, lines []Evidence) error {
+func (st *Store) isHere(src Source, lines []Evidence) error {
 	m, _ := readMoving(src, "") // the next event says that it cannot be read
-	r := readRecord(src)
+	r := st.recorded(src)
 	for _, e := range lines {
 		words := r.Departed[message.Itoa(e.Step)]
 		if words == "" && m.IsOpen() && slices.Contains(m.Steps, e.Step) {
@@ -284,14 +270,11 @@ func (st *Store) Continue(ctx context.Context, x Continuing) (*workflow.Workflow
 		return nil, err
 	}
 	defer x.From.Release(dir)
-	s, err := stateNow(ctx, dir, true)
-	if err == nil {
-		s, err = x.From.resolved(ctx, dir, s, true)
-	}
+	s, err := x.From.resolved(ctx, dir, true)
 	if err != nil {
 		return nil, err
 	}
-	moved, err := s.take(x.Root, readRecord(dir))
+	moved, err := s.take(x.Root, x.From.recorded(dir))
 	if err != nil {
 		return nil, err
 	}
@@ -305,8 +288,8 @@ func (st *Store) Continue(ctx context.Context, x Continuing) (*workflow.Workflow
 	}
 	// What was written without the lock before the note is read now; who comes later finds the note.
 	var w *workflow.Workflow
-	if s, err = stateNow(ctx, dir, true); err == nil {
-		moved, err = s.take(x.Root, readRecord(dir))
+	if s, err = x.From.stateIn(ctx, dir, true); err == nil {
+		moved, err = s.take(x.Root, x.From.recorded(dir))
 	}
 	if err == nil {
 		w, err = st.receive(ctx, moved, m, x)
@@ -398,9 +381,7 @@ func (t *taken) recorded() (ids []int64) {
 
 // receive creates in this list what is taken from another one.
 func (st *Store) receive(ctx context.Context, t *taken, m *Moving, x Continuing) (w *workflow.Workflow, err error) {
-	src, live := OpenRecord(st.List.Dir, txn.WithFS(st.List.Files()))
-	src.Close()
-	dir, s, err := st.Open(ctx, live.Steps)
+	dir, s, err := st.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -426,7 +407,7 @@ func (st *Store) receive(ctx context.Context, t *taken, m *Moving, x Continuing)
 			created, err = t.creations(by, w)
 		}
 		if err == nil {
-			err = copyEvidence(dir, t.lines(by, m.ID, w))
+			err = st.copyEvidence(dir, t.lines(by, m.ID, w))
 		}
 		return created, record, label, slices.Max(all) + by, err
 	})
@@ -532,7 +513,8 @@ func (t *taken) lines(by int64, with string, w *workflow.Workflow) (all []Eviden
 }
 
 // copyEvidence adds lines of another list to the evidence, and syncs them.
-func copyEvidence(dir *txn.Dir, all []Evidence) error {
+func (st *Store) copyEvidence(dir *txn.Dir, all []Evidence) error {
+	st.known().lines.file = nil
 	for i, e := range all {
 		line, err := e.line()
 		if err == nil && i < len(all)-1 {

@@ -88,11 +88,11 @@ func TestWhatTheOldListShowsIsAboutItsWorkflows(t *testing.T) {
 // TestWhoWaitedForTheLockFindsOutWhereTheWorkflowWent: the steps that were in the list before are not taken for gone.
 func TestWhoWaitedForTheLockFindsOutWhereTheWorkflowWent(t *testing.T) {
 	l := hydrated(t, Step{}, Step{})
-	src, before := OpenRecord(l.List.Dir)
-	src.Close()
+	_, err := l.Now(t.Context()) // what is known of the list before
+	require.NoError(t, err)
 	root := l.state().Steps[0].ID
 	o, _ := l.elsewhere()
-	dir, s, err := l.Open(t.Context(), before.Steps)
+	dir, s, err := l.Open(t.Context())
 	require.NoError(t, err)
 	defer l.Release(dir)
 	assert.Empty(t, s.Steps)

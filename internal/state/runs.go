@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -26,7 +27,8 @@ func Runs(ctx context.Context, dir string) (all []*State, err error) {
 		return nil, err
 	}
 	defer src.Close()
-	r := readRecord(src)
+	st := &Store{List: tasks.List{Dir: dir}}
+	r := st.recorded(src)
 	of := map[*workflow.Workflow]RecordedSteps{}
 	for _, x := range r.known {
 		if w := r.rootOf(x.Workflow); !w.Undone && !r.records[x.Workflow].Undone && !r.hasLeft(w) {
@@ -35,7 +37,7 @@ func Runs(ctx context.Context, dir string) (all []*State, err error) {
 	}
 	for w, own := range of {
 		slices.SortFunc(own, func(a, b RecordedStep) int { return cmp.Compare(a.ID, b.ID) })
-		s, err := own.withEarlier(ctx, dir, src, true)
+		s, err := st.withEarlier(ctx, dir, own, src, true)
 		if err != nil {
 			return nil, err
 		}

@@ -55,9 +55,8 @@ func encodeSnapshot(all []Evidence, offset int64, mark uint32) ([]byte, error) {
 	return append(fmt.Appendf(nil, snapshotHead+"%08x\n", offset, mark, snapshotSum(offset, mark, lines)), lines...), nil
 }
 
-// readEvidence reads the evidence: the snapshot and what follows it, or with whole
-// everything; and the lines that were written without the lock.
-func (s *State) readEvidence(list string, src Source, whole bool) {
+// readEvidence reads the evidence into s, with whole all of it; and the lines that were written without the lock.
+func (st *Store) readEvidence(s *State, src Source, whole bool) {
 	trouble := func(err error) {
 		if err != nil {
 			s.Troubles = append(s.Troubles, fmt.Errorf("the evidence about earlier decisions cannot be read, so gates may be evaluated again: %w",
@@ -66,18 +65,14 @@ func (s *State) readEvidence(list string, src Source, whole bool) {
 	}
 	names, err := src.StateNames("")
 	trouble(err)
-	var offset int64
-	if !whole && (err != nil || slices.Contains(names, SnapshotFile)) {
-		offset = s.readSnapshot(src)
-	}
-	if offset == 0 {
-		data, err := src.ReadStateFrom(EvidenceFile, 0)
-		trouble(err)
-		s.took(s.parse(EvidenceFile, data), 0, data)
-	}
+	lines, readErr := st.linesIn(src, whole, err != nil || slices.Contains(names, SnapshotFile))
+	trouble(readErr)
+	s.tellForged(EvidenceFile, lines.wrong)
+	s.read, s.size, s.tail, s.end = s.counting(lines.all), lines.size, lines.tail, lines.end
+	s.Evidence = s.read
 	s.noPending = err == nil && !slices.Contains(names, PendingFile)
 	if slices.Contains(names, MovingFile) {
-		if s.Moving, err = readMoving(src, list); err != nil {
+		if s.Moving, err = readMoving(src, st.List.Dir); err != nil {
 			s.Troubles = append(s.Troubles, err)
 		}
 	}
@@ -100,36 +95,52 @@ func (s *State) readEvidence(list string, src Source, whole bool) {
 	s.Evidence = slices.DeleteFunc(slices.Clone(all), isCall)
 }
 
-// readSnapshot reads the snapshot and the evidence after it. It returns 0 if the file has to
-// be read from its beginning.
-func (s *State) readSnapshot(src Source) (offset int64) {
+// readLines reads the lines of the file with the evidence; unless it is whole, those of the snapshot and what follows it.
+func readLines(src Source, whole, snapshot bool) (l knownLines, err error) {
+	if !whole && snapshot {
+		if l, ok := readSnapshot(src); ok {
+			return l, nil
+		}
+	}
+	data, err := src.ReadStateFrom(EvidenceFile, 0)
+	l.whole = true
+	l.all, l.wrong = parseEvidence(data)
+	return l.upTo(0, data), err
+}
+
+// readSnapshot reads the snapshot and the evidence after it. ok is false if the file has to be read from its beginning.
+func readSnapshot(src Source) (l knownLines, ok bool) {
 	data, err := src.ReadState(SnapshotFile)
 	if err != nil {
-		return 0
+		return l, false
 	}
 	all, offset, mark, ok := parseSnapshot(data)
 	if !ok || offset < markBytes {
-		return 0
+		return l, false
 	}
 	tail, err := src.ReadStateFrom(EvidenceFile, offset-markBytes)
 	if err != nil || len(tail) < markBytes || crc32.ChecksumIEEE(tail[:markBytes]) != mark {
-		return 0
+		return l, false
 	}
-	s.took(append(s.counting(all), s.parse(EvidenceFile, tail[markBytes:])...), offset, tail[markBytes:])
-	return offset
+	l.all, l.wrong = parseEvidence(tail[markBytes:])
+	l.all = append(all, l.all...)
+	return l.upTo(offset, tail[markBytes:]), true
 }
 
-// took keeps what was read of the evidence: the lines, and the bytes from offset on.
-func (s *State) took(all []Evidence, offset int64, tail []byte) {
-	s.Evidence, s.read, s.size, s.tail = all, all, offset+int64(len(tail)), len(tail)
-	s.end = bytes.Clone(tail[max(0, len(tail)-markBytes):])
+// upTo returns the lines with what is known of the file, of which the bytes from offset on were read.
+func (l knownLines) upTo(offset int64, tail []byte) knownLines {
+	l.size, l.tail = offset+int64(len(tail)), len(tail)
+	l.end = bytes.Clone(tail[max(0, len(tail)-markBytes):])
+	return l
 }
 
 // addLate adds the lines of a file that was written without the lock: they are the newest.
 // A crash may have left the file after its lines were merged.
 func (s *State) addLate(name string, data []byte) {
 	s.lateFiles = append(s.lateFiles, name)
-	for _, e := range s.parse(name, data) {
+	all, wrong := parseEvidence(data)
+	s.tellForged(name, wrong)
+	for _, e := range s.counting(all) {
 		if !slices.ContainsFunc(s.Evidence, func(o Evidence) bool { return o.Step == e.Step && o.Time.Equal(e.Time) }) {
 			s.late = append(s.late, e)
 		}
@@ -137,11 +148,9 @@ func (s *State) addLate(name string, data []byte) {
 }
 
 // mergeLate appends the evidence that was written without the lock to the file.
-func (s *State) mergeLate(dir *txn.Dir) error {
-	for _, e := range s.late {
-		if err := appendEvidence(dir, e); err != nil {
-			return err
-		}
+func (st *Store) mergeLate(dir *txn.Dir, s *State) error {
+	if err := st.append(dir, s.late...); err != nil {
+		return err
 	}
 	for _, name := range s.lateFiles {
 		if err := dir.OverwriteState(name, nil); err != nil {

@@ -2,7 +2,6 @@ package state
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -19,6 +18,8 @@ import (
 type Store struct {
 	List    tasks.List // Wait limits the wait for the locks
 	Session string     // the id of the session, for messages
+
+	Known *Known // what was read of the list by now; nil is nothing
 
 	// Unreleased is called with the error when a lock cannot be released. The lock expires
 	// after ten seconds. It may be nil.
@@ -96,7 +97,7 @@ func (st *Store) Record(dir *txn.Dir, s *State, lines []Evidence) error {
 // Write appends lines to the evidence, after those that were written without the lock. It
 // rewrites a file that has grown large.
 func (st *Store) Write(dir *txn.Dir, s *State, lines []Evidence) error {
-	if err := s.mergeLate(dir); err != nil {
+	if err := st.mergeLate(dir, s); err != nil {
 		return err
 	}
 	s.writeSnapshot(dir)
@@ -116,12 +117,7 @@ func (st *Store) Write(dir *txn.Dir, s *State, lines []Evidence) error {
 		}
 		return rewriteEvidence(dir, all)
 	}
-	for _, e := range lines {
-		if err := appendEvidence(dir, e); err != nil {
-			return err
-		}
-	}
-	return nil
+	return st.append(dir, lines...)
 }
 
 // WriteLate records lines without the lock, in a file of their own. The next call that has
@@ -144,58 +140,45 @@ func (st *Store) WriteLate(lines []Evidence) error {
 	if err := r.WriteUnlocked(lateName(NewCallID()), text); err != nil {
 		return err
 	}
-	return isHere(r, lines) // a continuation reads after it has written its note: it has read the lines, or the note is here by now
+	return st.isHere(r, lines) // a continuation reads after it has written its note: it has read the lines, or the note is here by now
 }
 
 // Note adds one line to the evidence, if need be without the lock.
 //
 // Errors: *ElsewhereError, and that it cannot be written.
 func (st *Store) Note(ctx context.Context, s *State, e Evidence) error {
-	lines := []Evidence{e}
-	err := st.Locked(ctx, func(dir *txn.Dir) error {
-		if err := isHere(dir, lines); err != nil {
-			return err
+	dir, now, err := st.Open(ctx)
+	if err == nil {
+		defer st.Release(dir)
+		if words := now.Departed[message.Itoa(e.Step)]; words != "" {
+			return &ElsewhereError{words}
 		}
-		return appendEvidence(dir, e)
-	})
-	if _, elsewhere := errors.AsType[*ElsewhereError](err); err != nil && !elsewhere {
-		err = st.WriteLate(lines)
+		err = st.Write(dir, now, []Evidence{e})
+	}
+	if err != nil {
+		err = st.WriteLate([]Evidence{e})
 	}
 	if err == nil {
-		st.LogDecisions(s, lines)
+		st.LogDecisions(s, []Evidence{e})
 	}
 	return err
 }
 
-// Open locks the list and reads the state of these steps. A workflow that is found to go on in another list is not among them.
-func (st *Store) Open(ctx context.Context, live RecordedSteps) (*txn.Dir, *State, error) {
+// Open locks the list and reads its state. A workflow that is found to go on in another list is not among its steps.
+func (st *Store) Open(ctx context.Context) (*txn.Dir, *State, error) {
 	waiting, cancel := st.List.Waiting(ctx)
 	defer cancel()
 	dir, err := st.List.Open(waiting)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := live.State(ctx, dir.Path(), dir, false)
-	if err == nil {
-		s, err = st.resolved(ctx, dir, s, false)
-	}
+	s, err := st.resolved(ctx, dir, false)
 	if err != nil {
 		st.Release(dir)
 		return nil, nil, err
 	}
 	endOrphans(s.Dead)
 	return dir, s, nil
-}
-
-// Look reads the state of these steps without the lock of the list.
-func (st *Store) Look(ctx context.Context, live RecordedSteps) (*State, error) {
-	r, err := txn.OpenReader(st.List.Dir, txn.WithFS(st.List.Files()))
-	var src Source
-	if err == nil {
-		defer r.Close()
-		src = r
-	}
-	return live.State(ctx, st.List.Dir, src, false)
 }
 
 // Locked calls do while it holds the lock of the list.

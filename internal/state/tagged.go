@@ -69,8 +69,13 @@ func TaggedTask(dir, id string) (*Tagged, error) {
 	return &Tagged{id, name, file}, nil
 }
 
-// TaggedTasks returns the tasks in dir that have the tag.
-func TaggedTasks(dir string) (all []Tagged, err error) {
+// TaggedTasks returns the tasks in dir that have the tag and are not steps of s.
+func (s *State) TaggedTasks(dir string) ([]Tagged, error) {
+	return taggedTasks(dir, func(task string) bool { return s.Find(task) != nil })
+}
+
+// taggedTasks returns the tasks in dir that have the tag, without those that are known.
+func taggedTasks(dir string, known func(task string) bool) (all []Tagged, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -79,7 +84,7 @@ func TaggedTasks(dir string) (all []Tagged, err error) {
 		return nil, err
 	}
 	for _, e := range entries {
-		if !tasks.Form.IsTask(e.Name()) {
+		if !tasks.Form.IsTask(e.Name()) || known(tasks.Form.ID(e.Name())) {
 			continue
 		}
 		if t, _ := TaggedTask(dir, tasks.Form.ID(e.Name())); t != nil { // that others are known is told anyway
@@ -102,30 +107,27 @@ func (t Tagged) step(ids map[string]bool) workflow.Step {
 	return s
 }
 
-// Troubles returns why the steps of the list in dir are not enforced, or not fully. It takes
+// AllTroubles returns why the steps of the list are not enforced, or not fully. It takes
 // no lock and creates nothing.
 //
 // Errors: those of Load.
-func Troubles(ctx context.Context, dir string) ([]error, error) {
-	s, err := Load(ctx, dir)
+func (st *Store) AllTroubles(ctx context.Context) ([]error, error) {
+	s, err := st.Whole(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.AllTroubles(dir)
+	return s.AllTroubles(st.List.Dir)
 }
 
 // AllTroubles returns the troubles of the state, and that tasks are tagged and not on record.
 func (s *State) AllTroubles(dir string) ([]error, error) {
-	all, err := TaggedTasks(dir)
+	all, err := s.TaggedTasks(dir)
 	if err != nil {
 		return nil, err
 	}
 	var lost []string
 	for _, t := range all {
-		n, _ := strconv.ParseInt(t.ID, 10, 64) // taggedTask has checked it
-		if s.Step(n) == nil {
-			lost = append(lost, "#"+t.ID)
-		}
+		lost = append(lost, "#"+t.ID)
 	}
 	troubles := slices.Clone(s.Troubles)
 	if len(lost) > 0 {

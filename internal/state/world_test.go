@@ -125,9 +125,7 @@ func (l *list) state() *State {
 func (l *list) writes(lines ...Evidence) {
 	l.t.Helper()
 	require.NoError(l.t, l.Locked(l.t.Context(), func(dir *txn.Dir) error {
-		src, r := OpenRecord(l.List.Dir)
-		src.Close()
-		s, err := r.Steps.State(l.t.Context(), l.List.Dir, dir, false)
+		s, err := l.stateIn(l.t.Context(), dir, false)
 		require.NoError(l.t, err)
 		return l.Record(dir, s, lines)
 	}))
@@ -142,9 +140,8 @@ func (l *list) evidenceFile() string {
 // read reads the state, whole or as an update does.
 func (l *list) read(whole bool) *State {
 	l.t.Helper()
-	src, r := OpenRecord(l.List.Dir)
-	defer src.Close()
-	s, err := r.Steps.State(l.t.Context(), l.List.Dir, src.Source(), whole)
+	l.Known = nil
+	s, err := l.load(l.t.Context(), whole)
 	require.NoError(l.t, err)
 	return s
 }

@@ -72,6 +72,8 @@ func (r Report) Pending() bool {
 type RecoverOptions struct {
 	DryRun bool // change nothing
 	Force  bool // set an untrusted journal aside
+
+	Known *state.Known // what was read of the list by now; nil is nothing
 }
 
 // Recover recovers the task list in dir. wait limits the wait for its locks.
@@ -89,19 +91,19 @@ func Recover(ctx context.Context, dir string, wait time.Duration, o RecoverOptio
 	if err != nil {
 		return r.refuse(err, untrusted)
 	}
+	frame := &gates.Frame{Store: state.Store{List: list, Known: o.Known}}
 	if !o.DryRun {
-		frame := &gates.Frame{Store: state.Store{List: list}}
 		_, _ = frame.Redo(ctx) // the next event of the session tries again
 	}
-	return r.fill(found).withSubjects().withTroubles(ctx)
+	return r.fill(found).withSubjects().withTroubles(ctx, &frame.Store)
 }
 
 // withTroubles looks whether the steps of a list that needs no recovery are enforced.
-func (r Report) withTroubles(ctx context.Context) Report {
+func (r Report) withTroubles(ctx context.Context, st *state.Store) Report {
 	if r.State != Clean {
 		return r
 	}
-	troubles, err := state.Troubles(ctx, r.List)
+	troubles, err := st.AllTroubles(ctx)
 	if err != nil {
 		troubles = append(troubles, err)
 	}

@@ -278,7 +278,7 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 		return nil, err
 	}
 	title := "session " + frame.Session
-	now, err := state.LoadNow(ctx, frame.List.Dir)
+	now, err := frame.Now(ctx)
 	if err != nil {
 		return nil, err
 	}

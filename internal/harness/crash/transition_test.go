@@ -449,7 +449,7 @@ func (w *flow) looks() error {
 	if _, err := w.frame().Standing(context.Background()); err != nil {
 		return err
 	}
-	if _, err := state.Troubles(context.Background(), w.dir()); err != nil {
+	if _, err := w.frame().AllTroubles(context.Background()); err != nil {
 		return err
 	}
 	if !maps.Equal(before, w.bytesBelow()) {

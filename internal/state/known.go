@@ -1,0 +1,160 @@
+package state
+
+import (
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+)
+
+// Known is what was read of a list. An event looks at its list several times, before it has the lock and under it, and reads it once: a
+// part is read again only if its files have changed since. What is written under the lock is known without a reading.
+//
+// It is not safe for concurrent use.
+type Known struct {
+	list    string   // its directory
+	history []string // the names of what record is made of
+	record  *OnRecord
+	tasks   map[string]knownTask // by the names of their files
+	lines   knownLines
+}
+
+// knownTask is a task as its file has it.
+type knownTask struct {
+	file fs.FileInfo
+	task *tasks.Task
+}
+
+// knownLines are lines of evidence, those that do not count too.
+type knownLines struct {
+	file  fs.FileInfo // nil if nothing is known
+	under *txn.Dir    // the list, locked, under whose lock they were read; nil if they were read without
+	whole bool        // all of them; else those on which decisions depend
+	all   []Evidence
+	wrong int    // how many lines have no checksum or a wrong one
+	size  int64  // of the file, in bytes
+	tail  int    // how many of its bytes were read
+	end   []byte // its last bytes
+}
+
+// known returns what was read of the list by now.
+func (st *Store) known() *Known {
+	if st.Known == nil || st.Known.list != "" && st.Known.list != st.List.Dir {
+		st.Known = new(Known)
+	}
+	st.Known.list = st.List.Dir
+	return st.Known
+}
+
+// recorded returns what hydrations have recorded.
+func (st *Store) recorded(src Source) *OnRecord {
+	k, names := st.known(), st.historyNames()
+	if k.record == nil || names == nil || len(k.record.Broken) > 0 || !slices.Equal(names, k.history) {
+		k.history, k.record = names, readRecord(src)
+	}
+	return k.record
+}
+
+// historyNames returns the names of the transactions in the history, nil if they are not known. One never changes.
+func (st *Store) historyNames() []string {
+	s, err := txn.StateDir(st.List.Dir)
+	if err != nil {
+		return nil
+	}
+	entries, err := st.List.Files().ReadDir(s)
+	if err != nil {
+		return nil
+	}
+	names := []string{}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "done-") {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// evidenceFile describes the file with the evidence, nil if there is none.
+func (st *Store) evidenceFile() fs.FileInfo {
+	s, err := txn.StateDir(st.List.Dir)
+	if err != nil {
+		return nil
+	}
+	file, _ := st.List.Files().Lstat(filepath.Join(s, EvidenceFile))
+	return file
+}
+
+// linesOf returns the lines of evidence in src, with whole all of them.
+func (st *Store) linesIn(src Source, whole, snapshot bool) (knownLines, error) {
+	k, file := st.known(), st.evidenceFile()
+	under, _ := src.(*txn.Dir)
+	if isSame(k.lines.file, file) && (k.lines.whole || !whole) {
+		k.lines.under = under
+		return k.lines, nil
+	}
+	read, err := readLines(src, whole, snapshot)
+	if read.file, read.under = file, under; err == nil {
+		k.lines = read
+	}
+	return read, err
+}
+
+// wrote adds lines that were appended to the file with the evidence: under the lock it has nothing else that is new.
+func (st *Store) wrote(dir *txn.Dir, all []Evidence, text []byte) {
+	l := &st.known().lines
+	if l.file == nil || l.under != dir {
+		l.file = nil
+		return
+	}
+	before := l.size
+	if l.file = st.evidenceFile(); l.file != nil {
+		l.size = l.file.Size()
+		l.all, l.tail = append(slices.Clip(l.all), all...), l.tail+int(l.size-before)
+		l.end = slices.Clone(text[max(0, len(text)-markBytes):])
+	}
+}
+
+// isSame reports whether a file is as it was. One to which lines are appended, or that is replaced, is another one then.
+func isSame(was, is fs.FileInfo) bool {
+	return was != nil && is != nil && vfs.SameFile(was, is) && was.Size() == is.Size() && was.ModTime().Equal(is.ModTime())
+}
+
+// clockTick is longer than what a file system's clock takes to go on: a file that was written to less than so long before it was read may
+// have been written to afterwards, too, without another time.
+const clockTick = 30 * time.Millisecond
+
+// readTasks reads the tasks of these steps in dir, as far as their files have tasks.
+func (k *Known) readTasks(dir string, all []*Current) error {
+	var names []string
+	var rest []*Current
+	for _, c := range all {
+		name := tasks.Form.Name(message.Itoa(c.ID))
+		if was, ok := k.tasks[name]; ok && isSame(was.file, lstat(dir, name)) {
+			c.show(was.task)
+			continue
+		}
+		names, rest = append(names, name), append(rest, c)
+	}
+	if k.tasks == nil {
+		k.tasks = map[string]knownTask{}
+	}
+	before := time.Now().Add(-clockTick)
+	return tasks.Form.Each(dir, names, func(i int, data []byte) {
+		if rest[i].parse(data) {
+			if file := lstat(dir, names[i]); file != nil && file.ModTime().Before(before) {
+				k.tasks[names[i]] = knownTask{file, rest[i].File}
+			}
+		}
+	})
+}
+
+func lstat(dir, name string) fs.FileInfo {
+	file, _ := vfs.OS{}.Lstat(filepath.Join(dir, name))
+	return file
+}

@@ -1,0 +1,195 @@
+package tools_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/tools"
+)
+
+// readings counts how often each file of some directories is read and closed, and says which are written.
+type readings struct {
+	t  *testing.T
+	fd int
+}
+
+func newReadings(t *testing.T, dirs ...string) *readings {
+	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = unix.Close(fd) })
+	for _, dir := range dirs {
+		_, err := unix.InotifyAddWatch(fd, dir, unix.IN_ACCESS|unix.IN_CLOSE|unix.IN_MOVED_TO)
+		require.NoError(t, err)
+	}
+	return &readings{t, fd}
+}
+
+// count returns the counts since the last call, by the names of the files.
+func (r *readings) count() (read map[string]int, written map[string]bool) {
+	read, written = map[string]int{}, map[string]bool{}
+	accessed := map[string]bool{}
+	for buf := make([]byte, 1<<16); ; {
+		n, err := unix.Read(r.fd, buf)
+		if err != nil {
+			require.ErrorIs(r.t, err, unix.EAGAIN)
+			return read, written
+		}
+		for at := 0; at < n; {
+			e := (*unix.InotifyEvent)(unsafe.Pointer(&buf[at]))
+			require.Zero(r.t, e.Mask&unix.IN_Q_OVERFLOW)
+			at += unix.SizeofInotifyEvent
+			name := string(bytes.TrimRight(buf[at:at+int(e.Len)], "\x00"))
+			at += int(e.Len)
+			switch {
+			case e.Mask&unix.IN_ACCESS != 0:
+				accessed[name] = true
+			case e.Mask&unix.IN_CLOSE_NOWRITE == 0:
+				written[name], accessed[name] = true, false // what appends a line reads the last byte
+			case accessed[name]: // else it was opened to be synced
+				read[name]++
+				accessed[name] = false
+			}
+		}
+	}
+}
+
+// readWorld is a list in which everything that is read is counted.
+type readWorld struct {
+	worlds.Home
+	t     *testing.T
+	calls int
+}
+
+// run runs fsmtx as the person, as a command of the agent, or as a hook of the client.
+func (w *readWorld) run(who caller.Kind, shell bool, stdin string, args ...string) string {
+	var out, failed bytes.Buffer
+	env := map[string]string{"HOME": w.Dir, "PATH": os.Getenv("PATH")}
+	if shell {
+		env["CLAUDECODE"], env["CLAUDE_CODE_SESSION_ID"] = "1", worlds.ListID
+	}
+	tools.Main(args, terminal.Streams{In: strings.NewReader(stdin), Out: &out, Err: &failed,
+		Getenv: func(name string) (string, bool) { value, ok := env[name]; return value, ok }, Caller: func() caller.Caller {
+			return caller.Caller{Kind: who, Program: map[bool]string{true: caller.Claude}[shell], Shell: shell, Terminal: "/dev/pts/7"}
+		}})
+	return out.String() + failed.String()
+}
+
+func (w *readWorld) hook(event string, members ...string) func() string {
+	return func() string {
+		w.calls++
+		members := strings.ReplaceAll(strings.Join(members, ""), "USE", fmt.Sprintf("toolu_%d", w.calls))
+		return w.run(caller.Script, false, fmt.Sprintf(`{"session_id": %q, "cwd": %q, "transcript_path": %q, "prompt_id": "p", "hook_event_name": %q%s}`,
+			worlds.ListID, w.Path("project"), w.Path(".claude/projects/p/"+worlds.ListID+".jsonl"), event, members), "hook")
+	}
+}
+
+func (w *readWorld) update(event, task, status string) func() string {
+	return w.hook(event, fmt.Sprintf(`, "tool_name": "TaskUpdate", "tool_use_id": "USE", "tool_input": {"taskId": %q, "status": %q}`, task, status))
+}
+
+// set does what the client does when an update is allowed.
+func (w *readWorld) set(task, status string) {
+	data, err := os.ReadFile(w.InList(task + ".json"))
+	require.NoError(w.t, err)
+	var members map[string]any
+	require.NoError(w.t, json.Unmarshal(data, &members))
+	members["status"] = status
+	data, err = json.Marshal(members)
+	require.NoError(w.t, err)
+	require.NoError(w.t, os.WriteFile(w.InList(task+".json"), data, 0o644))
+}
+
+// TestOneReading: an event or a command reads the evidence once, and each task that it does not write once, however often it has or
+// takes the lock of the list: what nobody has changed since is not read again.
+func TestOneReading(t *testing.T) {
+	w := &readWorld{Home: worlds.New(t), t: t}
+	w.Write(t, ".claude/skills/release/SKILL.md", "")
+	w.Write(t, ".claude/skills/release/fsm.json", `{"fsm": 2, "steps": [{"id": 1, "subject": "One"},
+{"id": 2, "subject": "Two", "blockedBy": [1], "check": "true"}, {"id": 3, "subject": "Three", "blockedBy": [2], "check": "exit 1"},
+{"id": 4, "subject": "Four", "approval": "Good?"}, {"id": 5, "subject": "Five", "only": ["Bash(git push *)"]},
+{"id": 6, "subject": "Six", "blockedBy": [4]}, {"id": 7, "subject": "Seven"}]}`)
+	w.Write(t, "project/x", "")
+	t.Chdir(w.Path("project"))
+	w.Write(t, ".claude/projects/p/"+worlds.ListID+".jsonl", `{"type": "user", "promptId": "p", "message": {"role": "user", "content": "Begin."}}`+"\n")
+	w.hook("PostToolUse", `, "tool_name": "Skill", "tool_use_id": "USE", "tool_input": {"skill": "release"}, `+
+		`"tool_response": {"success": true, "commandName": "release"}`)()
+	require.FileExists(t, w.InList("7.json"))
+	w.update("PreToolUse", "7", "in_progress")() // so that there is evidence
+	w.set("7", "in_progress")
+	command := func(args ...string) func() string {
+		return func() string { return w.run(caller.Agent, true, "", append(args, "--list", worlds.ListID)...) }
+	}
+	person := func(args ...string) func() string {
+		return func() string { return w.run(caller.Person, false, "", append(args, "--list", worlds.ListID)...) }
+	}
+	all := newReadings(t, w.StateDir(), w.List())
+	for _, c := range []struct {
+		name string
+		do   func() string
+		want string // in what it prints
+		then func()
+	}{
+		{"start", w.update("PreToolUse", "1", "in_progress"), "", func() { w.set("1", "in_progress") }},
+		{"started", w.update("PostToolUse", "1", "in_progress"), "", nil},
+		{"complete", w.update("PreToolUse", "1", "completed"), "", func() { w.set("1", "completed") }},
+		{"completed", w.update("PostToolUse", "1", "completed"), "One", nil},
+		{"blocked, after a wait", w.update("PreToolUse", "3", "in_progress"), "must be done first", nil},
+		{"start of a step with a check", w.update("PreToolUse", "2", "in_progress"), "", func() { w.set("2", "in_progress") }},
+		{"a check passes", w.update("PreToolUse", "2", "completed"), "", func() { w.set("2", "completed") }},
+		{"a check has passed", w.update("PostToolUse", "2", "completed"), "Two", nil},
+		{"a check fails", w.update("PreToolUse", "3", "completed"), "exit", nil},
+		{"a question", w.update("PreToolUse", "4", "completed"), "Good?", nil},
+		{"a call that belongs to a step", w.hook("PreToolUse", `, "tool_name": "Bash", "tool_use_id": "USE", "tool_input": {"command": "git push o"}`),
+			"belongs to #5", nil},
+		{"another call", w.hook("PreToolUse", `, "tool_name": "Write", "tool_use_id": "USE", "tool_input": {"file_path": "/x", "content": ""}`), "", nil},
+		{"a prompt", w.hook("UserPromptSubmit", `, "prompt": "go on"`), "", nil},
+		{"the end of a turn", w.hook("Stop"), "", nil},
+		{"the end of a turn again", w.hook("Stop"), "", nil},
+		{"a task is completed", w.hook("TaskCompleted", `, "task_id": "4", "task_subject": "Four"`), "", nil},
+		{"compaction", w.hook("SessionStart", `, "source": "compact"`), "unfinished workflow", nil},
+		{"status line", func() string {
+			return w.run(caller.Script, false, fmt.Sprintf(`{"session_id": %q, "cwd": %q}`, worlds.ListID, w.Path("project")), "statusline")
+		}, "", nil},
+		{"next", command("next"), "", nil},
+		{"start by a command", command("start", "5"), "in progress", nil},
+		{"complete by a command", command("complete", "5"), "done", nil},
+		{"complete what is blocked by a command", command("complete", "6"), "must be done first", nil},
+		{"approve", person("step", "done", "4", "--because", "x"), "", nil},
+		{"skip", person("step", "skip", "3", "--because", "x"), "skipped", nil},
+		{"open again", person("step", "reopen", "3", "--because", "x"), "", nil},
+		{"log", person("log", "--decisions"), "Three", nil},
+		{"graph", person("graph"), "Three", nil},
+	} {
+		long := time.Now().Add(-time.Hour) // what was written a moment ago may have been written to since
+		for n := 1; n <= 7; n++ {
+			require.NoError(t, os.Chtimes(w.InList(worlds.TaskName(n)), long, long))
+		}
+		all.count()
+		said := c.do()
+		read, written := all.count()
+		assert.Contains(t, said, c.want, c.name)
+		assert.LessOrEqual(t, read["steps.jsonl"], 1, "%s: %s", c.name, said)
+		for name, n := range read {
+			if strings.HasSuffix(name, ".json") && strings.Trim(filepath.Base(name), "0123456789.json") == "" && !written[name] {
+				assert.LessOrEqual(t, n, 1, "%s: %s", c.name, name)
+			}
+		}
+		if c.then != nil {
+			c.then()
+		}
+	}
+}
