@@ -108,7 +108,11 @@ func (f *Frame) Chosen(ctx context.Context, choices []Choice, how state.How, age
 	if err != nil {
 		return "", Verdict{}
 	}
-	if !r.Steps.PersonDecides() {
+	switch {
+	case r.Steps.PersonDecides():
+	case r.Unread && !f.ToldBefore(ctx, f.Session+"/choice"): // only the record says whether a person decides
+		return "", f.trouble(errors.Join(r.Troubles()...))
+	default:
 		return "", f.repaired(ctx)
 	}
 	err = f.changing(ctx, agent, func(c *call, dir *txn.Dir, s *state.State) error {
