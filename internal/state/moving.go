@@ -148,7 +148,7 @@ func (st *Store) Resolve(ctx context.Context) (told string, err error) {
 			_, err = st.resolve(ctx, dir, m)
 		}
 		if m.Done && err == nil {
-			went, words := readRecord(dir).Departed, m.Words()
+			went, words := st.recorded(dir).Departed, m.Words()
 			if slices.ContainsFunc(m.Steps, func(id int64) bool { return went[message.Itoa(id)] == words }) { // it has not come back since
 				told = words
 			}
