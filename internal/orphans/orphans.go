@@ -30,6 +30,7 @@ type member struct {
 // it for an orphan.
 var commands struct {
 	sync.Mutex
+	always  bool           // see Adopt
 	running map[int]bool   // whether another one ran at the same time, by their ids
 	adopted map[int]member // what earlier ones have left to this program
 }
@@ -67,8 +68,41 @@ func Start(cmd *exec.Cmd) (*Command, error) {
 }
 
 func adoptNoMore() {
-	if len(commands.running) == 0 {
+	if len(commands.running) == 0 && !commands.always {
 		_ = adoptOrphans(false)
+	}
+}
+
+// Adopt asks for the orphans of all that this program starts, until it ends.
+func Adopt() {
+	commands.Lock()
+	defer commands.Unlock()
+	commands.always = true
+	_ = adoptOrphans(true)
+}
+
+// EndAll ends by force what this program has started, and what that has: of what has left its parents only what Adopt asked for.
+func EndAll() {
+	for begun := time.Now(); time.Since(begun) < killTime; time.Sleep(poll) {
+		everyone, family := members(), map[int]bool{syscall.Getpid(): true}
+		for grown := true; grown; {
+			grown = false
+			for _, m := range everyone {
+				if !family[m.pid] && family[m.parent] {
+					family[m.pid], grown = true, true
+				}
+			}
+		}
+		left := false
+		for _, m := range everyone {
+			if family[m.pid] && m.pid != syscall.Getpid() && !m.ended {
+				left = true
+				_ = syscall.Kill(m.pid, syscall.SIGKILL)
+			}
+		}
+		if !left {
+			return
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/proof"
 	"github.com/fsmtx/fsmtx/internal/show"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/trial"
 	"github.com/fsmtx/fsmtx/internal/write"
 )
 
@@ -24,7 +25,7 @@ func Main(args []string, s terminal.Streams) int {
 		s.Hintf("%s", message.Hint(err))
 		return command.ExitNo
 	}
-	return tools(s).Run(args, s)
+	return tools(s).Run(trial.Spelled(args), s)
 }
 
 func tools(s terminal.Streams) command.Program {
@@ -59,6 +60,7 @@ func toolsSubcommands() []command.Subcommand {
 		{Name: "init", Group: command.ForWriting, Make: write.NewInit},
 		{Name: "new", Group: command.ForWriting, Make: write.NewNew},
 		{Name: "validate", Group: command.ForWriting, Make: write.NewValidate, Misused: write.RefuseToValidate, Scripts: true},
+		{Name: "test", Group: command.ForWriting, Make: newTest, Scripts: true},
 		{Name: "fmt", Group: command.ForWriting, Make: write.NewFmt, Scripts: true},
 		{Name: "graph", Group: command.ForWriting, Make: write.NewGraph},
 		{Name: "schema", Group: command.ForWriting, Make: write.NewSchema},
@@ -90,6 +92,11 @@ func toolsSubcommands() []command.Subcommand {
 			command.Subcommand{Name: "unlock", Make: newGuardUnlock}),
 		{Name: "hooks", Group: command.ForClient, Make: newHooks, Below: hooksSubcommands},
 	}
+}
+
+// newTest returns the command that runs the others as an agent does.
+func newTest(s terminal.Streams) *cobra.Command {
+	return trial.NewTest(s, func(args []string, s terminal.Streams) int { return tools(s).Run(args, s) })
 }
 
 // newProgram returns the command with all subcommands, for arguments that begin with none of them.

@@ -46,7 +46,7 @@ func NewFmt(s terminal.Streams) *cobra.Command {
 			if len(args) == 0 {
 				args = []string{"-"}
 			}
-			paths, err := specsOf(s, args)
+			paths, err := SpecsOf(s, args)
 			if err != nil {
 				return err
 			}

@@ -151,6 +151,9 @@ func (f newFlags) run(s terminal.Streams, dir string) error {
 	if err := writeNew(path, text); err != nil {
 		return err
 	}
+	if err := writeTest(s, path, "", f.json); err != nil {
+		return err
+	}
 	return f.print(s, dir, path, source, o)
 }
 

@@ -131,6 +131,9 @@ func (f newFlags) writeTemplate(s terminal.Streams, dir, path string) error {
 	if err := writeNew(filepath.Join(dir, "SKILL.md"), skill); err != nil && !errors.Is(err, fs.ErrExist) {
 		return errors.Join(err, os.Remove(path))
 	}
+	if err := writeTest(s, path, f.template, true); err != nil {
+		return err
+	}
 	v := validate(s, path)
 	if v.err != nil {
 		return v.err

@@ -61,10 +61,10 @@ func writeSpec(path string, read, data []byte) error {
 	return file.Replace(data)
 }
 
-// specsOf returns the files that the arguments of a command name: files, directories of
+// SpecsOf returns the files that the arguments of a command name: files, directories of
 // skills, directories with several skills below, names of skills, and "-" for standard input. Without
 // arguments it returns every workflow that is visible from here, and every fsm.json below.
-func specsOf(s terminal.Streams, args []string) ([]string, error) {
+func SpecsOf(s terminal.Streams, args []string) ([]string, error) {
 	if len(args) == 0 {
 		return visibleSpecs(s)
 	}

@@ -80,7 +80,7 @@ func NewValidate(s terminal.Streams) *cobra.Command {
 			if f.json {
 				f.format.Value = "json"
 			}
-			paths, err := specsOf(s, args)
+			paths, err := SpecsOf(s, args)
 			if err != nil {
 				return unread(err)
 			}

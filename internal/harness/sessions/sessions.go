@@ -34,6 +34,7 @@ var rooms = map[string]string{
 	"begin": "command", "continue": "command",
 	"do": "command", "finish": "command", "misused": "command", "step": "command", "work": "command",
 	"answerers": "hook", "elsewhere": "hook", "forged": "hook", "hook": "hook", "loosen": "hook", "newer": "hook", "permission": "hook",
+	"test":  "trial",
 	"guard": "guard",
 	"hooks": "hooks",
 }

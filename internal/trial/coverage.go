@@ -1,0 +1,173 @@
+package trial
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/machine"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/workflow"
+)
+
+// covered is a workflow, with what its tests have shown.
+type covered struct {
+	Skill    string           `json:"skill"`
+	Spec     string           `json:"spec"`
+	Tests    int              `json:"tests"`
+	Gates    []coveredGate    `json:"gates"`
+	Outcomes []coveredOutcome `json:"outcomes"`
+	Branches []coveredBranch  `json:"branches"`
+}
+
+// coveredGate is a gate that the fsm.json declares.
+type coveredGate struct {
+	Step    string `json:"step"` // its id in the fsm.json; 2.1 is part 1 of step 2
+	Subject string `json:"subject"`
+	Kind    string `json:"kind"`
+	Outcome string `json:"outcome"` // that it belongs to; empty if it is the step's
+	Text    string `json:"text"`
+	Refused int    `json:"refused"`
+	Passed  int    `json:"passed"`
+}
+
+// coveredOutcome is an outcome that the fsm.json declares.
+type coveredOutcome struct {
+	Step    string `json:"step"`
+	Subject string `json:"subject"`
+	Outcome string `json:"outcome"`
+	Back    int64  `json:"back"` // where it leads back; 0 if it goes forward
+	Taken   int    `json:"taken"`
+}
+
+// coveredBranch is a step that is needed only under a condition.
+type coveredBranch struct {
+	Step      string `json:"step"`
+	Subject   string `json:"subject"`
+	Needed    bool   `json:"needed"`
+	NotNeeded bool   `json:"notNeeded"`
+}
+
+// cover returns what of a workflow was seen.
+func cover(spec *fsmspec.Spec, steps map[string]sighted) (c covered) {
+	c.Gates, c.Outcomes, c.Branches = []coveredGate{}, []coveredOutcome{}, []coveredBranch{}
+	c.level("", spec.Tasks(), steps)
+	return c
+}
+
+func (c *covered) level(above string, tasks []fsmspec.Task, steps map[string]sighted) {
+	for _, t := range tasks {
+		place := above + strconv.FormatInt(t.ID, 10)
+		c.step(place, t, steps[place])
+		parts := t.Parts
+		if t.Each != nil && len(parts) == 0 { // its gates are those of the copies
+			if inner, err := fsmspec.Parse([]byte(t.Each.Workflow)); err == nil && len(inner.Tasks()) == 1 {
+				c.step(place, inner.Tasks()[0], steps[place])
+			}
+		}
+		c.level(place+".", parts, steps)
+	}
+}
+
+func (c *covered) step(place string, t fsmspec.Task, x sighted) {
+	ended := 0
+	for name, n := range x.Ended {
+		if name != machine.Failed && name != machine.Late && !leadsBack(t, name) {
+			ended += n
+		}
+	}
+	add := func(g workflow.Gate, outcome string, passed int) {
+		kind := string(g.Kind)
+		c.Gates = append(c.Gates, coveredGate{place, t.Subject, kind, outcome, g.String(), x.Refused[gateKey(kind, outcome)], passed})
+	}
+	for _, g := range workflow.GatesOf(t) {
+		switch {
+		case g.When == workflow.AtStart && x.Started:
+			add(g, "", max(ended, 1))
+		default:
+			add(g, "", ended)
+		}
+	}
+	if len(t.Flow.Only) > 0 {
+		passed := 0
+		if x.Started {
+			passed = 1
+		}
+		c.Gates = append(c.Gates, coveredGate{place, t.Subject, onlyRules, "", strings.Join(t.Flow.Only, ", "), x.Refused[onlyRules], passed})
+	}
+	for _, o := range t.Flow.Outcomes {
+		for _, g := range workflow.GatesOfOutcome(o) {
+			add(g, o.Name, x.Ended[o.Name])
+		}
+		c.Outcomes = append(c.Outcomes, coveredOutcome{place, t.Subject, o.Name, o.Back, x.Ended[o.Name]})
+	}
+	if len(t.Flow.When) > 0 {
+		c.Branches = append(c.Branches, coveredBranch{place, t.Subject, x.Needed, x.NotNeeded})
+	}
+}
+
+func leadsBack(t fsmspec.Task, name string) bool {
+	i := slices.IndexFunc(t.Flow.Outcomes, func(o fsmspec.Outcome) bool { return o.Name == name })
+	return i >= 0 && t.Flow.Outcomes[i].Back != 0
+}
+
+// missing returns what of a workflow no test has shown, a line each. Those of gates that never refused come first.
+func (c covered) missing() (gates, ways []string) {
+	for _, g := range c.Gates {
+		switch {
+		case g.Refused == 0 && g.Passed == 0:
+			gates = append(gates, g.name()+": never seen")
+		case g.Refused == 0:
+			gates = append(gates, g.name()+": passed, never refused")
+		case g.Passed == 0:
+			ways = append(ways, g.name()+": refused, never passed")
+		}
+	}
+	for _, o := range c.Outcomes {
+		if o.Taken == 0 && o.Outcome != machine.Late { // a test has no time to wait
+			ways = append(ways, fmt.Sprintf("outcome %s of #%s: never taken", message.Words(o.Outcome), o.Step))
+		}
+	}
+	for _, b := range c.Branches {
+		switch {
+		case !b.Needed:
+			ways = append(ways, fmt.Sprintf("#%s %s: never needed", b.Step, message.Quote(b.Subject)))
+		case !b.NotNeeded:
+			ways = append(ways, fmt.Sprintf("#%s %s: always needed", b.Step, message.Quote(b.Subject)))
+		}
+	}
+	return gates, ways
+}
+
+// name is what the gate is called in a line.
+func (g coveredGate) name() string {
+	text := g.Kind + " of #" + g.Step
+	if g.Outcome != "" {
+		text = strings.TrimPrefix(g.Kind, "outcome ") + " of " + g.Outcome + " of #" + g.Step
+	}
+	return text
+}
+
+// word is what was seen of the gate.
+func (g coveredGate) word() string {
+	switch {
+	case g.Refused > 0 && g.Passed > 0:
+		return "refused, passed"
+	case g.Refused > 0:
+		return "refused, never passed"
+	case g.Passed > 0:
+		return "passed, never refused"
+	}
+	return "never seen"
+}
+
+// isSeen reports whether the gate was seen refusing and passing.
+func (g coveredGate) isSeen() bool { return g.Refused > 0 && g.Passed > 0 }
+
+// compare sorts workflows by their names.
+func compare(a, b covered) int {
+	return cmp.Or(strings.Compare(a.Skill, b.Skill), strings.Compare(a.Spec, b.Spec))
+}
