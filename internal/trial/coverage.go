@@ -18,6 +18,7 @@ type covered struct {
 	Skill    string           `json:"skill"`
 	Spec     string           `json:"spec"`
 	Tests    int              `json:"tests"`
+	Ran      int              `json:"ran"` // of them
 	Gates    []coveredGate    `json:"gates"`
 	Outcomes []coveredOutcome `json:"outcomes"`
 	Branches []coveredBranch  `json:"branches"`

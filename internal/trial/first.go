@@ -15,7 +15,7 @@ func writeFirst(s terminal.Streams, cwd string, suites []*suite) error {
 		if len(one.tests) > 0 {
 			continue
 		}
-		path, err := write.WriteFirstTest(one.spec, "")
+		path, err := write.WriteFirstTest(one.spec)
 		if err != nil {
 			return err
 		}

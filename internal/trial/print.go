@@ -85,6 +85,9 @@ func (o outcome) summary() (sum shownSummary) {
 		if w.Tests == 0 {
 			sum.Untested++
 		}
+		if w.Ran == 0 && o.narrowed {
+			continue
+		}
 		for _, g := range w.Gates {
 			sum.Gates++
 			if g.isSeen() {
@@ -116,7 +119,7 @@ func (o outcome) print(s terminal.Streams) {
 		}
 	}
 	for _, w := range o.workflows {
-		if w.Tests > 0 || !o.narrowed {
+		if w.Ran > 0 || !o.narrowed {
 			w.print(s)
 		}
 	}
@@ -224,7 +227,7 @@ func (o outcome) printForGitHub(s terminal.Streams) {
 	}
 	for _, w := range o.workflows {
 		for _, g := range w.Gates {
-			if !g.isSeen() {
+			if !g.isSeen() && (w.Ran > 0 || !o.narrowed) {
 				message.Fprintf(s.Out, "%s\n", message.GitHub(severity, w.Spec, "", g.name()+": "+g.word()))
 			}
 		}

@@ -197,6 +197,11 @@ func coverage(all []*trialled, suites []*suite, cwd string) ([]covered, error) {
 			return nil, message.WithHint(fmt.Errorf("%s is not valid", command.Relative(cwd, s.spec)), "fsmtx validate "+command.Relative(cwd, s.spec))
 		}
 		c := cover(spec, steps)
+		for _, t := range all {
+			if t.suite == s {
+				c.Ran++
+			}
+		}
 		c.Skill, c.Spec, c.Tests = filepath.Base(s.skill), command.Relative(cwd, s.spec), len(s.tests)
 		found = append(found, c)
 	}

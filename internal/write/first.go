@@ -1,6 +1,7 @@
 package write
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,25 +19,20 @@ import (
 	"github.com/fsmtx/fsmtx/testdata/workflows"
 )
 
-// firstTest is where the first test of a workflow is, in the folder of its skill.
-const firstTest = "tests/first.txtar"
+// testsFolder is where the tests of a workflow are, in the folder of its skill.
+const testsFolder = "tests"
 
-// WriteFirstTest writes a first test beside a workflow, which passes: that of the template, unless template is empty. It returns the
-// path of the test, and fs.ErrExist if there is one.
-func WriteFirstTest(spec, template string) (path string, err error) {
+// firstTest is the first of them.
+const firstTest = testsFolder + "/first.txtar"
+
+// WriteFirstTest writes a first test beside a workflow, which passes, and returns its path. Its error is fs.ErrExist if there is one.
+func WriteFirstTest(spec string) (path string, err error) {
 	path = filepath.Join(filepath.Dir(spec), filepath.FromSlash(firstTest))
 	abs, err := filepath.Abs(spec)
 	if err != nil {
 		return path, err
 	}
 	name := filepath.Base(filepath.Dir(abs))
-	if template != "" {
-		text, err := workflows.FS.ReadFile(template + "/" + firstTest)
-		if err != nil {
-			return path, err
-		}
-		return path, writeNew(path, []byte(strings.ReplaceAll(string(text), "\nbegin "+template+"\n", "\nbegin "+shell.Join(name)+"\n")))
-	}
 	data, err := locator.ReadSpec(locator.OS{}, spec, fsmspec.MaxBytes)
 	if err != nil {
 		return path, err
@@ -150,13 +146,33 @@ func makes(pattern string) string {
 }
 
 // writeTest writes the first test of a new workflow, unless it has one, and says so.
-func writeTest(s terminal.Streams, spec, template string, quiet bool) error {
-	test, err := WriteFirstTest(spec, template)
+func writeTest(s terminal.Streams, spec string) error {
+	test, err := WriteFirstTest(spec)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
-	if err == nil && !quiet {
+	if err == nil {
 		message.Fprintf(s.Out, "%s: a first test; fsmtx test %s runs it\n", test, shell.Join(filepath.Dir(spec)))
 	}
 	return err
+}
+
+// writeTests writes the tests of a template beside the workflow of a skill. What is there stays.
+func writeTests(dir, template, name string) error {
+	from := template + "/" + testsFolder
+	entries, err := workflows.FS.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		text, err := workflows.FS.ReadFile(from + "/" + e.Name())
+		if err != nil {
+			return err
+		}
+		text = bytes.Replace(text, []byte("\nbegin "+template+"\n"), []byte("\nbegin "+shell.Join(name)+"\n"), 1)
+		if err := writeNew(filepath.Join(dir, testsFolder, e.Name()), text); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return nil
 }

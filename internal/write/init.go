@@ -250,7 +250,7 @@ func (f *initFlags) convert(s terminal.Streams, t skillText) error {
 		return err
 	}
 	message.Fprintf(s.Out, "%s: %s\n", file, terminal.Count(len(t.outline.Steps), "step"))
-	return writeTest(s, file, "", false)
+	return writeTest(s, file)
 }
 
 // gates asks for each gate that the text proposes, and returns those that the person wants, by step. Several of one kind become one.

@@ -55,7 +55,8 @@ come before a step is proposed for the step before it.
 unless there is one; --list shows their names. --template without a name writes three
 example steps to replace. "fsmtx validate" warns about each that was not edited.
 
-At the end new validates the file and prints the commands to use next.
+Beside the fsm.json, tests/first.txtar is a first test, which passes: see fsmtx test. At the end new validates the file and
+prints the commands to use next.
 
 --json prints an object with path, tasks (the number of tasks), source, what (what became
 the steps), steps, left (what was left out) and hints. A step has id, subject, line and file
@@ -151,7 +152,7 @@ func (f newFlags) run(s terminal.Streams, dir string) error {
 	if err := writeNew(path, text); err != nil {
 		return err
 	}
-	if err := writeTest(s, path, "", f.json); err != nil {
+	if _, err := WriteFirstTest(path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return f.print(s, dir, path, source, o)
@@ -205,7 +206,7 @@ func (f newFlags) print(s terminal.Streams, dir, path, source string, o outline.
 		printValidated(s, []validated{v})
 	}
 	printOutline(s, source, o)
-	s.Hintf("edit %s, then: fsmtx validate %s && fsmtx graph %s", path, shell.Join(dir), shell.Join(dir))
+	s.Hintf("edit %s and %s, then: fsmtx validate %s && fsmtx test %[3]s && fsmtx graph %[3]s", path, firstTest, shell.Join(dir))
 	if _, err := os.Lstat(filepath.Join(dir, "SKILL.md")); errors.Is(err, fs.ErrNotExist) {
 		s.Hintf("the client finds a skill by its SKILL.md, which %s does not have yet", dir)
 	}

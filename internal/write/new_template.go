@@ -131,7 +131,7 @@ func (f newFlags) writeTemplate(s terminal.Streams, dir, path string) error {
 	if err := writeNew(filepath.Join(dir, "SKILL.md"), skill); err != nil && !errors.Is(err, fs.ErrExist) {
 		return errors.Join(err, os.Remove(path))
 	}
-	if err := writeTest(s, path, f.template, true); err != nil {
+	if err := writeTests(dir, f.template, name); err != nil {
 		return err
 	}
 	v := validate(s, path)

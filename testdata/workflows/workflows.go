@@ -4,9 +4,9 @@ package workflows
 
 import "embed"
 
-// FS has a directory for each workflow, named like the skill, with its SKILL.md and fsm.json.
+// FS has a directory for each workflow, named like the skill, with its SKILL.md, fsm.json and tests.
 //
-//go:embed */SKILL.md */fsm.json
+//go:embed */SKILL.md */fsm.json */tests/*.txtar
 var FS embed.FS
 
 // Planning has the folder of the skill planning, with its SKILL.md: the planning workflow that

@@ -1,0 +1,73 @@
+package trial_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/program"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+)
+
+// report is what fsmtx test --json prints.
+type report struct {
+	Tests []struct {
+		File, Result, Message, Log string
+	}
+	Workflows []struct {
+		Skill string
+		Tests int
+		Gates []struct {
+			Step, Kind, Outcome string
+			Refused, Passed     int
+		}
+		Outcomes []struct {
+			Step, Outcome string
+			Taken         int
+		}
+		Branches []struct {
+			Step              string
+			Needed, NotNeeded bool
+		}
+	}
+}
+
+// tested requires that the tests of all workflows in a directory pass, and have seen all that a test can.
+func tested(t *testing.T, dir string) {
+	c := exec.Command(program.Path(t), "test", "--strict", "--json", dir)
+	c.Dir, c.Env = dir, append(os.Environ(), "HOME="+t.TempDir())
+	c.Stderr = os.Stderr
+	out, err := c.Output()
+	var r report
+	require.NoError(t, json.Unmarshal(out, &r, json.MatchCaseInsensitiveNames(true)), "%s", out)
+	require.NotEmpty(t, r.Workflows)
+	for _, one := range r.Tests {
+		assert.Equal(t, "passed", one.Result, "%s: %s\n%s", one.File, one.Message, one.Log)
+	}
+	for _, w := range r.Workflows {
+		assert.NotZero(t, w.Tests, w.Skill)
+		for _, g := range w.Gates {
+			assert.True(t, g.Refused > 0 && g.Passed > 0, "%s: %+v", w.Skill, g)
+		}
+		for _, o := range w.Outcomes {
+			assert.True(t, o.Taken > 0 || o.Outcome == "late", "%s: %+v", w.Skill, o)
+		}
+		for _, b := range w.Branches {
+			assert.True(t, b.Needed && b.NotNeeded, "%s: %+v", w.Skill, b)
+		}
+	}
+	require.NoError(t, err)
+}
+
+// TestEveryTemplateIsTested: each gate of a template is seen refusing and passing, each outcome taken, and each branch needed and not.
+func TestEveryTemplateIsTested(t *testing.T) {
+	worlds.Long(t)
+	dir := filepath.Join(t.TempDir(), "skills")
+	require.NoError(t, os.CopyFS(dir, os.DirFS("../../testdata/workflows")))
+	tested(t, dir)
+}
