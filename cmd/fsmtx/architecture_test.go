@@ -196,6 +196,7 @@ func sourcesIn(t *testing.T, begins ...string) (names []string) {
 // opensItself has the files outside internal/safefile that open, create, rename or lock files by
 // themselves, with the reason.
 var opensItself = map[string]string{
+	"internal/trial/project.go":         "makes the files of a copy, which it removes",
 	"internal/write/plan.go":            "reads an event, which may come through a pipe",
 	"internal/terminal/confirm.go":      "opens the terminal, which is a device",
 	"internal/decisions/file.go":        "appends to a log that a person names, which may be a pipe or a device",

@@ -185,9 +185,7 @@ func (x *session) call(ts *testscript.TestScript, line string, step int64) said 
 	r := x.event(call(client.PreToolUse, line))
 	r.tell(ts)
 	if r.question != "" {
-		if yes := x.answered(ts, r.question); yes == "yes" {
-			line = jsonx.StringMember(jsonx.Member(r.specific, "updatedInput"), "command")
-		} else {
+		if x.answered(ts, r.question) != "yes" {
 			r.refused = r.question
 		}
 	}
@@ -240,7 +238,8 @@ func (x *session) choose(ts *testscript.TestScript, step int64) {
 		ts.Fatalf("person %s: #%d ends as %s", chosen, step, message.Alternatives(s.Offered(c)))
 	}
 	x.answers = x.answers[1:]
-	x.event(map[string]any{"hook_event_name": client.PostToolUse, "tool_name": client.QuestionTool, "tool_use_id": "toolu_ask_" + strconv.Itoa(x.uses),
+	x.event(map[string]any{"hook_event_name": client.PostToolUse, "tool_name": client.QuestionTool,
+		"tool_use_id":   "toolu_ask_" + strconv.Itoa(x.uses),
 		"tool_input":    map[string]any{"questions": []any{map[string]any{"question": question, "options": options}}},
 		"tool_response": map[string]any{"answers": map[string]string{question: chosen}}}).tell(ts)
 }

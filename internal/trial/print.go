@@ -3,6 +3,7 @@ package trial
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/command"
@@ -50,14 +51,11 @@ type shown struct {
 func (o outcome) shown() shown {
 	x := shown{Tests: []shownTest{}, Workflows: append([]covered{}, o.workflows...), Summary: o.summary()}
 	for _, t := range o.tests {
-		x.Tests = append(x.Tests, shownTest{command.Relative(o.cwd, t.file), t.skillName(), t.word(), t.Line, t.Message, t.Log, t.took.Seconds()})
+		x.Tests = append(x.Tests, shownTest{command.Relative(o.cwd, t.file), filepath.Base(t.suite.skill), t.word(), t.Line, t.Message, t.Log,
+			t.took.Seconds()})
 	}
 	return x
 }
-
-func (t *trialled) skillName() string { return baseOf(t.suite.skill) }
-
-func baseOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
 func (t *trialled) word() string {
 	switch {
@@ -147,7 +145,8 @@ func (c covered) print(s terminal.Streams) {
 			seen++
 		}
 	}
-	message.Fprintf(s.Out, "%s, %d of %s seen refusing and passing\n", terminal.Count(c.Tests, "test"), seen, terminal.Count(len(c.Gates), "gate"))
+	message.Fprintf(s.Out, "%s, %d of %s seen refusing and passing\n", terminal.Count(c.Tests, "test"), seen,
+		terminal.Count(len(c.Gates), "gate"))
 	for _, g := range c.Gates {
 		message.Fprintf(s.Out, "  %s: %s\n", g.name(), g.word())
 	}
@@ -233,6 +232,6 @@ func (o outcome) printForGitHub(s terminal.Streams) {
 		}
 	}
 	sum := o.summary()
-	message.Fprintf(s.Out, "%s: %d passed, %d failed; %d of %s seen refusing and passing\n", terminal.Count(sum.Tests, "test"), sum.Passed, sum.Failed,
-		sum.Seen, terminal.Count(sum.Gates, "gate"))
+	message.Fprintf(s.Out, "%s: %d passed, %d failed; %d of %s seen refusing and passing\n", terminal.Count(sum.Tests, "test"),
+		sum.Passed, sum.Failed, sum.Seen, terminal.Count(sum.Gates, "gate"))
 }

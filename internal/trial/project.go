@@ -134,7 +134,8 @@ func (x *session) layProject(ctx context.Context) error {
 // layRepository makes the copy a repository of its own, with the commits and the index of r. It reads the objects of r, and writes
 // its own. It has no remote.
 func layRepository(ctx context.Context, r git.Repository, project string) error {
-	paths, err := r.Line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "objects", "--git-path", "index", "--git-path", "shallow")
+	paths, err := r.Line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "objects", "--git-path", "index",
+		"--git-path", "shallow")
 	if err != nil {
 		return err
 	}
@@ -173,7 +174,8 @@ func layRepository(ctx context.Context, r git.Repository, project string) error 
 			return err
 		}
 	}
-	for name, value := range map[string]string{"user.name": "fsmtx test", "user.email": "test@example.com", "commit.gpgSign": "false", "tag.gpgSign": "false"} {
+	own := map[string]string{"user.name": "fsmtx test", "user.email": "test@example.com", "commit.gpgSign": "false", "tag.gpgSign": "false"}
+	for name, value := range own {
 		if _, err := copied.Run(ctx, "config", name, value); err != nil {
 			return err
 		}
@@ -193,7 +195,8 @@ func (x *session) copyBounded() error {
 		case e.IsDir():
 			return nil
 		case len(names) == maxFiles:
-			return message.WithHint(fmt.Errorf("%s is not a git repository and has more than %d files, so it is not copied for a test", x.Root, maxFiles),
+			return message.WithHint(
+				fmt.Errorf("%s is not a git repository and has more than %d files, so it is not copied for a test", x.Root, maxFiles),
 				"make it a repository with a .gitignore, or begin the files of the test with: -- empty --")
 		}
 		names = append(names, path)

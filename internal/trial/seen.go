@@ -82,7 +82,8 @@ func placeOf(s *state.State, c *state.Current) string {
 }
 
 func sightOf(s *state.State, c *state.Current) sighted {
-	x := sighted{Refused: map[string]int{}, Ended: map[string]int{}, NotNeeded: c.NotNeeded, Needed: !c.NotNeeded && s.Word(c) != state.Blocked}
+	x := sighted{Refused: map[string]int{}, Ended: map[string]int{}, NotNeeded: c.NotNeeded,
+		Needed: !c.NotNeeded && s.Word(c) != state.Blocked}
 	for _, e := range append(slices.Clone(s.Evidence), s.Calls...) {
 		if e.Step != c.ID {
 			continue
@@ -146,5 +147,6 @@ func (x sighted) plus(y sighted) sighted {
 		}
 		return all
 	}
-	return sighted{sum(x.Refused, y.Refused), sum(x.Ended, y.Ended), x.Started || y.Started, x.Needed || y.Needed, x.NotNeeded || y.NotNeeded}
+	return sighted{sum(x.Refused, y.Refused), sum(x.Ended, y.Ended), x.Started || y.Started, x.Needed || y.Needed,
+		x.NotNeeded || y.NotNeeded}
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/orphans"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -68,8 +69,9 @@ const sessionID = "fsmtx-test"
 func play(j job, run Runner) (r result) {
 	x := &session{job: j, run: run, project: filepath.Join(j.Dir, "work", "script-"+nameOf(j.File))}
 	x.env = map[string]string{
-		"HOME": filepath.Join(j.Dir, "home"), "CLAUDE_CONFIG_DIR": filepath.Join(j.Dir, "config"), "XDG_STATE_HOME": filepath.Join(j.Dir, "state"),
-		"CLAUDECODE": "1", "CLAUDE_PID": strconv.Itoa(os.Getpid()), "CLAUDE_CODE_SESSION_ID": sessionID, "CLAUDE_PROJECT_DIR": x.project,
+		"HOME": filepath.Join(j.Dir, "home"), "CLAUDE_CONFIG_DIR": filepath.Join(j.Dir, "config"),
+		"XDG_STATE_HOME": filepath.Join(j.Dir, "state"),
+		"CLAUDECODE":     "1", "CLAUDE_PID": strconv.Itoa(os.Getpid()), "CLAUDE_CODE_SESSION_ID": sessionID, "CLAUDE_PROJECT_DIR": x.project,
 	}
 	for _, dir := range []string{"work", "home", "config", "state", "tmp", "test"} {
 		if err := os.MkdirAll(filepath.Join(j.Dir, dir), 0o700); err != nil {
@@ -92,7 +94,8 @@ func play(j job, run Runner) (r result) {
 	t := &trial{}
 	x.laid = func() { t.quiet = true }
 	t.Run("", func(testscript.T) {
-		testscript.RunT(t, testscript.Params{Files: []string{file}, Setup: x.setup, Cmds: x.commands(), WorkdirRoot: filepath.Join(j.Dir, "work")})
+		testscript.RunT(t, testscript.Params{Files: []string{file}, Setup: x.setup, Cmds: x.commands(),
+			WorkdirRoot: filepath.Join(j.Dir, "work")})
 	})
 	orphans.EndAll()
 	r = t.result(j)
@@ -100,7 +103,8 @@ func play(j job, run Runner) (r result) {
 		r.Failed, r.Message = true, fmt.Sprintf("it did not end within %v", limit)
 	}
 	if !r.Failed && !r.Skipped && len(x.answers) > 0 {
-		r.Failed, r.Message, r.Line = true, fmt.Sprintf("person %s: nothing was asked after it", x.answers[0]), x.lineOf("person "+x.answers[0])
+		r.Failed, r.Line = true, x.lineOf("person "+x.answers[0])
+		r.Message = fmt.Sprintf("person %s: nothing was asked after it", x.answers[0])
 	}
 	r.Seen, err = seenIn(context.Background(), x.list, x.project)
 	if err != nil && !r.Failed {
@@ -109,19 +113,22 @@ func play(j job, run Runner) (r result) {
 	return r
 }
 
+// maxTest limits the size of a test, in bytes.
+const maxTest = 16 << 20
+
 // endWord is a command behind the last line of a test. It ends what the test has in the background: testscript waits for that.
 const endWord = "end-of-test"
 
 // withEnd returns a copy of the test with that line.
 func (x *session) withEnd() (path string, err error) {
-	text, err := os.ReadFile(x.File)
+	text, err := safefile.ReadFile(x.File, maxTest, 0)
 	if err != nil {
 		return "", err
 	}
 	a := txtar.Parse(text)
 	a.Comment = append(a.Comment, endWord+"\n"...)
 	path = filepath.Join(x.Dir, "test", filepath.Base(x.File))
-	return path, os.WriteFile(path, txtar.Format(a), 0o600)
+	return path, put(path, string(txtar.Format(a)))
 }
 
 // lookup is the environment of this program: not the test's.
@@ -141,7 +148,7 @@ func nameOf(file string) string { return strings.TrimSuffix(filepath.Base(file),
 
 // lineOf returns the last line of the test that has these words; 0 if there is none.
 func (x *session) lineOf(words string) (n int) {
-	text, _ := os.ReadFile(x.File) // that it can be read was seen
+	text, _ := safefile.ReadFile(x.File, maxTest, 0) // that it can be read was seen
 	for i, line := range strings.Split(string(text), "\n") {
 		if strings.HasPrefix(strings.Join(strings.Fields(line), " "), words) {
 			n = i + 1
@@ -176,7 +183,7 @@ func (x *session) takeEnvironment(ts *testscript.TestScript) {
 		name, _, _ := strings.Cut(v, "=")
 		names = append(names, name)
 	}
-	text, _ := os.ReadFile(x.File) // that it can be read was seen
+	text, _ := safefile.ReadFile(x.File, maxTest, 0) // that it can be read was seen
 	script, _, _ := bytes.Cut(text, []byte("\n-- "))
 	for _, m := range setsVariable.FindAllSubmatch(script, -1) {
 		names = append(names, string(m[1]))

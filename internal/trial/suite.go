@@ -21,6 +21,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -194,7 +195,8 @@ func coverage(all []*trialled, suites []*suite, cwd string) ([]covered, error) {
 		}
 		spec, err := fsmspec.ParseOf(filepath.Base(s.skill), data)
 		if err != nil {
-			return nil, message.WithHint(fmt.Errorf("%s is not valid", command.Relative(cwd, s.spec)), "fsmtx validate "+command.Relative(cwd, s.spec))
+			path := command.Relative(cwd, s.spec)
+			return nil, message.WithHint(fmt.Errorf("%s is not valid", path), "fsmtx validate "+shell.Join(path))
 		}
 		c := cover(spec, steps)
 		for _, t := range all {

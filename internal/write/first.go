@@ -47,7 +47,8 @@ func WriteFirstTest(spec string) (path string, err error) {
 // firstTestOf returns a test that goes through a workflow up to the first step of which only its author knows when its gates hold.
 func firstTestOf(name string, tasks []fsmspec.Task) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# A first test of %s. It goes on where its author knows how: see fsmtx test --help.\nbegin %s\n", name, shell.Join(name))
+	fmt.Fprintf(&b, "# A first test of %s. It goes on where its author knows how: see fsmtx test --help.\nbegin %s\n", name,
+		shell.Join(name))
 	if i := slices.IndexFunc(tasks, waitsForOther); i >= 0 && !hasParts(tasks) {
 		fmt.Fprintf(&b, "! start %d\nstderr 'must be done first'\n", tasks[i].ID)
 	}
@@ -76,7 +77,8 @@ func firstTestOf(name string, tasks []fsmspec.Task) string {
 }
 
 func waitsForOther(t fsmspec.Task) bool {
-	return t.Status != fsmspec.Completed && slices.ContainsFunc(t.BlockedBy, func(id int64) bool { return id != t.ID && !slices.Contains(t.Circular, id) })
+	return t.Status != fsmspec.Completed &&
+		slices.ContainsFunc(t.BlockedBy, func(id int64) bool { return id != t.ID && !slices.Contains(t.Circular, id) })
 }
 
 // hasParts reports whether the numbers in the list are not the ids of the file.
