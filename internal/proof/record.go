@@ -32,9 +32,7 @@ func Of(s *state.State, dir string) Run {
 	o := recorder{state: s, rounds: map[int64]int{}, steps: map[int64]*Step{}}
 	r := Run{Skill: w.Command, Project: ".", FSM: fileOf(w), Fsmtx: programs.GetBuild().Version,
 		Agent: agentOf(w.Client), Began: s.Began(), Content: contentOf(w.Content), Steps: []Step{}, Overrides: []Override{}, Unenforced: []Span{}}
-	if who, how, ok := strings.Cut(w.BegunBy, " "); ok {
-		r.BegunBy = &Beginner{who, how}
-	}
+	r.BegunBy, _ = BegunBy(w)
 	way := append(slices.Clone(w.Before), workflow.From{List: dir, Session: w.Session, Client: w.Client, Root: w.Steps[0].ID})
 	for began, i := r.Began, 0; len(way) > 1 && i < len(way); i++ {
 		was := way[i]
@@ -69,13 +67,17 @@ func Of(s *state.State, dir string) Run {
 	return r
 }
 
-// agentOf returns the agent that a record names: by its name, or as in claude-code_2-1-329_harness.
-func agentOf(text string) Agent {
-	parts := strings.Split(text, "_")
-	if len(parts) < 3 {
-		return Agent{Name: text}
+// BegunBy returns who began a workflow, nil if that is not on record, and with which agent.
+func BegunBy(w *workflow.Workflow) (*Beginner, Agent) {
+	if who, how, ok := strings.Cut(w.BegunBy, " "); ok {
+		return &Beginner{who, how}, agentOf(w.Client)
 	}
-	return Agent{Name: parts[0], Version: strings.ReplaceAll(parts[1], "-", ".")}
+	return nil, agentOf(w.Client)
+}
+
+func agentOf(client string) Agent {
+	name, version := workflow.AgentOf(client)
+	return Agent{Name: name, Version: version}
 }
 
 // recorder makes a Run of the evidence.

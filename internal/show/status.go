@@ -18,6 +18,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/proof"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -61,8 +62,8 @@ workflows, manual (tasks with id, subject, status, owner, blockedBy), last (a hy
 (clean, rolled back or committed: what "fsmtx recover" would report; or unknown, and then
 pending_error says why) and troubles (why the steps are not enforced, or not fully); of
 several lists an object with lists, an array of such objects.
-A workflow has skill, spec, done, skipped (or gone), notNeeded, open, total, values (all that
-it has, by name) and steps: an array of objects with id, skill, subject, description, state (one
+A workflow has skill, spec, done, skipped (or gone), notNeeded, open, total, begunBy (who and
+how), agent (name and version, as far as they are known), values (all that it has, by name) and steps: an array of objects with id, skill, subject, description, state (one
 of the above), status (of the task file), blockedBy, produces, ready, check, approval, only, owner
 and evidence (time, from, to, verdict, why, check, by; with rule it is about a call, and with
 permit about a person's yes to one).
@@ -484,8 +485,10 @@ type shownWorkflow struct {
 	Skill string `json:"skill"`
 	Spec  string `json:"spec"`
 	shownCount
-	Values map[string]string `json:"values"`
-	Steps  []shownOwnedStep  `json:"steps"`
+	BegunBy *proof.Beginner   `json:"begunBy"` // null if it is not on record
+	Agent   proof.Agent       `json:"agent"`
+	Values  map[string]string `json:"values"`
+	Steps   []shownOwnedStep  `json:"steps"`
 }
 
 // shownCount is how many steps are in which state.
@@ -530,7 +533,8 @@ func (st *status) shown() shownStatus {
 	}
 	for _, w := range st.steps.Workflows() {
 		n := st.steps.CountOf(st.steps.In(w))
-		shown := shownWorkflow{w.Command, w.Spec, shownOf(n), map[string]string{}, []shownOwnedStep{}}
+		by, agent := proof.BegunBy(w)
+		shown := shownWorkflow{w.Command, w.Spec, shownOf(n), by, agent, map[string]string{}, []shownOwnedStep{}}
 		maps.Copy(shown.Values, st.steps.Values(w))
 		for _, c := range st.steps.In(w) {
 			shown.Steps = append(shown.Steps, shownOwnedStep{shownStepOf(st.steps, c), st.task(c.ID).Owner})

@@ -168,6 +168,9 @@ func (st *status) workflowTo(v *view, w *workflow.Workflow, depth int) {
 		title = strings.TrimRight(title+" "+w.Spec, " ")
 	}
 	v.line("%s", title)
+	if begun := w.Begun(); begun != "" && !v.folded && st.steps.Parent(w) == nil {
+		v.line("  begun by %s", begun)
+	}
 	steps := rows(st.steps, tree(st.steps, w))
 	for i := 0; i < len(steps); i++ {
 		row, n := steps[i], steps[i][0]

@@ -471,3 +471,26 @@ const (
 	Completed  = "completed"
 	Deleted    = "deleted"
 )
+
+// AgentOf returns the agent of a Client, which has its name, or its name and version as in claude-code_2-1-329_harness.
+func AgentOf(client string) (name, version string) {
+	parts := strings.Split(client, "_")
+	if len(parts) < 3 {
+		return client, ""
+	}
+	return parts[0], strings.ReplaceAll(parts[1], "-", ".")
+}
+
+// Begun says who began the workflow, by which way and which agent, as the end of a sentence; empty if nothing is on record of that.
+func (w *Workflow) Begun() string {
+	who, how, _ := strings.Cut(w.BegunBy, " ")
+	name, version := AgentOf(w.Client)
+	agent := strings.TrimSpace(name + " " + version)
+	switch {
+	case who == "":
+		return agent
+	case agent != "":
+		agent = ", in " + agent
+	}
+	return "the " + who + " (" + how + ")" + agent
+}
