@@ -3,6 +3,7 @@ package install
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,13 +47,20 @@ func (j *job) runAgents(s terminal.Streams) (status Status, err error) {
 // projects, as those of the others are, unless a scope is given that others have, too.
 func (j *job) runAgent(s terminal.Streams, name string) (Status, error) {
 	one := *j
-	if name != caller.Claude {
-		return retried(s, agentInstall{&one, agent.Other(name)}.once)
-	}
-	if one.Scope == Local && slices.Contains(j.Agents, All) {
+	if name == caller.Claude && one.Scope == Local && slices.Contains(j.Agents, All) {
 		one.Scope = User
 	}
-	return retried(s, one.once)
+	return one.run(s, agent.Named(name))
+}
+
+// run does the job for an agent, once again while another program keeps changing a file, up to 100 times.
+func (j *job) run(s terminal.Streams, a *agent.Agent) (status Status, err error) {
+	for range 100 {
+		if status, err = (agentInstall{j, a}).once(s); !errors.Is(err, safefile.ErrChanged) {
+			break
+		}
+	}
+	return status, err
 }
 
 // chosen returns the names of the agents that the given words stand for.
@@ -76,37 +84,28 @@ func onPath(program string) bool {
 	return err == nil
 }
 
-// agentInstall is install for one agent other than Claude Code.
+// agentInstall is install for one agent.
 type agentInstall struct {
 	*job
 	agent *agent.Agent
 }
 
-// agentFile is what one file of an agent should have.
-type agentFile struct {
-	*settings.File
-	hooks  []settings.Hook
-	server *settings.Server // in a JSON file
-	table  *tomlServer      // in a TOML file
-	data   []byte           // the file as it should be
-	report settings.Report
-	beside bool   // the agent reads it after the file of the server, and the server does not belong there
-	demand string // what the person has to do before the agent runs the hooks; empty if nothing is known
-}
-
 // once does the job for the agent. Only compare returns another status than Installed.
 func (a agentInstall) once(s terminal.Streams) (Status, error) {
-	command, unusable, err := a.program(s)
+	files, unusable, err := a.files(s)
 	if err != nil {
 		return Unreadable, err
 	}
-	files, err := a.files(s, command)
-	if err != nil {
-		return Unreadable, err
+	if unusable != nil && a.verb != remove {
+		for i, w := range files {
+			if w.report.State == settings.Installed {
+				files[i].report = settings.Report{State: settings.Outdated, Why: []string{unusable.Error()}}
+			}
+		}
 	}
 	switch {
 	case a.verb == compare:
-		return a.printState(s, files, unusable), nil
+		return a.printState(s, files), nil
 	case a.verb == remove:
 		slices.Reverse(files) // the first may have created the directory
 	case !a.preview:
@@ -114,63 +113,92 @@ func (a agentInstall) once(s terminal.Streams) (Status, error) {
 			return Installed, err
 		}
 	}
-	for _, one := range files {
-		if err := a.write(s, one); err != nil {
-			return Installed, err
+	var failed error
+	for _, w := range files {
+		if failed = errors.Join(failed, a.write(s, w)); failed != nil && a.verb != remove {
+			return Installed, failed
 		}
 	}
 	if a.verb == put && !a.preview {
-		if a.Scope == Project && slices.ContainsFunc(files, func(f agentFile) bool { return f.report.State != settings.Installed }) {
-			hintColleagues(s)
-		}
-		a.printDemands(s, files, true)
+		a.printAfter(s, files)
 	}
-	return Installed, nil
+	return Installed, failed
 }
 
 // write replaces one file, or prints what it would be.
-func (a agentInstall) write(s terminal.Streams, one agentFile) error {
-	done := map[settings.State]string{
-		settings.Absent: "installed %s for %s in %s\n", settings.Outdated: "updated %s for %s in %s\n",
-		settings.Installed: "%s for %s: already installed in %s\n",
-	}[one.report.State]
-	switch {
-	case a.quiet && one.report.State == settings.Absent:
-		return nil
-	case a.verb == remove && one.report.State == settings.Absent:
-		done = "nothing to remove of %s for %s from %s\n"
-	case one.beside && a.verb == put:
-		done = "removed %s for %s from %s, which overrules the file that install writes\n"
-	case a.verb == remove && one.data == nil:
-		done = "removed %s for %s: %s, which held nothing else\n"
-	case a.verb == remove:
-		done = "removed %s for %s from %s\n"
+func (a agentInstall) write(s terminal.Streams, w wanted) error {
+	whose := ""
+	if !a.agent.Session {
+		whose = " for " + a.agent.Title
 	}
-	if a.preview {
-		if len(one.data) > 0 && one.table != nil {
-			return s.Printf("%s", message.Lines(one.data))
+	is, was := w.what()+whose, w.report.State
+	switch {
+	case w.unknown != nil && a.verb == remove:
+		return fmt.Errorf("cannot find out whether the MCP server fsmtx is registered, so it was not removed: %w", w.unknown)
+	case w.unknown != nil:
+		return w.printUnknown(s)
+	case a.preview:
+		if _, isTOML := w.members[0].(tomlServer); isTOML && len(w.data) > 0 {
+			return s.Printf("%s", message.Lines(w.data))
 		}
-		_, err := s.Out.Write(message.JSON(one.data))
+		_, err := s.Out.Write(message.JSON(bytes.TrimPrefix(w.data, []byte(mark))))
+		return err
+	case was == settings.Absent && a.verb == remove && a.quiet:
+		return nil
+	}
+	done := "installed " + is + " in %s\n"
+	switch {
+	case a.verb == remove && was == settings.Absent:
+		done = "nothing to remove of " + is + " from %s\n"
+	case w.beside != "" && a.verb == put:
+		done = "removed " + is + " from %s, which overrules the file that install writes\n"
+	case a.verb == remove && w.data == nil:
+		done = "removed " + is + ": %s, which held nothing else\n"
+	case a.verb == remove:
+		done = "removed " + is + " from %s\n"
+	case was == settings.Outdated:
+		done = "updated " + is + " in %s\n"
+	case was == settings.Installed:
+		done = is + ": already installed in %s\n"
+	}
+	if err := w.Replace(w.data); err != nil {
 		return err
 	}
-	return write(s, one.File, one.data, done, one.what(), a.agent.Title, one.Path)
+	return s.Printf(done, w.Path)
 }
 
-// what names what the file has.
-func (one agentFile) what() string {
-	switch {
-	case len(one.hooks) == 0:
-		return "the MCP server"
-	case one.server != nil:
-		return "the hooks and the MCP server"
+// printUnknown says why it is not known whether the server is registered.
+func (w wanted) printUnknown(s terminal.Streams) error {
+	return s.Printf("  it is not known whether the MCP server fsmtx is registered: %v\n", w.unknown)
+}
+
+// files returns the files that install writes for the agent, with what they should have, and why the command of the hooks would not
+// run this program, nil if it would.
+func (a agentInstall) files(s terminal.Streams) (files []wanted, unusable, err error) {
+	command, unusable, err := a.program(s)
+	if err != nil {
+		return nil, nil, err
 	}
-	return "the hooks"
+	if a.agent.Session {
+		files, err = a.claudeFiles(s, command)
+	} else {
+		files, err = a.otherFiles(s, command)
+	}
+	for i := range files {
+		switch w := &files[i]; {
+		case err != nil || w.unknown != nil:
+		case a.isIrrelevant(w.File):
+			w.data = w.Data
+		default:
+			err = w.edit(a.verb == remove)
+		}
+	}
+	return files, unusable, err
 }
 
-// files returns the files that install writes for the agent, with what they should have. The
-// file of the MCP server is among them with --mcp, for an agent without hooks, and if it has the
-// server.
-func (a agentInstall) files(s terminal.Streams, command string) (files []agentFile, err error) {
+// otherFiles returns the files of an agent other than Claude Code. That of the MCP server is among them with --mcp, for an agent
+// without hooks, and if it has the server.
+func (a agentInstall) otherFiles(s terminal.Streams, command string) (files []wanted, err error) {
 	hooksPath, err := a.path(s, a.agent.Hooks)
 	if err != nil {
 		return nil, err
@@ -187,27 +215,34 @@ func (a agentInstall) files(s terminal.Streams, command string) (files []agentFi
 		if err := a.check(file, a.agent.Hooks); err != nil {
 			return nil, err
 		}
-		hooks := agentHooks(a.agent, command)
+		h := agentHooks(a.agent, command)
 		if !a.isIrrelevant(file) {
-			if hooks, err = settings.Keep(file.Data, hooks); err != nil {
+			if h, err = settings.Keep(file.Data, h); err != nil {
 				return nil, inFile(file, err)
 			}
 		}
-		for i := range hooks {
-			hooks[i].Flags = a.Steps.Applied(hooks[i].Flags)
+		for i := range h {
+			h[i].Flags = a.Steps.Applied(h[i].Flags)
 		}
-		files = append(files, agentFile{File: file, hooks: hooks})
+		files = append(files, wanted{File: file, members: []member{hooks(h)}})
 	}
-	if files, err = a.withServer(files, serverPath, command); err != nil {
-		return nil, err
+	if serverPath == "" {
+		return files, nil
 	}
-	if files, err = a.withOther(files, serverPath, command); err != nil {
-		return nil, err
+	if files, err = a.withServer(files, serverPath, command); err != nil || a.agent.Server.Beside == "" {
+		return files, err
 	}
-	for i := range files {
-		if err := a.edit(&files[i]); err != nil {
-			return nil, inFile(files[i].File, err)
-		}
+	// The file that the agent reads after that of the server, if it has our server.
+	file, err := settings.Read(serverPath + a.agent.Server.Beside)
+	if err != nil || !bytes.Contains(file.Data, []byte(settings.Program)) {
+		return files, err
+	}
+	had, err := a.has(a.server(command), file.Data)
+	switch {
+	case err != nil && !a.isTheirs(err):
+		return nil, inFile(file, err)
+	case err == nil && had:
+		files = append(files, wanted{File: file, members: []member{a.server(command)}, beside: filepath.Base(serverPath)})
 	}
 	return files, nil
 }
@@ -263,211 +298,125 @@ func agentHooks(a *agent.Agent, command string) (hooks []settings.Hook) {
 }
 
 // withServer adds the MCP server to the files: to that of the hooks if it is the same.
-func (a agentInstall) withServer(files []agentFile, path, command string) ([]agentFile, error) {
-	if path == "" {
-		return files, nil
-	}
-	wanted := a.MCP || len(a.agent.Registrations) == 0
-	one := agentFile{}
-	if i := slices.IndexFunc(files, func(f agentFile) bool { return f.Path == path }); i >= 0 {
-		one = files[i]
-		files = slices.Delete(files, i, i+1)
-	} else {
+func (a agentInstall) withServer(files []wanted, path, command string) ([]wanted, error) {
+	asked := a.MCP || len(a.agent.Registrations) == 0
+	i := slices.IndexFunc(files, func(w wanted) bool { return w.Path == path })
+	if i < 0 {
 		file, err := settings.Read(path)
 		if err != nil {
 			return nil, err
 		}
 		if a.agent.ServerPath != nil {
-			err = a.check(file, a.agent.Server)
+			if err := a.check(file, a.agent.Server); err != nil {
+				return nil, err
+			}
 		}
-		if one.File = file; err != nil {
-			return nil, err
-		}
+		i, files = len(files), append(files, wanted{File: file})
 	}
-	if a.isIrrelevant(one.File) {
-		if wanted || len(one.hooks) > 0 {
-			files = append(files, one)
-		}
-		return files, nil
+	w, server := &files[i], a.server(command)
+	had, err := false, error(nil)
+	if !a.isIrrelevant(w.File) {
+		had, err = a.has(server, w.Data)
 	}
-	had, err := a.addServer(&one, command)
 	switch {
-	case err != nil && !(a.isTheirs(err) && (a.verb == remove || !wanted)):
-		return nil, inFile(one.File, err)
-	case !had && (a.verb == remove || !wanted):
-		one.table, one.server = nil, nil
-	}
-	if len(one.hooks) == 0 && one.table == nil && one.server == nil && !wanted {
-		return files, nil
-	}
-	return append(files, one), nil
-}
-
-// withOther adds the file that the agent reads after that of the server, if it has our server.
-func (a agentInstall) withOther(files []agentFile, path, command string) ([]agentFile, error) {
-	if path == "" || a.agent.Server.Beside == "" {
-		return files, nil
-	}
-	file, err := settings.Read(path + a.agent.Server.Beside)
-	if err != nil || !bytes.Contains(file.Data, []byte(settings.Program)) {
-		return files, err
-	}
-	one := agentFile{File: file, beside: true}
-	had, err := a.addServer(&one, command)
-	if err != nil && !a.isTheirs(err) {
-		return nil, inFile(file, err)
-	}
-	if err == nil && had {
-		files = append(files, one)
+	case err != nil && !(a.isTheirs(err) && (a.verb == remove || !asked)):
+		return nil, inFile(w.File, err)
+	case had, asked && a.verb != remove:
+		w.members = append(w.members, server)
+	case len(w.members) == 0 && asked:
+		w.members = []member{server} // of which there is nothing to remove
+	case len(w.members) == 0:
+		files = slices.Delete(files, i, i+1)
 	}
 	return files, nil
 }
 
-// isTheirs reports whether an error of addServer says that the file has no server of ours.
+// has reports whether a file has the member. A file from which it is to be removed may have mistakes elsewhere.
+func (a agentInstall) has(m member, data []byte) (bool, error) {
+	if a.verb == remove {
+		rest, err := m.remove(data)
+		return err == nil && (rest == nil || !bytes.Equal(rest, data)) && data != nil, err
+	}
+	r, err := m.inspect(data)
+	return r.State != settings.Absent, err
+}
+
+// isTheirs reports whether an error says that the file has no server of ours.
 func (a agentInstall) isTheirs(err error) bool {
 	return errors.Is(err, errServer) || errors.Is(err, settings.ErrForeign) || a.verb != remove && errors.Is(err, errTOML)
 }
 
-// addServer sets the server that the file should have, and reports whether it has one.
-func (a agentInstall) addServer(one *agentFile, command string) (had bool, err error) {
+// server returns the MCP server of the agent.
+func (a agentInstall) server(command string) member {
 	if a.agent.ServerPath == nil {
-		one.table = &tomlServer{command}
-		if a.verb == remove {
-			_, had, err = one.table.remove(one.Data)
-			return had, err
-		}
-		_, had, err = one.table.inspect(one.Data)
-		return had, err
+		return tomlServer{command}
 	}
 	fields := a.agent.ServerFields
 	if fields == nil {
 		fields = map[string]any{}
 	}
-	one.server = &settings.Server{Path: a.agent.ServerPath, Command: command, Args: []string{"mcp"}, Fields: fields, List: a.agent.ServerList}
-	report, err := settings.InspectServer(one.Data, *one.server)
-	return report.State != settings.Absent, err
-}
-
-// edit sets the report about the file, and its data with or without what it should have.
-func (a agentInstall) edit(one *agentFile) error {
-	one.data = one.Data
-	if a.isIrrelevant(one.File) {
-		return nil
-	}
-	var parts []settings.Report
-	if one.table != nil {
-		why, had, err := one.table.inspect(one.data)
-		if err != nil {
-			return err
-		}
-		switch {
-		case why != "":
-			parts = append(parts, settings.Report{State: settings.Outdated, Why: []string{why}})
-		case had:
-			parts = append(parts, settings.Report{State: settings.Installed})
-		default:
-			parts = append(parts, settings.Report{State: settings.Absent})
-		}
-	}
-	if len(one.hooks) > 0 {
-		r, err := settings.Inspect(one.data, one.hooks)
-		if err != nil && !a.removes(err) {
-			return err
-		}
-		parts = append(parts, r)
-	}
-	if one.server != nil {
-		r, err := settings.InspectServer(one.data, *one.server)
-		if err != nil {
-			return err
-		}
-		if r.State == settings.Absent {
-			r.Why = []string{"MCP server: is missing"}
-		}
-		parts = append(parts, r)
-	}
-	one.report = joined(parts)
-	if one.beside {
-		one.report = settings.Report{State: settings.Outdated, Why: []string{"MCP server: this file overrules " +
-			filepath.Base(strings.TrimSuffix(one.Path, a.agent.Server.Beside)) + ", where install writes it; install takes it out here"}}
-	}
-	return one.change(a.verb == remove || one.beside)
-}
-
-// joined returns the report about a file with these parts: it is outdated unless all are alike.
-func joined(parts []settings.Report) (all settings.Report) {
-	for i, r := range parts {
-		if i == 0 {
-			all.State = r.State
-		} else if r.State != all.State {
-			all.State = settings.Outdated
-		}
-		all.Why = append(all.Why, r.Why...)
-	}
-	if all.State == settings.Absent {
-		all.Why = nil
-	}
-	return all
-}
-
-// change sets the data of the file with or without what it should have. What was put last is
-// removed first: the first may have created the file.
-func (one *agentFile) change(remove bool) (err error) {
-	switch {
-	case one.table != nil && remove:
-		one.data, _, err = one.table.remove(one.data)
-	case one.table != nil:
-		one.data, err = one.table.add(one.data)
-	case remove:
-		if one.server != nil {
-			if one.data, err = settings.RemoveServer(one.data, *one.server); err != nil {
-				return err
-			}
-		}
-		if len(one.hooks) > 0 {
-			one.data, err = settings.Remove(one.data, one.hooks)
-		}
-	default:
-		if len(one.hooks) > 0 {
-			if one.data, err = settings.Add(one.data, one.hooks); err != nil {
-				return err
-			}
-		}
-		if one.server != nil {
-			one.data, err = settings.AddServer(one.data, *one.server)
-		}
-	}
-	return err
+	return jsonServer{Path: a.agent.ServerPath, Command: command, Args: []string{"mcp"}, Fields: fields, List: a.agent.ServerList}
 }
 
 // printState prints what is found, and returns the worst of it.
-func (a agentInstall) printState(s terminal.Streams, files []agentFile, unusable error) (status Status) {
-	for _, one := range files {
-		if unusable != nil && one.report.State == settings.Installed {
-			one.report = settings.Report{State: settings.Outdated, Why: []string{unusable.Error()}}
+func (a agentInstall) printState(s terminal.Streams, files []wanted) (status Status) {
+	whose := ""
+	if !a.agent.Session {
+		whose = a.agent.Title + ": "
+	}
+	for _, w := range files {
+		if w.unknown != nil {
+			_ = w.printUnknown(s)
+			continue
 		}
 		word, worse := "installed in", Installed
-		switch one.report.State {
+		switch w.report.State {
 		case settings.Absent:
 			word, worse = "absent from", Absent
 		case settings.Outdated:
 			word, worse = "outdated in", Outdated
 		}
 		status = max(status, worse)
-		message.Fprintf(s.Out, "%s: %s: %s %s\n", a.agent.Title, one.what(), word, one.Path)
-		for _, why := range one.report.Why {
+		message.Fprintf(s.Out, "%s%s: %s %s\n", whose, w.what(), word, w.Path)
+		for _, why := range w.report.Why {
 			message.Fprintf(s.Out, "  %s\n", why)
 		}
+		if worse == Installed {
+			a.printClaude(s, w)
+		}
 	}
-	if a.printDemands(s, files, false) && status == Installed {
+	off := a.agent.Session && a.printOff(s)
+	if (a.printDemands(s, files, false) || off) && status == Installed {
 		return Off
 	}
 	return status
 }
 
+// printAfter prints what a person has to know when the files are written.
+func (a agentInstall) printAfter(s terminal.Streams, files []wanted) {
+	for _, w := range files {
+		a.printClaude(s, w)
+	}
+	changed := slices.ContainsFunc(files, func(w wanted) bool { return w.report.State != settings.Installed })
+	if a.agent.Session {
+		a.hintClaude(s, files[0])
+	}
+	if a.Scope == Project && changed {
+		hintColleagues(s)
+	}
+	if copied, ok, err := findCopy(s.Getenv); a.Scope == Project && changed && a.agent.Session && err == nil && ok {
+		s.Hintf("on this PATH that name is npm's launcher, which starts Node for each hook; put %q before it on PATH to avoid that",
+			filepath.Dir(copied.Path()))
+	}
+	if tools := files[0].tools; tools != nil && tools.hint() != "" {
+		s.Hintf("%s", tools.hint())
+	}
+	a.printDemands(s, files, true)
+}
+
 // printDemands prints what the person has to do before the agent reads the files and runs the hooks, and
 // returns whether it is known that they have not done it. always prints it also where it is not known.
-func (a agentInstall) printDemands(s terminal.Streams, files []agentFile, always bool) (unmet bool) {
+func (a agentInstall) printDemands(s terminal.Streams, files []wanted, always bool) (unmet bool) {
 	d := a.agent.Demands
 	for _, one := range files {
 		if one.report.State != settings.Absent || always {
@@ -481,8 +430,8 @@ func (a agentInstall) printDemands(s terminal.Streams, files []agentFile, always
 }
 
 // isUnmet reports whether a demand is known not to be met for a file.
-func (a agentInstall) isUnmet(s terminal.Streams, one agentFile) bool {
-	if len(one.hooks) == 0 || a.demand() == "" || a.agent.Demands.Unmet == nil {
+func (a agentInstall) isUnmet(s terminal.Streams, one wanted) bool {
+	if len(one.hooks()) == 0 || a.demand() == "" || a.agent.Demands.Unmet == nil {
 		return false
 	}
 	t := agent.Trust{File: one.Path, Config: a.agent.Home.In(s.Getenv), Table: tomlTable}

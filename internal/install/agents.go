@@ -65,7 +65,7 @@ func unedited(kind, whose string, err error) Fault {
 	return Fault{Kind: kind, What: strings.TrimSuffix(whose+err.Error()+"; "+advice, "; ")}
 }
 
-func agentFaults(a *agent.Agent, scope Scope, files []agentFile, err error) (found []Fault) {
+func agentFaults(a *agent.Agent, scope Scope, files []wanted, err error) (found []Fault) {
 	repair := "fsmtx install --agent " + a.Name
 	if scope == Project {
 		repair += " --project"

@@ -18,23 +18,21 @@ func differences(s terminal.Streams, r Request, path string) ([]string, error) {
 	if err != nil {
 		return nil, nil // doctor reports it
 	}
-	j := job{Request: r, verb: compare}
-	p, err := j.plan(s, file)
+	w, err := (&job{Request: r, verb: compare}).compared(s, file)
 	if err != nil {
 		return nil, err
 	}
-	why := slices.DeleteFunc(p.report.Why, func(one string) bool { return strings.HasPrefix(one, "env: "+settings.TaskTools) })
+	why := slices.DeleteFunc(w.report.Why, func(one string) bool { return strings.HasPrefix(one, "env: "+settings.TaskTools) })
 	return settings.Causes(why), nil
 }
 
 // filesOf returns the files of an agent that have something of this program.
-func filesOf(s terminal.Streams, a *agent.Agent, scope Scope) (found []agentFile, err error) {
+func filesOf(s terminal.Streams, a *agent.Agent, scope Scope) (found []wanted, err error) {
 	i := agentInstall{&job{Request: Request{Scope: scope}, verb: compare}, a}
-	command, _, err := i.program(s)
-	if err != nil {
+	if _, _, err := i.program(s); err != nil {
 		return nil, nil // the hooks of Claude Code report it
 	}
-	files, err := i.files(s, command)
+	files, _, err := i.files(s)
 	for _, one := range files {
 		if one.report.State == settings.Absent {
 			continue

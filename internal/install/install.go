@@ -1,7 +1,6 @@
 package install
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -19,45 +18,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// retried calls once again while another program keeps changing a file, up to 100 times.
-func retried(s terminal.Streams, once func(terminal.Streams) (Status, error)) (status Status, err error) {
-	for range 100 {
-		if status, err = once(s); !errors.Is(err, safefile.ErrChanged) {
-			break
-		}
-	}
-	return status, err
-}
-
-// once does the job for Claude Code. Only compare returns another status than Installed.
-func (j *job) once(s terminal.Streams) (Status, error) {
-	file, err := j.open(s)
-	if err != nil {
-		return Unreadable, err
-	}
-	p, err := j.plan(s, file)
-	if err != nil {
-		return Unreadable, err
-	}
-	served, err := j.findServer(s, p.command)
-	if err != nil && j.verb != remove {
-		return Unreadable, err
-	}
-	p.tools.served = j.MCP || served.report.State != settings.Absent
-	switch j.verb {
-	case compare:
-		p.report = j.checkServer(p.report, served)
-		return j.printState(s, p, served), nil
-	case remove:
-		// The settings last: install created them first, and the directory with them.
-		return Installed, errors.Join(err, j.uninstallServer(s, served), j.uninstall(s, p))
-	}
-	if err := j.install(s, p); err != nil {
-		return Installed, err
-	}
-	return Installed, j.installServer(s, served)
-}
-
 func (j *job) open(s terminal.Streams) (*settings.File, error) {
 	path := client.LocalSettings
 	switch j.Scope {
@@ -73,61 +33,66 @@ func (j *job) open(s terminal.Streams) (*settings.File, error) {
 	return settings.Read(path)
 }
 
-// installPlan is what install does to a settings file.
-type installPlan struct {
-	file    *settings.File
-	command string          // of the hooks
-	hooks   []settings.Hook // that the file should have
-	tools   taskTools
-	report  settings.Report // how the file differs from that
-	line    bool            // the status line shows the workflow
-}
-
-// plan compares the file with the hooks that it should have. The flags are those in the file,
-// also of the hooks of earlier versions, and those of the command line in the place of the same
-// flags.
-func (j *job) plan(s terminal.Streams, file *settings.File) (p installPlan, err error) {
-	binary, unusable, err := j.program(s)
+// claudeFiles returns the files of Claude Code: its settings, and that of the MCP server if it has it or should have it.
+func (j *job) claudeFiles(s terminal.Streams, command string) ([]wanted, error) {
+	file, err := j.open(s)
 	if err != nil {
-		return p, err
+		return nil, err
 	}
-	p = installPlan{file: file, command: binary}
-	if j.verb != remove {
-		if err := settings.Strict(file.Data); err != nil {
-			return p, inFile(file, err)
-		}
+	own, err := j.settingsFile(s, file, command)
+	if err != nil || j.preview {
+		return []wanted{own}, err
 	}
-	if p.hooks, err = j.Steps.Hooks(file.Data, binary, listedHere(s.Getenv), j.Hydrate); err != nil {
-		return p, inFile(file, err)
-	}
-	if p.hooks, err = j.withGuards(file.Data, p.hooks, binary); err != nil {
-		return p, inFile(file, err)
-	}
-	if j.verb != remove {
-		if p.tools, err = j.findTaskTools(s, file, p.hooks); err != nil {
-			return p, inFile(file, err)
-		}
-	}
-	p.hooks = settings.WithTaskTools(p.hooks, p.tools.ours)
-	if j.Scope == Project && j.verb != remove {
-		if err := checkPortable(p.hooks); err != nil {
-			return p, err
-		}
-	}
-	if p.report, err = settings.Inspect(file.Data, p.hooks); err != nil && !j.removes(err) {
-		return p, inFile(file, err)
-	}
-	if p.line, err = j.Line.wantedLine(file.Data, binary, &p.report); err != nil {
-		return p, inFile(file, err)
-	}
-	if unusable != nil && p.report.State == settings.Installed {
-		p.report = settings.Report{State: settings.Outdated, Why: []string{unusable.Error()}}
-	}
-	return p, nil
+	served, err := j.serverFile(s, command)
+	own.tools.served = len(served) > 0 && served[0].unknown == nil
+	return append([]wanted{own}, served...), err
 }
 
-// removes reports whether the error does not matter, because the hooks are removed.
-func (j *job) removes(err error) bool { return j.verb == remove && errors.Is(err, settings.ErrNewer) }
+// settingsFile returns what the settings should have: the hooks with the flags that they have there, and those of the command line
+// in the place of the same flags.
+func (j *job) settingsFile(s terminal.Streams, file *settings.File, command string) (w wanted, err error) {
+	w = wanted{File: file, tools: &taskTools{}}
+	if j.verb != remove {
+		err = settings.Strict(file.Data)
+	}
+	var all []settings.Hook
+	if err == nil {
+		all, err = j.Steps.Hooks(file.Data, command, listedHere(s.Getenv), j.Hydrate)
+	}
+	if err == nil {
+		all, err = j.withGuards(file.Data, all, command)
+	}
+	if err == nil && j.verb != remove {
+		*w.tools, err = j.findTaskTools(s, file, all)
+	}
+	var line []member
+	if err == nil {
+		line, err = j.Line.lineOf(file.Data, command)
+	}
+	if err != nil {
+		return w, inFile(file, err)
+	}
+	if j.Scope == Project && j.verb != remove {
+		err = checkPortable(all)
+	}
+	w.members = append([]member{hooks(settings.WithTaskTools(all, w.tools.ours))}, line...)
+	return w, err
+}
+
+// compared returns how the settings in a file differ from what install would write.
+func (j *job) compared(s terminal.Streams, file *settings.File) (w wanted, err error) {
+	command, unusable, err := j.program(s)
+	if err == nil {
+		w, err = j.settingsFile(s, file, command)
+	}
+	if err == nil {
+		err = w.edit(false)
+	}
+	if unusable != nil && w.report.State == settings.Installed {
+		w.report = settings.Report{State: settings.Outdated, Why: []string{unusable.Error()}}
+	}
+	return w, err
+}
 
 // program returns the command of the hooks: this program's path or, in a file that
 // colleagues share, its name. unusable is the reason why the command would not run this
@@ -193,35 +158,25 @@ func checkPortable(hooks []settings.Hook) error {
 	return nil
 }
 
-func (j *job) printState(s terminal.Streams, p installPlan, served server) Status {
-	switch p.report.State {
-	case settings.Absent:
-		message.Fprintf(s.Out, "absent from %s\n", p.file.Path)
-		j.printOff(s)
-		return Absent
-	case settings.Installed:
-		message.Fprintf(s.Out, "installed in %s\n", p.file.Path)
-		message.Fprintf(s.Out, "  %s\n  %s\n", j.findReach(s, p.file), p.tools)
-		if p.line {
-			message.Fprintf(s.Out, "  the status line shows the workflow\n")
-		}
-		if served.report.State == settings.Installed {
-			message.Fprintf(s.Out, "  the MCP server fsmtx is registered in %s\n", served.file.Path)
-		}
-		if served.unknown != nil {
-			_ = served.printUnknown(s)
-		}
-		if j.printOff(s) {
-			return Off
-		}
-		return Installed
+// printClaude says of a file of Claude Code's settings where it is read, and what else of it there is.
+func (j *job) printClaude(s terminal.Streams, w wanted) {
+	if w.tools == nil {
+		return
 	}
-	message.Fprintf(s.Out, "outdated in %s\n", p.file.Path)
-	for _, why := range p.report.Why {
-		message.Fprintf(s.Out, "  %s\n", why)
+	message.Fprintf(s.Out, "  %s\n  %s\n", j.findReach(s, w.File), *w.tools)
+	if len(w.members) > 1 && w.members[1].(statusLine).wanted {
+		message.Fprintf(s.Out, "  the status line shows the workflow\n")
 	}
+}
+
+// hintClaude says what keeps the client from running the hooks, and where else there are some.
+func (j *job) hintClaude(s terminal.Streams, w wanted) {
 	j.printOff(s)
-	return Outdated
+	j.printOthers(s, w.Path)
+	where := j.findReach(s, w.File)
+	if advice := where.hint(); advice != "" && !j.hasHooks(where.parent, w.hooks()) {
+		s.Hintf("%s", advice)
+	}
 }
 
 // printOthers says where else the hooks of this program are registered for sessions here.
@@ -239,91 +194,6 @@ func (j *job) printOthers(s terminal.Streams, path string) {
 	if differing := hook.Differing(all); differing != "" {
 		message.Fprintf(s.Out, "  %s\n", differing)
 	}
-}
-
-func (j *job) install(s terminal.Streams, p installPlan) error {
-	data, err := p.added()
-	if err != nil {
-		return inFile(p.file, err)
-	}
-	if !j.preview {
-		if err := renewCopy(s); err != nil {
-			return err
-		}
-	}
-	done := map[settings.State]string{
-		settings.Absent:    "installed the hooks in %s\n",
-		settings.Outdated:  "updated the hooks in %s\n",
-		settings.Installed: "already installed in %s\n",
-	}
-	if err := j.replace(s, p.file, data, done[p.report.State]); err != nil {
-		return err
-	}
-	if j.preview {
-		return nil // nothing was installed, so no hint applies
-	}
-	where := j.findReach(s, p.file)
-	message.Fprintf(s.Out, "  %s\n  %s\n", where, p.tools)
-	if p.line {
-		message.Fprintf(s.Out, "  the status line shows the workflow\n")
-	}
-	j.printOff(s)
-	j.printOthers(s, p.file.Path)
-	if advice := where.hint(); advice != "" && !j.hasHooks(where.parent, p.hooks) {
-		s.Hintf("%s", advice)
-	}
-	if j.Scope == Project && p.report.State != settings.Installed {
-		hintColleagues(s)
-		if copied, ok, err := findCopy(s.Getenv); err == nil && ok {
-			s.Hintf("on this PATH that name is npm's launcher, which starts Node for each hook; put %q before it on PATH to avoid that",
-				filepath.Dir(copied.Path()))
-		}
-	}
-	if advice := p.tools.hint(); advice != "" {
-		s.Hintf("%s", advice)
-	}
-	return nil
-}
-
-func (j *job) uninstall(s terminal.Streams, p installPlan) error {
-	data, err := p.removed()
-	if err != nil {
-		return inFile(p.file, err)
-	}
-	done := "removed the hooks from %s\n"
-	switch {
-	case p.report.State == settings.Absent:
-		done = "nothing to remove from %s\n"
-	case data == nil:
-		done = "removed %s, which held nothing else\n"
-	}
-	return j.replace(s, p.file, data, done)
-}
-
-// replace writes data to the file and prints the message done, or prints data.
-func (j *job) replace(s terminal.Streams, file *settings.File, data []byte, done string) error {
-	if j.preview {
-		_, err := s.Out.Write(message.JSON(bytes.TrimPrefix(data, []byte("\ufeff"))))
-		return err
-	}
-	return write(s, file, data, done, file.Path)
-}
-
-// write writes data to the file and prints the message done.
-func write(s terminal.Streams, file *settings.File, data []byte, done string, args ...any) error {
-	if err := file.Replace(data); err != nil {
-		return err
-	}
-	_, err := message.Fprintf(s.Out, done, args...)
-	return err
-}
-
-// inFile adds the file's path to an error about its content.
-func inFile(file *settings.File, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s:%w", file.Path, err)
 }
 
 // renewCopy updates the copy of the program that the hooks run if npm has installed this one.

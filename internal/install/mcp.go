@@ -2,7 +2,6 @@ package install
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"unicode/utf8"
@@ -14,55 +13,50 @@ import (
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-// server is the MCP server and the file in which the client reads it for the chosen scope.
-type server struct {
-	settings.Server
-	file    *settings.File
-	report  settings.Report
-	unknown error // why it is not known whether the file has the server; nil if it is
-}
-
-// findServer returns the MCP server. Without --mcp and --remove, a file that has another server of this
-// name counts as a file without ours, and a file that cannot be read or understood gives a server that is unknown.
-func (j *job) findServer(s terminal.Streams, command string) (server, error) {
-	found, err := j.readServer(s, command)
+// serverFile returns the file in which the client reads the MCP server for the scope, if it has the server or should have it.
+// Without --mcp, one that has another server of this name counts as a file without ours, and of one that cannot be read or understood
+// it is not known.
+func (j *job) serverFile(s terminal.Streams, command string) ([]wanted, error) {
+	w, had, err := j.readServer(s, command)
 	switch {
-	case err == nil || j.MCP:
-		return found, err
-	case errors.Is(err, settings.ErrForeign), errors.Is(err, errNoKey):
-		return server{}, nil
-	case j.verb == remove && !j.preview:
-		return server{}, fmt.Errorf("cannot find out whether the MCP server fsmtx is registered, so it was not removed: %w", err)
+	case err == nil && (j.MCP && j.verb != remove || had):
+		return []wanted{w}, nil
+	case err == nil, !j.MCP && (errors.Is(err, settings.ErrForeign) || errors.Is(err, errNoKey)):
+		return nil, nil
+	case j.MCP && j.verb != remove:
+		return nil, err
 	}
-	return server{unknown: err}, nil
+	return []wanted{{unknown: err, report: settings.Report{State: settings.Installed}}}, nil
 }
 
-// readServer reads the file that has the MCP server or should have it.
-func (j *job) readServer(s terminal.Streams, command string) (found server, err error) {
-	found.Server = settings.Server{Path: []string{"mcpServers"}, Command: command, Args: []string{"mcp"}}
+// readServer reads the file that has the MCP server or should have it, and reports whether it has.
+func (j *job) readServer(s terminal.Streams, command string) (w wanted, had bool, err error) {
+	server := jsonServer{Path: []string{"mcpServers"}, Command: command, Args: []string{"mcp"}}
 	path := client.ProjectConfig
 	if j.Scope != Project {
 		if path, err = client.ConfigFile(s.Getenv); err != nil {
-			return found, err
+			return w, false, err
 		}
 	}
 	if j.Scope == Local {
 		dir, err := projectKey()
 		if err != nil {
-			return found, err
+			return w, false, err
 		}
-		found.Path = []string{"projects", dir, "mcpServers"}
+		server.Path = []string{"projects", dir, "mcpServers"}
 	}
-	if found.file, err = settings.Read(path); err != nil {
-		return found, err
+	if w.File, err = settings.Read(path); err != nil {
+		return w, false, err
 	}
+	w.members = []member{server}
 	if j.verb != remove {
-		err = settings.Strict(found.file.Data)
+		err = settings.Strict(w.Data)
 	}
+	var r settings.Report
 	if err == nil {
-		found.report, err = settings.InspectServer(found.file.Data, found.Server)
+		r, err = server.inspect(w.Data)
 	}
-	return found, inFile(found.file, err)
+	return w, err == nil && r.State != settings.Absent, inFile(w.File, err)
 }
 
 // errNoKey is returned for a project that the client's file cannot name. With U+FFFD in its place two such projects, or
@@ -84,56 +78,4 @@ func projectKey() (string, error) {
 		return "", errNoKey
 	}
 	return key, nil
-}
-
-// installServer registers the MCP server if --mcp is given, and updates an outdated
-// registration.
-func (j *job) installServer(s terminal.Streams, found server) error {
-	if found.unknown != nil && !j.preview {
-		return found.printUnknown(s)
-	}
-	if j.preview || !j.MCP && found.report.State != settings.Outdated {
-		return nil
-	}
-	data, err := settings.AddServer(found.file.Data, found.Server)
-	if err != nil {
-		return inFile(found.file, err)
-	}
-	done := map[settings.State]string{
-		settings.Absent:    "registered the MCP server fsmtx in %s\n",
-		settings.Outdated:  "updated the MCP server fsmtx in %s\n",
-		settings.Installed: "the MCP server fsmtx is already registered in %s\n",
-	}
-	return write(s, found.file, data, done[found.report.State], found.file.Path)
-}
-
-// printUnknown says why it is not known whether the server is registered.
-func (found server) printUnknown(s terminal.Streams) error {
-	_, err := message.Fprintf(s.Out, "  it is not known whether the MCP server fsmtx is registered: %v\n", found.unknown)
-	return err
-}
-
-// uninstallServer removes the registration of the MCP server, if there is one.
-func (j *job) uninstallServer(s terminal.Streams, found server) error {
-	if j.preview || found.report.State == settings.Absent {
-		return nil
-	}
-	data, err := settings.RemoveServer(found.file.Data, found.Server)
-	if err != nil {
-		return inFile(found.file, err)
-	}
-	return write(s, found.file, data, "removed the MCP server fsmtx from %s\n", found.file.Path)
-}
-
-// checkServer adds the problems of the MCP server to a report.
-func (j *job) checkServer(report settings.Report, found server) settings.Report {
-	why := found.report.Why
-	if j.MCP && found.report.State == settings.Absent && report.State != settings.Absent {
-		why = []string{"MCP server: is missing from " + found.file.Path}
-	}
-	if len(why) > 0 {
-		report.Why = append(report.Why, why...)
-		report.State = settings.Outdated
-	}
-	return report
 }

@@ -30,7 +30,7 @@ func Notes(s terminal.Streams, dir string) (notes []string) {
 	works := Works(s.Getenv, dir)
 	for _, scope := range []Scope{Local, Project, User} {
 		j := job{Request: Request{Scope: scope}}
-		if found, err := j.findServer(s, ""); works == ByCommands && err == nil && found.report.State != settings.Absent {
+		if _, had, err := j.readServer(s, ""); works == ByCommands && err == nil && had {
 			works = ByTools
 		}
 	}

@@ -32,13 +32,13 @@ func Purge(ctx context.Context, s terminal.Streams) error {
 	var failures []error
 	for _, scope := range []Scope{User, Project, Local} {
 		j := job{Request: Request{Scope: scope}, verb: remove}
-		_, err := retried(s, j.once)
+		_, err := j.run(s, agent.Claude())
 		failures = append(failures, err)
 	}
 	for _, a := range agent.Others() {
 		for _, scope := range []Scope{User, Project} {
 			j := job{Request: Request{Scope: scope}, verb: remove, quiet: true}
-			_, err := retried(s, agentInstall{&j, a}.once)
+			_, err := j.run(s, a)
 			failures = append(failures, err)
 		}
 	}

@@ -1,6 +1,9 @@
 package install
 
-import "github.com/fsmtx/fsmtx/internal/terminal"
+import (
+	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
 
 // Install writes what the request says, and prints what it has done and what is left to do.
 //
@@ -37,5 +40,5 @@ func (j *job) doAll(s terminal.Streams) (Status, error) {
 	if len(j.Agents) > 0 {
 		return j.runAgents(s)
 	}
-	return retried(s, j.once)
+	return j.run(s, agent.Claude())
 }

@@ -124,11 +124,11 @@ func open(s terminal.Streams, r Request) (list, line bool, path string) {
 	if err != nil {
 		return false, false, "" // Install reports it
 	}
-	p, err := j.plan(s, file)
-	if err != nil || p.report.State != settings.Absent {
+	w, err := j.compared(s, file)
+	if err != nil || w.report.State != settings.Absent {
 		return false, false, ""
 	}
-	return r.TaskTools == Kept && p.tools.ours, r.Line == Kept && settings.ReadStatusLine(file.Data).Program == "", file.Path
+	return r.TaskTools == Kept && w.tools.ours, r.Line == Kept && settings.ReadStatusLine(file.Data).Program == "", file.Path
 }
 
 // hint explains how to get the task tools that were wanted, if another value keeps them off.

@@ -14,6 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/pattern"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/settings"
 )
 
 var (
@@ -177,16 +178,16 @@ func (t tomlServer) lines(data []byte, command string) string {
 // commandLine matches the line of the program in the block.
 var commandLine = pattern.New(`(?m)^command *= *("[^"\n]*"|'[^'\n]*')`)
 
-// remove returns the file without the server, and whether it had it. It returns nil if add has made the file. Errors
+// remove returns the file without the server, as it was if it does not have it. It returns nil if add has made the file. Errors
 // are errTable, and errTOML for a file that may have the server.
-func (t tomlServer) remove(data []byte) (rest []byte, had bool, err error) {
-	_, had, err = t.find(data)
+func (t tomlServer) remove(data []byte) (rest []byte, err error) {
+	_, had, err := t.find(data)
 	begin, end := block(data)
 	if errors.Is(err, errServer) || err != nil && end == 0 {
-		return data, false, nil
+		return data, nil
 	}
 	if err != nil || !had {
-		return data, had, err
+		return data, err
 	}
 	open := end == len(data) && data[end-1] != '\n'
 	if open { // see lines
@@ -195,22 +196,25 @@ func (t tomlServer) remove(data []byte) (rest []byte, had bool, err error) {
 	rest = append(append([]byte{}, data[:begin]...), data[end:]...) // not nil
 	after, err := decode(rest)
 	if _, left := after.at("mcp_servers")[serverName]; err != nil || left {
-		return data, true, fmt.Errorf("1:1: %w", errTable)
+		return data, fmt.Errorf("1:1: %w", errTable)
 	}
 	if !open && len(bytes.TrimSpace(bytes.TrimPrefix(rest, []byte(mark)))) == 0 {
-		return nil, true, nil
+		return nil, nil
 	}
-	return rest, true, nil
+	return rest, nil
 }
 
-// inspect returns how the file differs from what add would write: empty if it does not. had is
-// whether it has the server. Errors are errServer and errTOML.
-func (t tomlServer) inspect(data []byte) (why string, had bool, err error) {
+// inspect compares the file with what add would write. Errors are errServer and errTOML.
+func (t tomlServer) inspect(data []byte) (settings.Report, error) {
 	file, had, err := t.find(data)
-	if err == nil && had && file.server()["command"] != t.Command {
-		why = fmt.Sprintf("MCP server: runs %v, want %s", file.server()["command"], t.Command)
+	switch {
+	case err != nil || !had:
+		return settings.Report{State: settings.Absent}, err
+	case file.server()["command"] != t.Command:
+		return settings.Report{State: settings.Outdated,
+			Why: []string{fmt.Sprintf("MCP server: runs %v, want %s", file.server()["command"], t.Command)}}, nil
 	}
-	return why, had && err == nil, err
+	return settings.Report{State: settings.Installed}, nil
 }
 
 // tomlTable returns a table of a file, none if it cannot be read.

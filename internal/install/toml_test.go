@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/internal/settings"
 )
 
 // vars and varsLine are the variables that the server gets, as Add writes them.
@@ -14,6 +16,18 @@ const (
 	vars     = `env_vars = ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "FSMTX_LOG", "XDG_STATE_HOME"]`
 	varsLine = vars + "\n"
 )
+
+// found returns how the file differs from what add would write, and whether it has the server.
+func found(table tomlServer, data []byte) (why string, had bool, err error) {
+	r, err := table.inspect(data)
+	return strings.Join(r.Why, "; "), r.State != settings.Absent, err
+}
+
+// removed returns the file without the server, and whether it is another one.
+func removed(table tomlServer, data []byte) (rest []byte, other bool, err error) {
+	rest, err = table.remove(data)
+	return rest, err != nil || rest == nil && data != nil || string(rest) != string(data), err
+}
 
 // TestTableIsRemoved: from any file, and also after lines were added below it.
 func TestTableIsRemoved(t *testing.T) {
@@ -23,35 +37,35 @@ func TestTableIsRemoved(t *testing.T) {
 			"[x]\r\n", "# c\n\n", "\ufeffa = 1\n", "\ufeff[x]\r\n",
 			"x = \"\"\"\n[y]\n\"\"\"\n", "[mcp_servers]\no = {command = \"o\"}\n"}).Draw(t, "file")
 		added := must(table.add([]byte(before)))
-		why, had, err := table.inspect(added)
+		why, had, err := found(table, added)
 		require.NoError(t, err)
 		require.True(t, had)
 		require.Empty(t, why)
 		require.Equal(t, string(added), string(must(table.add(added))))
-		removed, had, err := table.remove(added)
+		rest, had, err := removed(table, added)
 		require.NoError(t, err)
 		require.True(t, had)
-		require.NotNil(t, removed)
-		require.Equal(t, before, string(removed))
+		require.NotNil(t, rest)
+		require.Equal(t, before, string(rest))
 		if !strings.HasSuffix(string(added), "\n") { // what is added later begins on a line of its own
 			return
 		}
 
 		later := rapid.SampledFrom([]string{"[y]\n", "\n[y]\n", "# c\n[[z]]\nb = 2\n"}).Draw(t, "later")
-		removed, _, err = table.remove(append(added, later...))
+		rest, _, err = removed(table, append(added, later...))
 		require.NoError(t, err)
-		require.Equal(t, before+later, string(removed))
+		require.Equal(t, before+later, string(rest))
 	})
-	removed, _, err := table.remove(must(table.add(nil)))
+	rest, _, err := removed(table, must(table.add(nil)))
 	require.NoError(t, err)
-	require.Nil(t, removed, "it has made the file")
+	require.Nil(t, rest, "it has made the file")
 }
 
 func TestTable(t *testing.T) {
 	old, err := tomlServer{Command: "/old/fsmtx"}.add([]byte("a = 1\n"))
 	require.NoError(t, err)
 	table := tomlServer{Command: "/new/fsmtx"}
-	why, had, err := table.inspect(old)
+	why, had, err := found(table, old)
 	require.NoError(t, err)
 	assert.True(t, had)
 	assert.Equal(t, "MCP server: runs /old/fsmtx, want /new/fsmtx", why)
@@ -70,12 +84,12 @@ func TestTable(t *testing.T) {
 		_, err := table.add([]byte(own))
 		require.ErrorIs(t, err, want, own)
 		require.Regexp(t, `^\d+:\d+: `, err.Error())
-		_, had, err := table.inspect([]byte(own))
+		_, had, err := found(table, []byte(own))
 		assert.False(t, had)
 		if want == errServer || want == errTOML {
 			require.ErrorIs(t, err, want, own)
 		}
-		rest, had, err := table.remove([]byte(own))
+		rest, had, err := removed(table, []byte(own))
 		require.NoError(t, err)
 		assert.False(t, had)
 		assert.Equal(t, own, string(rest))
@@ -103,12 +117,12 @@ func TestCodexWritesInTheFileToo(t *testing.T) {
 			"command = '/bin/fsmtx'\n[b]\n", "[b]\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			why, had, err := table.inspect([]byte(c.file))
+			why, had, err := found(table, []byte(c.file))
 			require.NoError(t, err)
 			assert.True(t, had)
 			assert.Empty(t, why)
 			assert.Equal(t, c.file, string(must(table.add([]byte(c.file)))))
-			rest, had, err := table.remove([]byte(c.file))
+			rest, had, err := removed(table, []byte(c.file))
 			require.NoError(t, err)
 			assert.True(t, had)
 			assert.Equal(t, c.rest, string(rest))
@@ -121,9 +135,9 @@ func TestCodexWritesInTheFileToo(t *testing.T) {
 	const several = "/fsmtx\"\n" + varsLine + "args = [\n\"mcp\", \"--x\",\n]\n"
 	out := must(table.add([]byte("[mcp_servers.fsmtx]\ncommand = \"/old" + several)))
 	assert.Equal(t, "[mcp_servers.fsmtx]\ncommand = \"/bin"+several, string(out))
-	_, _, err := table.remove([]byte(server + "x = [\n[1],\n[\"b\"]\n]\n"))
+	_, _, err := removed(table, []byte(server+"x = [\n[1],\n[\"b\"]\n]\n"))
 	require.ErrorIs(t, err, errTable, "a line like a header")
-	_, _, err = table.remove([]byte(server + "x = [\n[1],\n[\"b\"\n"))
+	_, _, err = removed(table, []byte(server+"x = [\n[1],\n[\"b\"\n"))
 	require.ErrorIs(t, err, errTOML, "it may have the server")
 }
 
@@ -144,7 +158,7 @@ func TestAnyFile(t *testing.T) {
 		require.NoError(t, err, file)
 		added := must(table.add(old))
 		assert.Contains(t, string(added), "/bin/fsmtx")
-		rest, had, err := table.remove(added)
+		rest, had, err := removed(table, added)
 		require.NoError(t, err, file)
 		assert.True(t, had)
 		assert.Equal(t, file, string(rest))
@@ -159,12 +173,12 @@ func TestAServerInAnotherForm(t *testing.T) {
 		"[ mcp_servers . \"fsmtx\" ] # x\r\ncommand = '/bin/fsmtx'\r\nargs = ['mcp']\r\n",
 	} {
 		table := tomlServer{Command: "/bin/fsmtx"}
-		why, had, err := table.inspect([]byte(file))
+		why, had, err := found(table, []byte(file))
 		require.NoError(t, err)
 		assert.True(t, had)
 		assert.Empty(t, why)
 		assert.Equal(t, file, string(must(table.add([]byte(file)))))
-		rest, had, err := table.remove([]byte(file))
+		rest, had, err := removed(table, []byte(file))
 		require.ErrorIs(t, err, errTable, "removed means gone")
 		assert.True(t, had)
 		assert.Equal(t, file, string(rest))
