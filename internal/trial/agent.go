@@ -53,9 +53,9 @@ func (x *session) client() caller.Caller {
 	return caller.Caller{Kind: caller.Agent, Program: caller.Claude, PID: os.Getpid(), Why: "it is the agent of a test"}
 }
 
-func (x *session) shell() caller.Caller {
+func (x *session) shell(line string) caller.Caller {
 	c := x.client()
-	c.Shell = true
+	c.Shell, c.Started = true, []string{"sh", "-c", line}
 	return c
 }
 
@@ -196,7 +196,7 @@ func (x *session) call(ts *testscript.TestScript, line string, step int64) said 
 	if !ok {
 		ts.Fatalf("%s: cannot be run as a command of its own", line)
 	}
-	s := x.as(x.shell(), "", words[1:]...)
+	s := x.as(x.shell(line), "", words[1:]...)
 	event := call(client.PostToolUse, line)
 	event["tool_response"] = map[string]string{}
 	after := x.event(event)
