@@ -34,6 +34,20 @@ func Over(path, use string) (over, known bool) {
 	return over, known
 }
 
+// Rejected reports whether the person said no when the client asked them about a tool call (fact 195, client 2.1.329).
+func Rejected(path, use string) (rejected bool) {
+	quoted := []byte(`"` + use + `"`)
+	backwards(path, maxTurn, func(raw []byte) bool {
+		if !bytes.Contains(raw, quoted) {
+			return true
+		}
+		l, ok := parse(raw, "user")
+		rejected = ok && hasBlock(l.Content, "tool_result", "tool_use_id", use) && jsonx.StringMember(raw, "toolDenialKind") == "user-rejected"
+		return false
+	})
+	return rejected
+}
+
 // messageID returns the id of the message of which a line has one block.
 func messageID(raw []byte) string {
 	return jsonx.StringMember(jsonx.Member(raw, "message"), "id")

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,8 +99,11 @@ func permit(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args []st
 		if !errors.Is(err, state.ErrNoGrant) {
 			return state.By{}, err
 		}
-		session := s.Env("CLAUDE_CODE_SESSION_ID")
-		line = hook.Outside(rule, c.Flags(), args, line, session, cmp.Or(s.Env(tasklist.Variable), session))
+		if session := s.Env("CLAUDE_CODE_SESSION_ID"); session+s.Env(tasklist.Variable) != "" {
+			if dir, err := tasklist.OfSession(s.Getenv, session); err == nil {
+				line = hook.Outside(rule, c.Flags(), args, line, tasklist.ShortName(s.Getenv, dir))
+			}
+		}
 		return state.By{}, &Exit{ExitNo, fmt.Errorf("an agent cannot %s by itself (%s)", rule.What, who.Why),
 			hook.OnlyAPerson(who, hook.Here(), line)}
 	default:

@@ -14,19 +14,21 @@ func (c *call) lapseOver(s *state.State) []state.Evidence {
 		return nil
 	}
 	p := Pause{Agent: c.update.Agent, InFlight: func(use string) bool { return use == "" || use == c.update.Use || !c.update.Over(use) }}
-	return s.Lapse(c.over(s, p), c.by(c.update, Verdict{}))
+	return s.Lapse(c.over(s, p), c.by(c.update, Verdict{}), nil)
 }
 
 // Pause is a moment at which an agent carries out none of its calls, or few.
 type Pause struct {
 	Agent    string                // id of the subagent; empty for the session's own agent
 	InFlight func(use string) bool // whether a call, by its id, is still being carried out; nil if none is
+	Rejected func(use string) bool // whether the person said no to a call when the client asked them; nil if that is not known
 }
 
 // over returns the decisions that stand although their calls are over.
 func (f *Frame) over(s *state.State, p Pause) []state.Evidence {
 	return slices.DeleteFunc(s.Standing(), func(e state.Evidence) bool {
-		return e.By.Session != f.Session || e.Agent != p.Agent || e.By.How != state.ByUpdate || p.InFlight != nil && p.InFlight(e.Use)
+		no := e.Verdict == state.Ask && p.Rejected != nil && p.Rejected(e.Use)
+		return e.By.Session != f.Session || e.Agent != p.Agent || !no && (e.By.How != state.ByUpdate || p.InFlight != nil && p.InFlight(e.Use))
 	})
 }
 
@@ -48,6 +50,6 @@ func (f *Frame) lapse(ctx context.Context, s *state.State, p Pause) error {
 		return nil
 	}
 	return f.changing(ctx, p.Agent, func(c *call, dir *txn.Dir, s *state.State) error {
-		return c.Record(dir, s, s.Lapse(f.over(s, p), c.by(c.update, Verdict{})))
+		return c.Record(dir, s, s.Lapse(f.over(s, p), c.by(c.update, Verdict{}), p.Rejected))
 	})
 }

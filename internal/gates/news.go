@@ -106,7 +106,14 @@ func newsOf(s *state.State, f *Frame, since string) (lines []string, last time.T
 			lines = append(lines, message.Sprintf("%s: %s was sent back: %s", c.Workflow.Command, c.Name(), e.Why))
 		case e.Verdict == state.Deny && (e.By.How == state.ByApproval || e.Use == "" &&
 			slices.Contains([]state.How{state.ByShell, state.ByCommand}, e.By.How)):
-			lines = append(lines, message.Sprintf("%s: %s was refused: %s", c.Workflow.Command, c.Name(), e.Why))
+			if e.Times > 1 { // the same again
+				break
+			}
+			line := message.Sprintf("%s: %s was refused: %s", c.Workflow.Command, c.Name(), e.Why)
+			if e.Check != nil {
+				line += message.Sprintf(" (%s)", message.Clip(e.Check.Run, message.MaxSubject))
+			}
+			lines = append(lines, line)
 		case e.Lets() && e.To == workflow.Completed && c.Done() && !slices.Contains(done, c):
 			done, gaps[c] = append(done, c), e.Gaps
 		}
@@ -175,7 +182,7 @@ func progressOf(s *state.State, done []*state.Current, gaps map[*state.Current][
 		if len(ended) == 0 {
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s: %s%s", message.Words(w.Command), s.CountOf(s.In(w)).Short(), howEnded(s, ended, gaps),
+		lines = append(lines, fmt.Sprintf("%s: %s: %s%s", message.Words(w.Command), s.CountOf(s.In(w)).News(), howEnded(s, ended, gaps),
 			treesOf(s, ended)))
 	}
 	return lines

@@ -65,7 +65,7 @@ func stop(s *state.State, x Stopping, last reminder) []*state.Current {
 	}
 	var left []*state.Current
 	for _, c := range s.Ready() {
-		if s.Checking(c.ID) || s.AwaitsPerson(c) || x.Agent != "" && !startedBy(s, c, x.Agent) {
+		if s.Checking(c.ID) || s.AwaitsPerson(c) || s.SaidNo(c) || x.Agent != "" && !startedBy(s, c, x.Agent) {
 			continue
 		}
 		left = append(left, c)
@@ -145,7 +145,7 @@ func startedBy(s *state.State, c *state.Current, agent string) bool {
 }
 
 // GoOn is in every text that sends an agent back.
-const GoOn = "Go on with the workflow."
+const GoOn = "Go on with the workflow"
 
 // sentBack returns the texts for an agent that may not stop, and for the person. The agent
 // finds the description of a step in the list.
@@ -163,14 +163,14 @@ func sentBack(s *state.State, left []*state.Current, x Stopping, questions strin
 	if more := len(left) - 1; more > 0 {
 		agent += fmt.Sprintf(" %d more can be done.", more)
 	}
-	agent += " " + GoOn + " If you need the person, "
+	agent += " " + GoOn // where the client shows the text, the person reads it, too
 	switch {
 	case x.Mode != Hold:
-		agent += "ask them."
+		agent += ", or ask what only the person knows."
 	case questions == "":
-		agent += "let them say that you may stop."
+		agent += ", or let the person say that it may stop."
 	default:
-		agent += "ask with " + questions + ", or let them say that you may stop."
+		agent += ", or ask with " + questions + " what only the person knows, or let them say that it may stop."
 	}
 	return agent, fmt.Sprintf("%s: the agent was sent back to %s%s", s.Summary(), next.Name()+s.Belongs(next)+next.Rounds(), s.OverLimit(next))
 }

@@ -82,5 +82,5 @@ func (f *Frame) Left(ctx context.Context, dir string) string {
 	if err != nil || !s.HasOpen() || there.ToldBefore(ctx, f.Session+"/left") {
 		return ""
 	}
-	return s.Summary() + " in " + dir
+	return s.Summary()
 }

@@ -151,7 +151,7 @@ func Here() string {
 
 // Outside returns the command as it has to be outside the session, whose environment names
 // its list: the session's, unless it is shared.
-func Outside(rule Loosening, flags *pflag.FlagSet, args []string, line, session, list string) string {
+func Outside(rule Loosening, flags *pflag.FlagSet, args []string, line, list string) string {
 	step := strings.HasPrefix(rule.Command, "step ")
 	switch {
 	case list == "":

@@ -258,7 +258,7 @@ func (h *hook) outside(call Invocation) string {
 	if !h.agent.Session {
 		return call.line
 	}
-	return Outside(call.Rule, call.Flags, call.Args, call.line, h.Session, filepath.Base(h.List.Dir))
+	return Outside(call.Rule, call.Flags, call.Args, call.line, tasklist.ShortName(h.streams.Getenv, h.List.Dir))
 }
 
 // runsNothing reports whether the program of a command only prints or looks at its arguments. Any

@@ -122,27 +122,24 @@ func (h *hook) separated(ctx context.Context) client.Answer {
 	if open == "" {
 		return client.Answer{}
 	}
-	var how, back string
+	var how string
 	switch {
-	case cleared: // that session has ended
-		how = "begins after /clear, it seems in place of " + before + ", which was worked on last,"
-		back = "; to go on with them, resume that session: claude --resume " + before
+	case cleared:
+		how = "which was worked on last before /clear"
 	case isNew && goesOn:
-		how = "goes on under a new id, it seems from " + before + ", which was worked on last,"
+		how = "from which this one seems to go on"
 	case goesOn:
-		how = "goes on from " + before + " under another id"
+		how = "from which this one goes on"
 	case before == named:
-		how = "was forked from " + before
+		how = "from which this one was forked"
 	default:
-		how = "was forked from another one, it seems from " + before + ", which was worked on last,"
+		how = "from which this one seems to have been forked"
 	}
-	text := message.Sprintf("this session %s and has a task list of its own. The workflow of that session (%s) stays there: "+
-		"here its steps are not in the list and are not enforced. fsmtx continue --list %s goes on with them here; "+
-		"to begin it anew, invoke the skill again%s",
-		how, open, shell.Join(tasklist.ShortName(h.streams.Getenv, dir)), back)
+	name := shell.Join(tasklist.ShortName(h.streams.Getenv, dir))
+	text := message.Sprintf("%s, in the list of session %s, %s. In this session the steps are not enforced. To go on with "+
+		"them here: fsmtx continue --list %s. To begin anew: call the skill again", open, name, how, name)
 	h.noted(gates.Verdict{Trouble: text})
-	return client.Tell(client.SessionStart, "Note: "+text+". Ask the person whether to do that, or to go on in the other session.",
-		"fsmtx: "+text)
+	return client.Tell(client.SessionStart, "Note: "+text+". Ask the person which, or whether to go on in the other session.", "fsmtx: "+text)
 }
 
 // left tells of the session's own list if the client was given another one while a workflow was under way: settings can

@@ -21,7 +21,7 @@ func (e Evidence) MayLapse() bool {
 func (s *State) Standing() (all []Evidence) {
 	judged := map[int64]bool{}
 	for _, e := range slices.Backward(s.Evidence) {
-		if judged[e.Step] || !e.Lets() && e.Verdict != Ask && e.Verdict != Lapsed {
+		if judged[e.Step] || !e.Lets() && e.Verdict != Ask && e.Verdict != Declined && e.Verdict != Lapsed {
 			continue
 		}
 		judged[e.Step] = true
@@ -32,13 +32,18 @@ func (s *State) Standing() (all []Evidence) {
 	return all
 }
 
-// Lapse returns the lines that record which decisions have lapsed, and folds them.
-func (s *State) Lapse(all []Evidence, by By) (lines []Evidence) {
+// Lapse returns the lines that record which decisions have lapsed, and folds them. no reports whether the person said no to a call;
+// nil if that is not known.
+func (s *State) Lapse(all []Evidence, by By, no func(use string) bool) (lines []Evidence) {
 	by.Who, by.How, by.TTY = Fsmtx, ByUpdate, nil
 	for _, e := range all {
 		status := s.Step(e.Step).Status
-		lines = append(lines, Evidence{Time: s.Time, Step: e.Step, From: status, To: status, Verdict: Lapsed,
-			Why: "the update was not carried out", Agent: e.Agent, By: by})
+		line := Evidence{Time: s.Time, Step: e.Step, From: status, To: status, Verdict: Lapsed,
+			Why: "the update was not carried out", Agent: e.Agent, By: by}
+		if e.Verdict == Ask && no != nil && no(e.Use) {
+			line.To, line.Verdict, line.Why, line.By.How = e.To, Declined, "a person said no", ByQuestion
+		}
+		lines = append(lines, line)
 	}
 	if len(lines) > 0 {
 		s.Evidence = append(s.Evidence[:len(s.Evidence):len(s.Evidence)], lines...)

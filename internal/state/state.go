@@ -221,7 +221,7 @@ func (s *State) Last(id int64) (Evidence, bool) {
 	for _, e := range slices.Backward(s.Evidence) {
 		switch {
 		case e.Step != id:
-		case e.Verdict == Lapsed:
+		case e.Verdict == Lapsed || e.Verdict == Declined:
 			lapsed = true
 		case lapsed && e.MayLapse():
 		case e.Lets() || e.Verdict == Ask:
@@ -275,11 +275,23 @@ const UpdateDelay = 30 * time.Second
 // AwaitsPerson reports whether a person was asked about the step and has not said yes, or
 // the agent was told to ask one. A step that waits for others, before or under it, waits for no person.
 func (s *State) AwaitsPerson(c *Current) bool {
-	if e, ok := s.LastEver(c.ID); ok && e.Verdict == Ask && c.Status != workflow.Completed {
+	if s.answer(c) == Ask {
 		return true
 	}
 	e, ok := s.Latest(c.ID)
 	return ok && e.Refuses() && s.Repeats(e) >= MaxRepeats && len(s.OpenFor(c, workflow.Completed)) == 0
+}
+
+// SaidNo reports whether a person was asked about the step last, and said no.
+func (s *State) SaidNo(c *Current) bool { return s.answer(c) == Declined }
+
+// answer returns what the last question about an open step has come to, Ask if it has no answer yet.
+func (s *State) answer(c *Current) Decision {
+	e, ok := s.lastOf(c.ID, func(e Evidence) bool { return e.Lets() || e.Verdict == Ask || e.Verdict == Declined })
+	if !ok || c.Status == workflow.Completed {
+		return ""
+	}
+	return e.Verdict
 }
 
 // Latest returns the latest decision about the step. That its time is over decides nothing.

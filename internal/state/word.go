@@ -135,6 +135,18 @@ func (n Count) String() string {
 // Short is String without the word steps.
 func (n Count) Short() string { return fmt.Sprintf("%d of %d done%s", n.Done, n.All(), n.rest()) }
 
+// News returns, for example, "2 of 5 done (1 skipped)", and that nothing is open if the count does not show it.
+func (n Count) News() string {
+	text := fmt.Sprintf("%d of %d done", n.Done, n.All())
+	if rest := n.rest(); rest != "" {
+		text += " (" + rest[len(", "):] + ")"
+		if n.Open == 0 {
+			text += ", nothing is open"
+		}
+	}
+	return text
+}
+
 // Brief returns, for example, "2/5, 1 skipped".
 func (n Count) Brief() string { return fmt.Sprintf("%d/%d%s", n.Done, n.All(), n.rest()) }
 

@@ -293,16 +293,17 @@ func namesOf(dirs []string) string {
 }
 
 // ShortName returns the name by which a person names the list in dir: the shortest beginning of its name, of at least four
-// characters, with which no other list's name begins.
+// characters, with which no other list's name begins. It is the whole name of a list that is not there yet.
 func ShortName(lookup func(string) (string, bool), dir string) string {
 	name := filepath.Base(dir)
 	all, err := All(lookup)
 	with, withErr := WithHistory(lookup)
-	if err != nil || withErr != nil {
+	all = append(all, with...)
+	if err != nil || withErr != nil || !slices.Contains(all, dir) {
 		return name
 	}
 	n := minName
-	for _, other := range append(all, with...) {
+	for _, other := range all {
 		if other == dir {
 			continue
 		}

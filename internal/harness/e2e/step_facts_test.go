@@ -198,8 +198,7 @@ func TestAForkHasNoSteps(t *testing.T) {
 	allowed(t, r, "push")
 	start := r.Ran("SessionStart")[0]
 	assert.Equal(t, "SessionStart:fork", start.Name)
-	told := "this session was forked from " + parent + " and has a task list of its own. " +
-		"The workflow of that session (release: 1 of 3 steps done"
+	told := "release: 1 of 3 steps done, in the list of session " + parent[:4] + ", from which this one was forked. "
 	assert.Contains(t, start.Stdout, `"systemMessage": "fsmtx: `+told)
 	assert.True(t, r.Exchanges(Main)[0].Request.Says(told))
 	assert.NotContains(t, again.Ran("SessionStart")[0].Stdout, "forked")
