@@ -59,6 +59,17 @@ func (g *Graph) Mermaid() string {
 	for _, b := range g.backs() {
 		fmt.Fprintf(&out, "  %s -. \"%s (%s)\" .-> %s\n", id(b.from), text.Replace(message.Line(b.outcome.Name)), b.outcome.times(), id(b.to))
 	}
+	g.mermaidClasses(&out)
+	for i, s := range g.Steps {
+		if id(i)[0] == 'g' {
+			fmt.Fprintf(&out, "  class %s %s\n", id(i), class(s))
+		}
+	}
+	return out.String()
+}
+
+// mermaidClasses writes how steps in each state look.
+func (g *Graph) mermaidClasses(out *strings.Builder) {
 	out.WriteString(`  classDef done fill:#d7f0dc,stroke:#2e7d4f,color:#123
   classDef in_progress fill:#fff1c9,stroke:#b07d00,color:#321
   classDef ready fill:#ffffff,stroke:#2457a6,color:#123
@@ -67,12 +78,6 @@ func (g *Graph) Mermaid() string {
 	if slices.ContainsFunc(g.Steps, func(s Step) bool { return s.State.look() == NotNeeded }) {
 		out.WriteString("  classDef not_needed fill:#f7f7f7,stroke:#bbbbbb,color:#888,stroke-dasharray:1 3\n")
 	}
-	for i, s := range g.Steps {
-		if id(i)[0] == 'g' {
-			fmt.Fprintf(&out, "  class %s %s\n", id(i), class(s))
-		}
-	}
-	return out.String()
 }
 
 // eachEdge calls f for every dependency, including those that close a cycle. The step at

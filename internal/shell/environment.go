@@ -14,16 +14,36 @@ type Surrounded struct {
 	Sets    []string // variables of the shell that are set before it, and that are in its environment only if they were there before
 }
 
+// change is something in a script that changes the environment of what comes after it, or sets a variable.
+type change struct {
+	at     uint
+	inside []syntax.Node // the subshells
+	what   string
+	sets   bool
+}
+
+// surrounded returns a command with those of the changes that reach it. here are the subshells in which it is.
+func surrounded(n *syntax.CallExpr, words []Word, changes []change, here []syntax.Node) Surrounded {
+	one := Surrounded{Words: words}
+	if len(n.Assigns) > 0 {
+		one.Changes = n.Assigns[0].Name.Value + "=…"
+	}
+	for _, c := range changes {
+		switch reaches := len(c.inside) <= len(here) && slices.Equal(c.inside, here[:len(c.inside)]); {
+		case c.at >= n.Pos().Offset() || !reaches:
+		case c.sets:
+			one.Sets = append(one.Sets, strings.TrimSuffix(c.what, "=…"))
+		case one.Changes == "":
+			one.Changes = c.what
+		}
+	}
+	return one
+}
+
 // Surrounded returns the simple commands of the script in the order of Calls. What a subshell changes concerns what is in it.
 func (s Script) Surrounded() (all []Surrounded) {
 	if s.file == nil {
 		return nil
-	}
-	type change struct {
-		at     uint
-		inside []syntax.Node
-		what   string
-		sets   bool
 	}
 	var changes []change
 	var above []syntax.Node
@@ -61,21 +81,7 @@ func (s Script) Surrounded() (all []Surrounded) {
 			if what := changesEnvironment(words); what != "" {
 				add(n, what, false)
 			}
-			one := Surrounded{Words: words}
-			if len(n.Assigns) > 0 {
-				one.Changes = n.Assigns[0].Name.Value + "=…"
-			}
-			here := shells()
-			for _, c := range changes {
-				switch reaches := len(c.inside) <= len(here) && slices.Equal(c.inside, here[:len(c.inside)]); {
-				case c.at >= n.Pos().Offset() || !reaches:
-				case c.sets:
-					one.Sets = append(one.Sets, strings.TrimSuffix(c.what, "=…"))
-				case one.Changes == "":
-					one.Changes = c.what
-				}
-			}
-			all = append(all, one)
+			all = append(all, surrounded(n, words, changes, shells()))
 		}
 		above = append(above, n)
 		return true

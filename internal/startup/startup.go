@@ -27,7 +27,7 @@ func few(args []string) bool {
 	return before > 0
 }
 
-// syncs is how many files are synced at a time at least, however many processors there are.
+// syncs is the least number of files that are synced at a time, however many processors there are.
 const syncs = 5
 
 // ManyProcessors lets as many goroutines run as a transaction has use for, and at least as many as
@@ -35,13 +35,13 @@ const syncs = 5
 // two processors the third sync would wait for the first two.
 func ManyProcessors() { runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), before, syncs)) }
 
-// Go begins with a few kilobytes of stack and copies them each time it has to grow, for which it looks
-// up each function that is active. In a process that lives for milliseconds these tables are not in
-// memory yet: a hook that grew four times spent a twentieth of its time on that. So the main
-// goroutine, which runs the initialisers too, gets a large stack while it is shallow.
 // Began is a few milliseconds after the process began.
 var Began = time.Now()
 
+// The runtime begins with a few kilobytes of stack and copies them each time it has to grow, for which it looks
+// up each function that is active. In a process that lives for milliseconds these tables are not in
+// memory yet: a hook that grew four times spent a twentieth of its time on that. So the main
+// goroutine, which runs the initialisers too, gets a large stack while it is shallow.
 func init() { grow() }
 
 // size is what grow makes room for, in bytes: as much as a hook that decides about a step needs.
