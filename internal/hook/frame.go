@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"os"
 	"time"
 
@@ -25,7 +26,7 @@ func NewFrame(s terminal.Streams, found tasklist.Found) *gates.Frame {
 		Store: state.Store{
 			List:       tasks.List{Dir: found.Dir, Wait: lockWait},
 			Session:    found.Session,
-			Known:      new(state.Known), // copies of the frame share it
+			Known:      cmp.Or(found.Known, new(state.Known)), // copies of the frame share it
 			Unreleased: func(err error) { s.Errorf("%s", hydrate.Unreleased(err)) },
 		},
 		Env:           os.Environ(),

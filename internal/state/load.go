@@ -155,10 +155,11 @@ func (st *Store) OnRecord() (*OnRecord, error) {
 
 // OnRecord is what hydrations have recorded about the tasks of a list.
 type OnRecord struct {
-	Steps  RecordedSteps
-	known  map[string]RecordedStep // every step that is on record, in the list or not, by its number
-	Broken []broken
-	Unread bool // some of the steps are known from the list only
+	Steps     RecordedSteps
+	Workflows []*workflow.Workflow    // the oldest first, also those that are not in the list any more
+	known     map[string]RecordedStep // every step that is on record, in the list or not, by its number
+	Broken    []broken
+	Unread    bool // some of the steps are known from the list only
 
 	changed []changed
 
@@ -242,6 +243,7 @@ func recordOf(history []txn.Entry) *OnRecord {
 				one.Began = e.Time
 			}
 			one.Undone = undone[e.ID] != ""
+			r.Workflows = append(r.Workflows, one)
 			for _, u := range one.All() {
 				r.records[u] = one
 				for i := range u.Steps {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -40,6 +41,8 @@ type Found struct {
 	Dir     string // absolute; it need not exist
 	Session string // the id of the session that called the skill; the list's name if it is a project's list
 	Project string // the root of the project; empty if the list is a session's
+
+	Known *state.Known // what was read to find it; nil is nothing
 }
 
 // Questions returns the tool by which the agent of the list asks its person, if hooks hear the

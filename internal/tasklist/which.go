@@ -72,15 +72,25 @@ func OfProject(ctx context.Context, lookup func(string) (string, bool), here str
 		dirs = of(dirs)
 	}
 	own, _ := rootDir(lookup)
+	known := map[string]bool{} // most lists are of few directories
+	isHere := func(dir string) bool {
+		is, ok := known[dir]
+		if !ok {
+			is = Belongs(lookup, dir, here)
+			known[dir] = is
+		}
+		return is
+	}
 	for _, dir := range dirs {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		w, now := workflowHere(ctx, lookup, dir, here)
+		st := &state.Store{List: tasks.List{Dir: dir}, Known: new(state.Known)}
+		w, now := workflowHere(ctx, st, isHere)
 		if w == nil {
 			continue
 		}
-		l := Listed{Found: Found{Dir: dir, Session: w.Session}, Skill: message.Words(w.Command), Time: LastWork(dir), Now: now}
+		l := Listed{Found: Found{Dir: dir, Session: w.Session, Known: st.Known}, Skill: message.Words(w.Command), Time: LastWork(dir), Now: now}
 		if filepath.Dir(dir) == own {
 			l.Project = w.Dir
 		}
@@ -112,22 +122,25 @@ func (l *Listed) look(now *state.State) {
 }
 
 // workflowHere returns the last workflow of a list that belongs to the project of here, nil if there is none, and the state of the list,
-// nil if that cannot be read. The steps of the workflow may be gone from the list, or a person has said that it is here now.
-func workflowHere(ctx context.Context, lookup func(string) (string, bool), list, here string) (*workflow.Workflow, *state.State) {
-	now, err := state.LoadNow(ctx, list)
+// nil if that cannot be read. The steps of the workflow may be gone from the list, or a person has said that it is here now. Of a list
+// whose workflows are all elsewhere, as of most lists, the record is read, and nothing else.
+func workflowHere(ctx context.Context, st *state.Store, isHere func(dir string) bool) (*workflow.Workflow, *state.State) {
+	r, err := st.OnRecord()
+	if err != nil || len(r.Broken) == 0 && !slices.ContainsFunc(r.Workflows, func(w *workflow.Workflow) bool {
+		return isHere(w.Dir) || state.AwayText(w) != ""
+	}) {
+		return nil, nil
+	}
+	now, err := st.Now(ctx)
 	if err == nil {
 		all := now.Workflows()
-		if i := slices.IndexFunc(all, func(w *workflow.Workflow) bool { return Belongs(lookup, w.Dir, here) }); i >= 0 {
+		if i := slices.IndexFunc(all, func(w *workflow.Workflow) bool { return isHere(w.Dir) }); i >= 0 {
 			return now.Root(all[i]), now
 		}
 	}
-	history, historyErr := txn.ReadHistory(list)
-	if historyErr != nil {
-		return nil, nil
-	}
-	for _, e := range slices.Backward(history) {
-		if w, err := workflow.ParseWorkflow(e.Record); err == nil && Belongs(lookup, w.Dir, here) {
-			return &w, now
+	for _, w := range slices.Backward(r.Workflows) {
+		if isHere(w.Dir) {
+			return w, now
 		}
 	}
 	return nil, nil

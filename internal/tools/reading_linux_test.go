@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -191,5 +193,31 @@ func TestOneReading(t *testing.T) {
 		if c.then != nil {
 			c.then()
 		}
+	}
+}
+
+// TestListsOfOtherProjectsAreNotRead: whoever looks for the list of a project reads what is on record of the others, and neither their
+// tasks nor what was decided.
+func TestListsOfOtherProjectsAreNotRead(t *testing.T) {
+	w := &readWorld{Home: worlds.New(t), t: t}
+	w.Write(t, ".claude/skills/release/SKILL.md", "")
+	w.Write(t, ".claude/skills/release/fsm.json", `[{"id": 1, "subject": "One"}]`)
+	w.Write(t, "project/x", "")
+	w.Write(t, "other/x", "")
+	w.hook("PostToolUse", `, "tool_name": "Skill", "tool_use_id": "USE", "tool_input": {"skill": "release"}, `+
+		`"tool_response": {"success": true, "commandName": "release"}`)()
+	w.update("PreToolUse", "1", "in_progress")()
+	all := newReadings(t, w.StateDir(), w.List())
+	for _, c := range []struct {
+		dir  string
+		want []string
+	}{{"project", []string{"1.json", "steps.jsonl"}}, {"other", nil}} {
+		t.Chdir(w.Path(c.dir))
+		all.count()
+		said := w.run(caller.Person, false, "", "next")
+		read, _ := all.count()
+		delete(read, "")
+		maps.DeleteFunc(read, func(name string, _ int) bool { return strings.HasPrefix(name, "done-") })
+		assert.Equal(t, c.want, slices.Sorted(maps.Keys(read)), "%s: %s", c.dir, said)
 	}
 }
