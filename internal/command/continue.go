@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -99,7 +98,7 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 	case rule.What == "":
 	case from == "" && s.Who().Kind != caller.Person:
 		return &Exit{ExitNo, errors.New("only a person can " + rule.What), "name its list, and the person is asked: fsmtx continue --list " +
-			shell.Join(filepath.Base(u.List))}
+			shell.Join(tasklist.ShortName(s.Getenv, u.List))}
 	default:
 		if q.By, err = permit(c, s, rule, args, []string{u.List}); err != nil {
 			return err
@@ -119,6 +118,7 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 		told(c, s, rule, args, q.By, []string{u.List})
 	}
 	out := shownContinued{From: u.List, Text: text}
+	l.SayLater(context.WithoutCancel(ctx), text)
 	if now, err := l.Now(context.WithoutCancel(ctx)); err == nil {
 		out.shownWork = shownWork{l.shown(now), progress.Waiting(now)}
 		text += "\n" + l.Next(now)

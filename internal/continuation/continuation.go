@@ -232,7 +232,8 @@ func Take(ctx context.Context, q Query, to *state.Store, u Unfinished) (text str
 	if err != nil {
 		return "", err
 	}
-	text = message.Sprintf("%s goes on here (%s), in %s; it was in %s.", words(u), u.Steps.Short(), to.List.Dir, u.List)
+	text = message.Sprintf("%s goes on here (%s); it was in the list %s.", words(u), u.Steps.Short(),
+		tasklist.ShortName(q.Lookup, u.List))
 	if w.Dir != u.Workflow.Dir {
 		text += message.Sprintf(" Its gates look in %s from now on.", w.Dir)
 	}

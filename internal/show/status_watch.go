@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -93,7 +94,7 @@ type watch struct {
 	streams terminal.Streams
 	list    tasks.List                                // without a directory as long as newest finds none
 	chosen  string                                    // what the first line says of the list
-	newest  func(context.Context) (tasks.List, error) // finds the list that was hydrated last; nil if something names the list
+	newest  func(context.Context) (tasks.List, error) // finds the list that was worked on last, and sets chosen; nil if something names the list
 	roots   []string                                  // in which newest looks
 	in      io.Reader
 	out     io.Writer
@@ -232,7 +233,6 @@ func (w *watch) choose(ctx context.Context, s terminal.Streams, session string) 
 	if err != nil {
 		return err
 	}
-	w.chosen = lastList // without its path, which is a line full of digits
 	w.newest = func(ctx context.Context) (tasks.List, error) {
 		all, err := tasklist.OfProject(ctx, s.Getenv, here)
 		if err == nil && len(all) == 0 {
@@ -241,14 +241,29 @@ func (w *watch) choose(ctx context.Context, s terminal.Streams, session string) 
 		if err != nil {
 			return tasks.List{}, err
 		}
+		w.chosen = lastOf(s, all)
 		return tasks.List{Dir: all[0].Dir, Wait: tasklist.Wait}, nil
 	}
 	w.roots, err = tasklist.Roots(s.Getenv)
 	return err
 }
 
-// lastList is what is said of the list of the project that was worked on last.
-const lastList = "the list of this project that was worked on last"
+// lastOf says which list of the project was worked on last, and which others have open steps, without their paths, which are lines
+// full of digits.
+func lastOf(s terminal.Streams, all []tasklist.Listed) string {
+	name := func(l tasklist.Listed) string { return tasklist.ShortName(s.Getenv, l.Dir) }
+	text := "list " + name(all[0]) + ", worked on last in this project"
+	var others []string
+	for _, l := range all[1:] {
+		if l.Open {
+			others = append(others, fmt.Sprintf("%s (%s)", name(l), l.Skill))
+		}
+	}
+	if len(others) > 0 {
+		text += "; also open: " + message.Sentence(others)
+	}
+	return text
+}
 
 // isOwn reports whether the environment names the list.
 func isOwn(s terminal.Streams, found tasklist.Found) bool {

@@ -315,11 +315,15 @@ func TestWatchWaitsForTheFirstWorkflow(t *testing.T) {
 	go func() { ended <- w.run(t.Context()) }()
 	assert.Contains(t, <-drawn, "No workflow of this project yet.\nCall a skill")
 
+	head := map[string]string{"first": "list firs, worked on last in this project\n",
+		"second": "list seco, worked on last in this project; also open: firs (ship)\n"}
 	for _, session := range []string{"first", "second"} {
 		hydrateIn(t, filepath.Join(home, ".claude", "tasks", session), workflow.Workflow{Command: "ship", Session: session, Dir: project,
 			Steps: []workflow.Step{{ID: 1, Local: 1, Subject: "The " + session + " step", Status: "pending"}}})
 		for screen := ""; !strings.Contains(screen, "The "+session+" step") || !strings.Contains(screen, "ship: 0 of 1"); {
-			screen = <-drawn
+			if screen = <-drawn; strings.Contains(screen, "The "+session+" step") {
+				assert.Contains(t, screen, head[session])
+			}
 		}
 	}
 	_, err := pressed.Write([]byte("q"))
