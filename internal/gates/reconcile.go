@@ -418,9 +418,11 @@ func (f *Frame) overrule(ctx context.Context, id int64, by state.By,
 	if err != nil {
 		return nil, err
 	}
-	if r.Steps.Find(message.Itoa(id)) == nil {
+	target := r.Steps.Find(message.Itoa(id))
+	if target == nil {
 		return nil, fmt.Errorf("#%d: %w", id, errNoStep)
 	}
+	stood := state.ContentNow(ctx, target.Workflow.Dir, state.ObjectsOf(f.List.Dir))
 	by.Session = cmp.Or(by.Session, f.Session)
 	err = f.changing(ctx, "", func(c *call, dir *txn.Dir, now *state.State) error {
 		if s = now; s.Step(id) == nil {
@@ -428,6 +430,11 @@ func (f *Frame) overrule(ctx context.Context, id int64, by state.By,
 		}
 		lines := c.shownLines(s)
 		decided, refused := decide(s, s.Step(id), by)
+		for i := range decided {
+			if decided[i].To == workflow.Completed || decided[i].Verdict == state.End { // the run may end with it
+				decided[i].Content = stood
+			}
+		}
 		x := state.Change{Lines: append(lines, decided...), Status: map[int64]string{}}
 		for _, e := range decided {
 			if s.Step(e.Step).Unread && e.To == workflow.Completed { // what the list shows is believed

@@ -93,10 +93,10 @@ func (s Step) passed() *Decision {
 // passing are the decisions by which a check has passed: a person may have been asked then.
 var passing = []string{string(state.Allow), string(state.Ask), string(state.SeenDone)}
 
-// completed returns the last decision that completed the step, nil if none did.
+// completed returns the last decision that completed the step, or with it the workflow, nil if none did.
 func (s Step) completed() *Decision {
 	for i := range slices.Backward(s.Decisions) {
-		if d := &s.Decisions[i]; d.To == "completed" && d.Time.Equal(s.Ended) {
+		if d := &s.Decisions[i]; (d.To == "completed" || d.Decision == string(state.End)) && d.Time.Equal(s.Ended) {
 			return d
 		}
 	}

@@ -540,3 +540,17 @@ func TestAllowedSigners(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
+
+// TestADirectoryIsAllThatIsInIt: in a pattern without wildcards.
+func TestADirectoryIsAllThatIsInIt(t *testing.T) {
+	for pattern, want := range map[string][]string{"src": {"src", "src/a", "src/b/c"}, "src/b": {"src/b/c"}, "s*": {"src"}, "src/*": {"src/a"},
+		"src/**": {"src/a", "src/b/c"}} {
+		var got []string
+		for _, name := range []string{"src", "src/a", "src/b/c", "srcs/a", "x/src/a"} {
+			if matchesAny([]string{pattern}, name) {
+				got = append(got, name)
+			}
+		}
+		require.Equal(t, want, got, pattern)
+	}
+}

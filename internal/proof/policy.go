@@ -260,8 +260,11 @@ func (p policy) counts(paths []string, more ...string) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(name string) bool { return matchesAny(p.Ignore, name) || matchesAny(more, name) })
 }
 
+// matchesAny reports whether a pattern matches a path. One without wildcards that names a directory matches all that is in it.
 func matchesAny(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool { return pattern.Path(p, name) })
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		return pattern.Path(p, name) || !pattern.IsPattern(p) && strings.HasPrefix(name, p+"/")
+	})
 }
 
 // judge returns what the policy does not allow in a run, a line each.
