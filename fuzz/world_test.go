@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -78,7 +78,7 @@ func (h *home) tree(name string) map[string]string {
 			return err
 		}
 		rel, _ := filepath.Rel(h.dir, path)
-		m[rel] = fmt.Sprintf("%v #%d", info.Mode(), info.Sys().(*syscall.Stat_t).Ino)
+		m[rel] = fmt.Sprintf("%v #%d", info.Mode(), files.Inode(path))
 		if info.Mode().IsRegular() {
 			data, err := os.ReadFile(path)
 			m[rel] += fmt.Sprintf(" %d %q", info.ModTime().UnixNano(), data)

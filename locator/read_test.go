@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -46,7 +47,7 @@ var unusable = map[string]struct {
 // makeUnusable makes such a file.
 func makeUnusable(t *testing.T, path, target string) {
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	require.NoError(t, syscall.Mkfifo(path+".fifo", 0o644))
+	require.NoError(t, files.Mkfifo(path+".fifo", 0o644))
 	switch target {
 	case "":
 		require.NoError(t, os.Mkdir(path, 0o755))
@@ -106,7 +107,7 @@ func TestFIFOsInPlaceOfOtherFilesDoNotBlock(t *testing.T) {
 		filepath.Join(dir, "dev", "skills"),
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, syscall.Mkfifo(path, 0o644))
+		require.NoError(t, files.Mkfifo(path, 0o644))
 	}
 	l.PluginDirs = []string{plugin, filepath.Join(dir, "dev")}
 	for _, command := range []string{"p:s", "dev:s", "alias"} {

@@ -16,8 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
@@ -104,10 +104,10 @@ func replaceFile(path, text string) error {
 
 func TestCreatedFilesFollowTheUmask(t *testing.T) {
 	for mask, want := range map[int]fs.FileMode{0o022: 0o644, 0o002: 0o664, 0o077: 0o600, 0: 0o666} {
-		before := syscall.Umask(mask)
+		before := files.Umask(mask)
 		dir := newList(t)
 		err := commit(t, dir, Change{Creates: []File{{"3.json", nil, 0o666}, {"4.json", nil, 0o400}}})
-		syscall.Umask(before)
+		files.Umask(before)
 		require.NoError(t, err)
 		for name, want := range map[string]fs.FileMode{"3.json": want, "4.json": 0o400} {
 			info, err := os.Stat(filepath.Join(dir, name))
@@ -460,10 +460,7 @@ func TestAllIsWrittenBeforeAnythingIsSynced(t *testing.T) {
 // TestMoreFilesThanMayBeOpen are written and synced some at a time.
 func TestMoreFilesThanMayBeOpen(t *testing.T) {
 	dir := newList(t)
-	var was unix.Rlimit
-	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &was))
-	defer func() { _ = unix.Setrlimit(unix.RLIMIT_NOFILE, &was) }()
-	require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 100, Max: was.Max}))
+	defer files.LimitOpen(t, 100)()
 	var c Change
 	for n := range 300 {
 		c.Creates = append(c.Creates, File{fmt.Sprintf("%d.json", n+10), []byte("x"), 0o644})

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
@@ -254,7 +255,7 @@ var refusals = []refusal{
 	{"vfs.ErrNotRegular", vfs.ErrNotRegular, "delete 9.json: ", Change{Deletes: []string{"2.json", "9.json"}},
 		func(dir string) error { return os.Mkdir(dir+"/9.json", 0o755) }, nil},
 	{"vfs.ErrNotRegular", vfs.ErrNotRegular, "delete 9.json: ", Change{Deletes: []string{"2.json", "9.json"}},
-		func(dir string) error { return syscall.Mkfifo(dir+"/9.json", 0o644) }, nil},
+		func(dir string) error { return files.Mkfifo(dir+"/9.json", 0o644) }, nil},
 	{"ErrChanged", ErrChanged, "delete 9.json: ", Change{Deletes: []string{"2.json", "9.json"}}, nil, nil},
 	{"ErrExists", ErrExists, "create 1.json: ",
 		Change{Creates: slices.Concat(create("0.json").Creates, create("1.json").Creates), Deletes: []string{"2.json"}}, nil, nil},

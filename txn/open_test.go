@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
@@ -182,7 +183,7 @@ func TestUntrustedDirectoriesAreDescribed(t *testing.T) {
 	root := memoryDir(t)
 	require.NoError(t, os.WriteFile(root+"/file", nil, 0o600))
 	require.NoError(t, os.Symlink("file", root+"/link"))
-	require.NoError(t, syscall.Mkfifo(root+"/pipe", 0o600))
+	require.NoError(t, files.Mkfifo(root+"/pipe", 0o600))
 	require.NoError(t, os.Mkdir(root+"/open", 0o700))
 	require.NoError(t, os.Chmod(root+"/open", 0o720))
 	for path, want := range map[string]string{

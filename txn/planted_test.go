@@ -40,7 +40,7 @@ func (w *world) plant(t *testing.T, what string) {
 		"moved": func() error {
 			return errors.Join(os.Rename(path, outside+"/moved"), os.Symlink(outside+"/moved", path))
 		},
-		"FIFO":      func() error { return syscall.Mkfifo(path, 0o600) },
+		"FIFO":      func() error { return files.Mkfifo(path, 0o600) },
 		"directory": func() error { return os.MkdirAll(path+"/x", 0o700) },
 		"file":      func() error { return os.WriteFile(path, nil, 0o600) },
 		"socket": func() error {
@@ -175,8 +175,8 @@ func TestStateDirOfAnotherUserIsRefused(t *testing.T) {
 // TestStateDirIsPrivate: only this user can read S and the lock and journal in it,
 // whatever the umask. Staged files and backup links have the modes of the files in D.
 func TestStateDirIsPrivate(t *testing.T) {
-	old := syscall.Umask(0)
-	defer syscall.Umask(old)
+	old := files.Umask(0)
+	defer files.Umask(old)
 	w := newWorld(t)
 	recovered(t, w.d)
 	w.interrupt(t)
@@ -302,7 +302,7 @@ func TestNothingIsDoneInADirectoryThatAnotherUserSwapsIn(t *testing.T) {
 
 // swapForEver runs in the process of the other user until the test closes its input.
 func swapForEver(root string) {
-	if syscall.Setgroups(nil) != nil || syscall.Setgid(65534) != nil || syscall.Setuid(65534) != nil {
+	if files.BeNobody() != nil {
 		os.Exit(1)
 	}
 	go func() { _, _ = io.Copy(io.Discard, os.Stdin); os.Exit(0) }()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
@@ -186,7 +187,7 @@ func checkTrustedInfo(dir string, info fs.FileInfo) error {
 	if user := ownerOf(info); user != os.Geteuid() {
 		return untrusted(dir, ofOther(user, dir))
 	}
-	if info.Mode().Perm()&0o022 != 0 {
+	if safefile.OthersMayWrite(info) {
 		return untrusted(dir, fmt.Sprintf("others may write to it (mode %04o)", info.Mode().Perm()))
 	}
 	return nil
@@ -205,8 +206,8 @@ func ofOther(user int, dir string) string {
 // ownerOf returns the id of the user who owns a file, or this user's id if the file
 // system does not report an owner.
 func ownerOf(info fs.FileInfo) int {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return int(st.Uid)
+	if uid, ok := safefile.OwnerOf(info); ok {
+		return uid
 	}
 	return os.Geteuid()
 }

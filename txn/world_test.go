@@ -7,12 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
@@ -132,7 +132,7 @@ func tree(t testing.TB, dir string, but ...string) map[string]string {
 }
 
 func describeFile(path string, info fs.FileInfo) string {
-	text := fmt.Sprintf("%v #%d", info.Mode(), info.Sys().(*syscall.Stat_t).Ino)
+	text := fmt.Sprintf("%v #%d", info.Mode(), files.Inode(path))
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
 		target, _ := os.Readlink(path)

@@ -1,5 +1,3 @@
-//go:build !windows
-
 // Fsmtx-tools has the commands of fsmtx for people, and its MCP server. Fsmtx starts it: package
 // internal/programs explains why they are two programs.
 package main

@@ -196,14 +196,16 @@ func sourcesIn(t *testing.T, begins ...string) (names []string) {
 // opensItself has the files outside internal/safefile that open, create, rename or lock files by
 // themselves, with the reason.
 var opensItself = map[string]string{
-	"internal/trial/project.go":         "makes the files of a copy, which it removes",
-	"internal/write/plan.go":            "reads an event, which may come through a pipe",
-	"internal/terminal/confirm.go":      "opens the terminal, which is a device",
-	"internal/decisions/file.go":        "appends to a log that a person names, which may be a pipe or a device",
-	"internal/git/worktree.go":          "makes a file for one process, which it removes",
-	"internal/orphans/orphans_linux.go": "reads /proc, which is the kernel's",
-	"internal/hooks/envfile.go":         "makes a file for one process, which it removes",
-	"internal/hooks/process/detach.go":  "makes a file for one process, which it removes",
+	"internal/trial/project.go":               "makes the files of a copy, which it removes",
+	"internal/write/plan.go":                  "reads an event, which may come through a pipe",
+	"internal/terminal/system_unix.go":        "opens the terminal, which is a device",
+	"internal/terminal/system_windows.go":     "opens the terminal, which is a device",
+	"internal/decisions/file.go":              "appends to a log that a person names, which may be a pipe or a device",
+	"internal/git/worktree.go":                "makes a file for one process, which it removes",
+	"internal/orphans/orphans_linux.go":       "reads /proc, which is the kernel's",
+	"internal/hooks/envfile.go":               "makes a file for one process, which it removes",
+	"internal/hooks/process/group_unix.go":    "makes a file for one process, which it removes",
+	"internal/hooks/process/group_windows.go": "makes a file for one process, which it removes",
 }
 
 // opening has the functions that open, create, rename or lock files.
@@ -234,5 +236,25 @@ func TestFilesAreWrittenInOnePlace(t *testing.T) {
 	}
 	for name := range opensItself {
 		assert.Contains(t, found, name, "it opens nothing any more")
+	}
+}
+
+// TestPlatformsDifferInAFewPackages: what is other on another system is one function in one of these, in a file for each system.
+func TestPlatformsDifferInAFewPackages(t *testing.T) {
+	rooms := map[string]bool{"internal/safefile": false, "internal/caller": false, "internal/signals": false, "internal/hooks/process": false,
+		"internal/terminal": false, "txn/vfs": false, "internal/orphans": false, "internal/install": false}
+	for _, name := range sourcesIn(t, "") {
+		if strings.HasPrefix(name, "internal/harness/") {
+			continue
+		}
+		text, err := os.ReadFile("../../" + name)
+		require.NoError(t, err)
+		if regexp.MustCompile(`_(linux|darwin|windows)\.go$`).MatchString(name) || strings.HasPrefix(string(text), "//go:build ") {
+			assert.Contains(t, rooms, path.Dir(name), name)
+			rooms[path.Dir(name)] = true
+		}
+	}
+	for room, has := range rooms {
+		assert.True(t, has, "%s is the same on every system", room)
 	}
 }

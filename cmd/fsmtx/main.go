@@ -1,5 +1,3 @@
-//go:build !windows
-
 // Fsmtx puts a skill's workflow into the client's task list as one transaction.
 package main
 

@@ -72,6 +72,7 @@ type process struct {
 	args           []string // command line
 	env            []string // NAME=value, as the program was started
 	terminal       string   // path of the controlling terminal; empty if there is none
+	beside         string   // the agent that is attached to the same console; on Windows
 	hidden         bool     // it exists, but this user must not look at it
 	began          time.Time
 }
@@ -144,6 +145,7 @@ func identify(chain []process, lookup func(string) (string, bool)) Caller {
 		c.Why = "it is not in the foreground of a terminal"
 	default:
 		c.Kind, c.Terminal, c.Leader, c.Why = Person, self.terminal, self.session, "it is in the foreground of "+self.terminal
+		c.Young = self.beside != ""
 	}
 	return c
 }
@@ -199,7 +201,7 @@ func startedBy(chain []process) string {
 }
 
 func isShellProgram(p process) bool {
-	return slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh", "fish"}, strings.TrimPrefix(p.comm, "-"))
+	return slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh", "fish", "cmd", "powershell", "pwsh"}, strings.TrimPrefix(p.comm, "-"))
 }
 
 // only returns the agent to which every variable of an agent in the environments belongs. In a sandbox

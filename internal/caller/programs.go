@@ -58,12 +58,11 @@ func agentOf(p process) string {
 	}
 	for _, text := range texts {
 		for _, a := range marks() {
-			if slices.ContainsFunc(a.Paths, func(path string) bool { return strings.Contains(text, "/"+path+"/") }) {
+			if slices.ContainsFunc(a.Paths, func(path string) bool { return strings.Contains(filepath.ToSlash(text), "/"+path+"/") }) {
 				return a.Program
 			}
 		}
-		name := strings.ToLower(filepath.Base(text))
-		name = strings.TrimSuffix(name, filepath.Ext(name))
+		name := programOf(text)
 		if slices.Contains(Programs(), name) {
 			return name
 		}
@@ -71,10 +70,16 @@ func agentOf(p process) string {
 	return ""
 }
 
+// programOf returns the name of a program without its suffix, from its path.
+func programOf(path string) string {
+	name := strings.ToLower(filepath.Base(path))
+	return strings.TrimSuffix(name, filepath.Ext(name))
+}
+
 // scriptOf returns the file that an interpreter runs, empty if the program is none or runs
 // a text of its command line.
 func scriptOf(args []string) string {
-	name := strings.TrimRight(strings.TrimPrefix(filepath.Base(args[0]), "-"), "0123456789.")
+	name := strings.TrimRight(strings.TrimPrefix(strings.TrimSuffix(strings.ToLower(filepath.Base(args[0])), ".exe"), "-"), "0123456789.")
 	if !slices.Contains([]string{"node", "nodejs", "bun", "deno", "sh", "bash", "dash", "zsh", "ksh", "python", "ruby", "perl", "env"}, name) {
 		return ""
 	}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/locator"
 )
@@ -60,7 +60,7 @@ func TestReadRegistryErrors(t *testing.T) {
 	require.EqualError(t, err, path+": file too large: more than 16777216 bytes")
 
 	require.NoError(t, os.Remove(path))
-	require.NoError(t, syscall.Mkfifo(path, 0o600))
+	require.NoError(t, files.Mkfifo(path, 0o600))
 	err = read()
 	require.ErrorIs(t, err, safefile.ErrNotRegular)
 	require.EqualError(t, err, path+": not a regular file but a FIFO")

@@ -6,12 +6,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 )
 
 const (
@@ -74,7 +75,7 @@ func TestLastUserText(t *testing.T) {
 		assert.Equal(t, c.want, lastUserText(transcript(t, c.lines...), "2", maxTurn).text, name)
 	}
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	require.NoError(t, files.Mkfifo(pipe, 0o600))
 	for _, path := range []string{filepath.Join(t.TempDir(), "none"), "", t.TempDir(), pipe} {
 		got := lastUserText(path, "2", maxTurn)
 		assert.Empty(t, got.text, path)

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/hooks/process"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
@@ -184,7 +185,8 @@ func otherLine(s terminal.Streams, input jsontext.Value) string {
 // begin starts a line of the shell as the client does (fact 152, client 2.1.329), and returns a
 // function that waits for its output: what it prints if it succeeds, without the last line feed.
 func begin(ctx context.Context, line string, input []byte) func() string {
-	c := exec.CommandContext(ctx, "/bin/sh", "-c", line)
+	sh := process.Shell(line)
+	c := exec.CommandContext(ctx, sh[0], sh[1:]...)
 	c.Stdin = bytes.NewReader(input)
 	c.Env = append(slices.Clip(os.Environ()), nested+"=1")
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }

@@ -13,6 +13,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 )
 
 func lines(t *testing.T, path string) (all []Record) {
@@ -150,7 +152,7 @@ func TestAFileThatIsNoLogIsLeftAlone(t *testing.T) {
 
 func TestAppendToAPipe(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
-	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
+	require.NoError(t, files.Mkfifo(fifo, 0o600))
 	require.ErrorIs(t, File{Path: fifo}.Append(Record{}), syscall.ENXIO, "nobody reads it")
 	require.NoError(t, File{Path: os.DevNull}.Append(Record{}))
 	fd, err := syscall.Open(fifo, syscall.O_RDWR|syscall.O_NONBLOCK, 0)

@@ -237,15 +237,15 @@ func (s *search) spend(n int) error {
 
 // PlaceOf returns which directory is at the path.
 func PlaceOf(dir string) (at Place, err error) {
-	info, err := os.Stat(dir)
+	info, err := safefile.Stat(dir)
 	if err != nil {
 		return Place{}, err
 	}
-	st, ok := info.Sys().(*syscall.Stat_t)
+	device, inode, ok := safefile.IdentityOf(info)
 	if !info.IsDir() || !ok {
 		return Place{}, syscall.ENOTDIR
 	}
-	return Place{uint64(st.Dev), st.Ino}, nil
+	return Place{device, inode}, nil
 }
 
 // maxBlank is the size of a file that can be blank.

@@ -6,12 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -117,7 +117,7 @@ func TestAliasesWithinTheBound(t *testing.T) {
 func TestOnlyRegularFilesAreRead(t *testing.T) {
 	dir := t.TempDir()
 	pipe, link, file := filepath.Join(dir, "pipe"), filepath.Join(dir, "link"), filepath.Join(dir, "file")
-	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	require.NoError(t, files.Mkfifo(pipe, 0o600))
 	require.NoError(t, os.WriteFile(file, []byte("phase: A\n"), 0o600))
 	require.NoError(t, os.Symlink(file, link))
 	_, err := Read(pipe)

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -19,6 +18,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
+	testfiles "github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -127,7 +128,7 @@ func TestRecordsOfDeadProcessesAreIgnored(t *testing.T) {
 	l := hydrated(t, Step{}, Step{}, Step{}, Step{})
 	dead := exec.Command("true")
 	require.NoError(t, dead.Run())
-	mine := state.StartOf(os.Getpid())
+	mine := caller.StartOf(os.Getpid())
 	require.NotEmpty(t, mine)
 	text, err := json.Marshal([]state.Pending{
 		{Step: 1, PID: dead.Process.Pid, Start: mine},
@@ -495,7 +496,7 @@ func TestTwoHooksDecideOneUpdateOnce(t *testing.T) {
 	for exit, passes := range map[string]bool{"0": true, "3": false} {
 		for _, pipe := range []string{"running", "go"} {
 			_ = os.Remove(path(pipe))
-			require.NoError(t, syscall.Mkfifo(path(pipe), 0o600))
+			require.NoError(t, testfiles.Mkfifo(path(pipe), 0o600))
 		}
 		first, second, twin := make(chan Verdict), make(chan Verdict), l.beside()
 		update := Update{Task: "1", Status: completed, Use: "toolu_" + exit}

@@ -16,9 +16,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
+	testfiles "github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
@@ -342,9 +343,10 @@ func TestEnforcementWithTheLockHeld(t *testing.T) {
 	for name := range denied {
 		f := copied(t, templates[name])
 		lines := linesFor(stateOfList(t, f))
-		held, err := os.OpenFile(f.stateFile("lock"), os.O_RDWR, 0)
+		held, err := os.Stat(f.stateFile("lock"))
 		require.NoError(t, err)
-		require.NoError(t, unix.Flock(int(held.Fd()), unix.LOCK_EX))
+		unlock, err := safefile.Lock(t.Context(), f.stateFile("lock"), held)
+		require.NoError(t, err)
 		f.List.Wait = time.Millisecond
 		v := f.try(t.Context(), name, false)
 		require.False(t, v.Allowed(), "%s: %+v", name, v)
@@ -356,7 +358,7 @@ func TestEnforcementWithTheLockHeld(t *testing.T) {
 		seen := stateOfList(t, f)
 		require.GreaterOrEqual(t, linesFor(seen), lines+2, "readers see it at once")
 
-		require.NoError(t, held.Close())
+		unlock()
 		f.List.Wait = 5 * time.Second
 		v = f.try(t.Context(), name, false)
 		require.False(t, silent(v) || v.Allowed() && name != "unchanged", "%s: %+v", name, v)
@@ -474,7 +476,7 @@ func TestEnforcementAfterEveryDeath(t *testing.T) {
 		if err == nil {
 			return false // the update has fewer steps
 		}
-		require.Equal(t, syscall.SIGKILL, c.ProcessState.Sys().(syscall.WaitStatus).Signal(), "%v: %s", err, out)
+		require.True(t, testfiles.WasKilled(c.ProcessState), "%v: %s", err, out)
 		requireEnforced(t, f, name, before, linesFor(s), fmt.Sprintf("%s, killed at step %d", name, n))
 		return true
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/permission"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -287,7 +288,7 @@ func TestWhyACallIsRefused(t *testing.T) {
 	}
 	l.end(1, "no")
 	refused(3, 0, third+`which is not in progress: start it first. Ready: #3 "Again"`)
-	own, err := json.Marshal([]state.Pending{{Step: 3, Call: "x", PID: os.Getpid(), Start: state.StartOf(os.Getpid())}})
+	own, err := json.Marshal([]state.Pending{{Step: 3, Call: "x", PID: os.Getpid(), Start: caller.StartOf(os.Getpid())}})
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(l.stateFile(state.PendingFile), own, 0o600))
 	refused(3, 2, third+`whose check is running. Ready: #3 "Again"`)

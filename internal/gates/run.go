@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/facts"
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -19,17 +20,21 @@ import (
 // kills an interrupted hook about a second after SIGTERM (fact 24, client 2.1.197).
 const killAfter = 400 * time.Millisecond
 
-// runCheck runs a command of a step with /bin/sh in its own process group, in a directory
+// runCheck runs a command of a step with a POSIX shell in its own process group, in a directory
 // below base. Standard output and standard error go to the same pipe, unless what it prints
 // decides or is a value.
 func (c *call) runCheck(ctx context.Context, b *run, base string) state.Result {
+	sh, err := process.Sh()
+	if err != nil {
+		return state.Result{Run: b.Run, Exit: -1, Failed: err.Error(), Unrunnable: true}
+	}
 	out := facts.NewTail()
 	script := readable + `exec /bin/sh -c "$1" 2>&1`
 	if b.kind == workflow.CommandDecides || b.kind == workflow.EachLine || b.kind.Prints() != "" {
 		script = readable + `exec /bin/sh -c "$1"`
 	}
 	o := process.Command{
-		Args:    []string{"/bin/sh", "-c", script, "sh", b.Run},
+		Args:    []string{sh, "-c", script, "sh", b.Run},
 		Dir:     filepath.Join(base, filepath.FromSlash(b.Dir)),
 		Env:     append(b.step.WithoutOurs(b.Environ(c.Env)), b.variables...),
 		Timeout: b.Limit(),
@@ -76,7 +81,7 @@ const (
 // pending returns the record of a step that this call is about to complete.
 func (c *call) pending(step int64, waiting bool) state.Pending {
 	pid := os.Getpid()
-	return state.Pending{Step: step, Call: c.id, Use: c.update.Use, Waiting: waiting, PID: pid, Start: state.StartOf(pid)}
+	return state.Pending{Step: step, Call: c.id, Use: c.update.Use, Waiting: waiting, PID: pid, Start: caller.StartOf(pid)}
 }
 
 // recordGroup records the check's process group, so that a later call can kill the check if
@@ -93,7 +98,7 @@ func (c *call) recordGroup(ctx context.Context, group int) {
 		alive, _, _ := state.ParsePending(data) // what cannot be read names nobody
 		for i, p := range alive {
 			if p.Call == c.id {
-				alive[i].Group, alive[i].GroupStart = group, state.StartOf(group)
+				alive[i].Group, alive[i].GroupStart = group, caller.StartOf(group)
 			}
 		}
 		return state.WritePending(dir, alive)

@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // Purge removes the files that guards have kept for this user's sessions, of rules with
@@ -52,6 +53,6 @@ func remove(dir string, prefixes []string, which func(fs.FileInfo) bool) (remove
 
 // isMine reports whether a file is a regular one of this user.
 func isMine(info fs.FileInfo) bool {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(stat.Uid) == os.Getuid() && info.Mode().IsRegular()
+	uid, ok := safefile.OwnerOf(info)
+	return (!ok || uid == os.Getuid()) && info.Mode().IsRegular()
 }

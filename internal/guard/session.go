@@ -11,7 +11,7 @@ import (
 	"strings"
 	"syscall"
 
-	"golang.org/x/sys/unix"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // defaultStateDir holds the session files unless PLANNING_STATE_DIR is set. The
@@ -57,7 +57,7 @@ func (s *Session) prepare() (err error) {
 		err = &fs.PathError{Op: "open", Path: s.dir, Err: syscall.ENOTDIR}
 	}
 	if err == nil {
-		err = unix.Access(s.dir, unix.W_OK|unix.X_OK)
+		err = safefile.IsWritable(s.dir)
 	}
 	if err != nil {
 		s.dir = defaultStateDir

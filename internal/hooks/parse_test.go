@@ -3,11 +3,11 @@ package hooks
 import (
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -58,7 +58,7 @@ func TestUnusableFileIsSkippedAndReported(t *testing.T) {
 	finder := Finder{Dialect: dialect.LLxprt(), Where: Where{Home: t.TempDir(), Project: project,
 		Getenv: func(string) string { return "/does/not/exist" }}}
 
-	require.NoError(t, syscall.Mkfifo(path, 0o600)) // opening it for reading would block
+	require.NoError(t, files.Mkfifo(path, 0o600)) // opening it for reading would block
 	found := finder.Find()
 	require.Len(t, found.Trouble, 1)
 	require.ErrorIs(t, found.Trouble[0], safefile.ErrNotRegular)

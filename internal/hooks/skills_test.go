@@ -3,13 +3,13 @@ package hooks_test
 import (
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 )
@@ -24,7 +24,7 @@ func TestUnusualSkillsDoNotStopTheSearch(t *testing.T) {
 		require.NoError(t, os.MkdirAll(dir, 0o755))
 		return filepath.Join(dir, "SKILL.md")
 	}
-	require.NoError(t, syscall.Mkfifo(skill("pipe"), 0o600))
+	require.NoError(t, files.Mkfifo(skill("pipe"), 0o600))
 	require.NoError(t, os.Mkdir(skill("folder"), 0o755))
 	require.NoError(t, os.WriteFile(skill("broken"), []byte("---\nname: [\n---\n"), 0o600))
 	require.NoError(t, os.WriteFile(skill("broken-hooks"), []byte("---\nname: x\nhooks:\n  Stop: [\n---\n"), 0o600))

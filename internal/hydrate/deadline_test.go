@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -117,7 +117,7 @@ func TestPanicStopsNothing(t *testing.T) {
 func TestSpecThatIsAFIFOIsAnErrorAtOnce(t *testing.T) {
 	_, _, err := hydrateInTime(t, time.Hour, time.Hour, nil, make(chan struct{}), func(_, skill string) {
 		require.NoError(t, os.Remove(filepath.Join(skill, "fsm.json")))
-		require.NoError(t, syscall.Mkfifo(filepath.Join(skill, "fsm.json"), 0o644))
+		require.NoError(t, files.Mkfifo(filepath.Join(skill, "fsm.json"), 0o644))
 	})
 	require.ErrorContains(t, err, "not a regular file")
 }

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -72,7 +72,7 @@ func (h *home) state() map[string]string {
 			data, err = os.ReadFile(path)
 		}
 		rel, _ := filepath.Rel(root, path)
-		m[rel] = fmt.Sprintf("%d %v %v %s", info.Sys().(*syscall.Stat_t).Ino, info.Mode(), info.ModTime().UnixNano(), data)
+		m[rel] = fmt.Sprintf("%d %v %v %s", files.Inode(path), info.Mode(), info.ModTime().UnixNano(), data)
 		return err
 	})
 	require.NoError(h.t, err)

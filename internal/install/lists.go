@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -161,7 +159,7 @@ func uncreatable(root, variable string) []Fault {
 		}
 		place = filepath.Dir(place)
 	}
-	if err := unix.Access(place, unix.W_OK|unix.X_OK); err != nil {
+	if err := safefile.IsWritable(place); err != nil {
 		return []Fault{{Kind: "task list", What: fmt.Sprintf("cannot be created in %s: %v; repair that, or set %s to a directory of yours",
 			place, err, variable), File: root}}
 	}

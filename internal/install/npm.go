@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -89,7 +88,7 @@ func (c npmCopy) checkDir() error {
 		paths = append(paths, filepath.Join(c.dir, name))
 	}
 	for i, path := range paths {
-		info, err := os.Stat(path)
+		info, err := safefile.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -117,12 +116,12 @@ func untrusted(info fs.FileInfo, shared bool) string {
 	case shared:
 		others = 0o002
 	}
-	switch st, ok := info.Sys().(*syscall.Stat_t); {
+	switch uid, ok := safefile.OwnerOf(info); {
 	case !ok:
 		return "has no owner that is known"
-	case st.Uid != 0 && int64(st.Uid) != int64(os.Geteuid()):
-		return fmt.Sprintf("belongs to user %d", st.Uid)
-	case info.Mode().Perm()&others != 0:
+	case uid != 0 && uid != os.Geteuid():
+		return fmt.Sprintf("belongs to user %d", uid)
+	case safefile.OthersMayWrite(info) && info.Mode().Perm()&others != 0:
 		return fmt.Sprintf("can be written by others (mode %04o)", info.Mode().Perm())
 	}
 	return ""

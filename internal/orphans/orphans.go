@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package orphans finds and ends what a command has started, also what has left its group.
 //
 // A process can leave its group by a session of its own (setsid, detached). Its parents still lead to the command while they live;

@@ -45,14 +45,14 @@ type Voucher struct {
 // Client is the process of a client whose agent works on the list.
 type Client struct {
 	PID     int    `json:"pid"`
-	Start   string `json:"start"`   // as state.StartOf has it
+	Start   string `json:"start"`   // as caller.StartOf has it
 	Program string `json:"program"` // as caller.Programs names it
 	Dir     string `json:"dir"`     // of its project
 	Hooked  bool   `json:"hooked"`  // its hooks see the commands of its agent's shell
 }
 
 // IsAlive reports whether the process runs. One that is not reaped does not.
-func (c Client) IsAlive() bool { return c.Start != "" && state.StartOf(c.PID) == c.Start }
+func (c Client) IsAlive() bool { return c.Start != "" && caller.StartOf(c.PID) == c.Start }
 
 func (c Client) is(pid int) bool { return c.PID == pid }
 
@@ -65,7 +65,7 @@ type Terminal struct {
 
 // TerminalOf returns the terminal of a person.
 func TerminalOf(who caller.Caller) Terminal {
-	return Terminal{who.Terminal, who.Leader, state.StartOf(who.Leader)}
+	return Terminal{who.Terminal, who.Leader, caller.StartOf(who.Leader)}
 }
 
 // Deed is what was decided in a terminal that is younger than a client.
@@ -221,7 +221,7 @@ func (p Presence) Join(ctx context.Context, s terminal.Streams, list, program, d
 	if pid <= 0 || !hasState(list) {
 		return
 	}
-	c := Client{pid, state.StartOf(pid), program, dir, hooked}
+	c := Client{pid, caller.StartOf(pid), program, dir, hooked}
 	was, known := p.Latest(program)
 	known = known && was.PID == c.PID && was.Start == c.Start && (was.Hooked || !hooked)
 	if c.Start == "" || known || program == caller.Claude && !s.Who().FromClient() {

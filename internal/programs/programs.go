@@ -27,8 +27,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 
+	"github.com/fsmtx/fsmtx/internal/hooks/process"
 	"github.com/fsmtx/fsmtx/internal/message"
 )
 
@@ -63,8 +63,8 @@ func Path() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("finding the path of this program: %w", err)
 	}
-	if filepath.Base(self) == Tools {
-		return filepath.Join(filepath.Dir(self), Fsmtx), nil
+	if suffix := filepath.Ext(self); filepath.Base(self) == Tools+suffix {
+		return filepath.Join(filepath.Dir(self), Fsmtx+suffix), nil
 	}
 	return self, nil
 }
@@ -107,7 +107,8 @@ func FindTools() (string, error) {
 // startedBy is the first argument of Tools if Fsmtx started it; the version and the path of Fsmtx follow.
 const startedBy = "--started-by"
 
-// Start replaces this process, that of Fsmtx in the version, by Tools with the arguments. It returns only with an error.
+// Start replaces this process, that of Fsmtx in the version, by Tools with the arguments; on Windows it waits for it. It returns only with
+// an error.
 //
 // Errors: those of FindTools and of execve.
 func Start(args []string, version string) error {
@@ -119,7 +120,7 @@ func Start(args []string, version string) error {
 	if err != nil {
 		return err
 	}
-	err = syscall.Exec(path, append([]string{os.Args[0], startedBy, version, self}, args...), os.Environ())
+	err = process.Become(path, append([]string{os.Args[0], startedBy, version, self}, args...))
 	return message.WithHint(fmt.Errorf("starting %s: %w", path, err), "install both programs again, for example with "+install)
 }
 

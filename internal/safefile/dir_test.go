@@ -33,7 +33,7 @@ func held(t *testing.T, names ...string) (d *Dir, path string) {
 		case strings.HasSuffix(name, "/"):
 			err = os.MkdirAll(at, 0o700)
 		case strings.HasSuffix(name, "|"):
-			err = syscall.Mkfifo(at, 0o600)
+			err = files.Mkfifo(at, 0o600)
 		default:
 			err = os.WriteFile(at, []byte(name), 0o600)
 		}

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/signals"
 )
@@ -36,7 +34,7 @@ type Edit struct {
 	// applies only to a new file.
 	Mode fs.FileMode
 
-	stat unix.Stat_t // of the file, if there is one
+	stat stat // of the file, if there is one
 }
 
 // ReadToEdit reads a file of at most max bytes. path must be absolute and free of symbolic
@@ -52,7 +50,7 @@ func ReadToEdit(path string, max int64) (*Edit, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if err := unix.Fstat(int(f.Fd()), &e.stat); err != nil {
+	if err := fstat(int(f.Fd()), &e.stat); err != nil {
 		return nil, &fs.PathError{Op: "stat", Path: path, Err: err}
 	}
 	e.Mode = fs.FileMode(e.stat.Mode & 0o777)
@@ -136,7 +134,7 @@ func (e *Edit) checkUnchanged() error {
 func (e *Edit) write(data []byte) error {
 	switch {
 	case data == nil:
-		if err := os.Remove(e.Path); err != nil {
+		if err := Unheld.Remove(e.Path); err != nil {
 			return err
 		}
 		return Unheld.SyncNames(filepath.Dir(e.Path))
@@ -145,11 +143,6 @@ func (e *Edit) write(data []byte) error {
 		mode.last = e.checkUnchanged
 		return Write(e.Path, data, mode)
 	}
-	old, err := Open(e.Path, os.O_RDONLY|NoFollow)
-	if err != nil {
-		return err
-	}
-	defer old.Close()
 	// Without a second link the old file is gone from a file system without a journal before the new name is on the disk, and a
 	// power cut in between leaves neither.
 	kept := filepath.Join(filepath.Dir(e.Path), tempPrefix+Shortened(filepath.Base(e.Path))+strconv.Itoa(os.Getpid()))
@@ -157,6 +150,11 @@ func (e *Edit) write(data []byte) error {
 		defer os.Remove(kept)
 	}
 	mode := preparedBy(func(f *os.File) error {
+		old, err := Open(e.Path, os.O_RDONLY|NoFollow)
+		if err != nil {
+			return err
+		}
+		defer old.Close() // before the rename, which not every file system does over an open file
 		if err := keepAttributes(f, old, e.Mode); err != nil {
 			return fmt.Errorf("%s: %w: %w", e.Path, errOwnership, err)
 		}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -140,7 +139,7 @@ func TestALockThatIsNotGivenUp(t *testing.T) {
 func TestReplaceCreatesDirectories(t *testing.T) {
 	root := t.TempDir()
 	path := filepath.Join(root, "a", "b", "f")
-	defer syscall.Umask(syscall.Umask(0o005)) // lets the group write
+	defer files.Umask(files.Umask(0o005)) // lets the group write
 	require.NoError(t, edit(t, path, to("new")))
 	files.Require(t, path, "new", 0o666&^umask())
 	info, err := os.Stat(filepath.Join(root, "a"))
@@ -151,7 +150,7 @@ func TestReplaceCreatesDirectories(t *testing.T) {
 	files.RequireOnly(t, filepath.Join(root, "a", "b"), "f")
 
 	long := filepath.Join(root, "c", "d", strings.Repeat("n", 256))
-	require.ErrorIs(t, (&Edit{Path: long, Mode: 0o600}).Replace([]byte("x")), unix.ENAMETOOLONG)
+	require.ErrorIs(t, (&Edit{Path: long, Mode: 0o600}).Replace([]byte("x")), syscall.ENAMETOOLONG)
 	files.RequireOnly(t, root, "a")
 }
 
@@ -194,44 +193,13 @@ func TestOnlyWhatDiffersIsWritten(t *testing.T) {
 	require.False(t, replaced(0o640))
 }
 
-// TestReadAttribute: its size may change between two calls.
-func TestReadAttribute(t *testing.T) {
-	for name, c := range map[string]struct {
-		answers []any // a size or an error, to each call
-		want    int
-		err     error
-	}{
-		"none":            {[]any{0}, 0, nil},
-		"of three bytes":  {[]any{3, 3}, 3, nil},
-		"shorter by now":  {[]any{3, 0}, 0, nil},
-		"longer by now":   {[]any{3, unix.ERANGE, 5, 5}, 5, nil},
-		"gone":            {[]any{unix.ENODATA}, 0, unix.ENODATA},
-		"gone in between": {[]any{3, unix.ENODATA}, 0, unix.ENODATA},
-	} {
-		data, err := readAttribute(func(buf []byte) (int, error) {
-			answer := c.answers[0]
-			c.answers = c.answers[1:]
-			if err, ok := answer.(unix.Errno); ok {
-				return -1, err
-			}
-			for i := range buf {
-				buf[i] = 'x'
-			}
-			return answer.(int), nil
-		})
-		require.ErrorIs(t, err, c.err, name)
-		require.Equal(t, strings.Repeat("x", c.want), string(data), name)
-		require.Empty(t, c.answers, name)
-	}
-}
-
 // TestUnwritableNamesTheFile: the person knows the file, not the one in which it is prepared.
 func TestUnwritableNamesTheFile(t *testing.T) {
 	made := func(err error) error { return &fs.PathError{Op: "open", Path: "/p/.claude/.fsmtx-write-f", Err: err} }
-	err := unwritable("/p/.claude/f", made(unix.EACCES))
+	err := unwritable("/p/.claude/f", made(syscall.EACCES))
 	require.EqualError(t, err, "write /p/.claude/f: permission denied")
 	require.Equal(t, "you may not write into /p/.claude: change its permissions, or run the command as its owner", message.Hint(err))
-	err = unwritable("/p/.claude/f", made(unix.EROFS))
+	err = unwritable("/p/.claude/f", made(syscall.EROFS))
 	require.EqualError(t, err, "write /p/.claude/f: read-only file system")
 	require.Empty(t, message.Hint(err))
 	require.NoError(t, unwritable("f", nil))

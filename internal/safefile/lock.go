@@ -1,17 +1,12 @@
 package safefile
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
-	"os"
-	"syscall"
 	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/fsmtx/fsmtx/internal/message"
 )
@@ -40,9 +35,8 @@ const (
 //
 // Errors: ErrBusy, ErrMoved, or the system's, for example if the file system has no locks.
 func Lock(ctx context.Context, path string, opened fs.FileInfo) (unlock func(), err error) {
-	l := flock.New(path, flock.SetFlag(lockFlag(opened)))
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
-		unlock, err := try(l, opened)
+		unlock, err := tryLock(path, opened)
 		if !errors.Is(err, ErrBusy) {
 			return unlock, err
 		}
@@ -69,38 +63,6 @@ func NoWait() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
-}
-
-// lockFlag does not create the file: another directory may be at the path by now. A lock on
-// NFS needs a file that is open for writing.
-func lockFlag(opened fs.FileInfo) int {
-	if opened.IsDir() {
-		return os.O_RDONLY | syscall.O_DIRECTORY | NoFollow
-	}
-	return os.O_WRONLY | syscall.O_NONBLOCK | NoFollow
-}
-
-func try(l *flock.Flock, opened fs.FileInfo) (unlock func(), err error) {
-	locked, err := l.TryLock()
-	for errors.Is(err, syscall.EINTR) {
-		locked, err = l.TryLock()
-	}
-	switch {
-	case locked:
-		there, err := l.Stat()
-		if err == nil && os.SameFile(opened, there) {
-			return func() { _ = l.Close() }, nil
-		}
-		_ = l.Close()
-		return nil, cmp.Or(err, ErrMoved)
-	case err == nil:
-		err = ErrBusy
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.ENOTDIR):
-		err = ErrMoved
-	default:
-		err = pathError("lock", l.Path(), err)
-	}
-	return nil, err
 }
 
 // Lock is the function Lock for the directory itself.

@@ -9,8 +9,6 @@ import (
 	"os"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // openAt opens name relative to the directory of the descriptor dirfd. Child processes do not
@@ -19,16 +17,16 @@ import (
 //
 // The descriptor of anything else than a directory is non-blocking; fileOf changes that.
 func openAt(dirfd int, name string, flag int, perm fs.FileMode) (fd int, err error) {
-	if flag&unix.O_DIRECTORY == 0 {
-		flag |= unix.O_NONBLOCK
+	if flag&oDirectory == 0 {
+		flag |= syscall.O_NONBLOCK
 	}
 	// A lease, which a file server may hold, is the only reason for which a non-blocking
 	// open of a regular file returns EWOULDBLOCK.
 	for end := time.Now().Add(leaseWait); ; time.Sleep(time.Millisecond) {
 		fd, err = retry(func() (int, error) {
-			return unix.Openat(dirfd, name, flag|unix.O_CLOEXEC, uint32(perm.Perm()))
+			return openOnce(dirfd, name, flag, uint32(perm.Perm()))
 		})
-		if !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(end) {
+		if !errors.Is(err, syscall.EWOULDBLOCK) || time.Now().After(end) {
 			return fd, err
 		}
 	}
@@ -37,24 +35,14 @@ func openAt(dirfd int, name string, flag int, perm fs.FileMode) (fd int, err err
 // leaseWait is how long an open waits until a lease ends. Tests shorten it.
 var leaseWait = time.Second
 
-// fileOf returns the file of a descriptor that openAt has opened with these flags. It makes
-// the descriptor blocking: else package os would ask the kernel to poll it, which regular
-// files and directories refuse, and each call of Fd would make it blocking again.
-func fileOf(fd int, path string, flag int) *os.File {
-	if flag&unix.O_DIRECTORY == 0 {
-		_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETFL, flag&unix.O_APPEND) // if it fails, the file is only slower
-	}
-	return os.NewFile(uintptr(fd), path)
-}
-
 // openRegular opens a regular file and describes it. A new one has mode 0600 less the umask. Its
 // errors are the system's, without a path, and ErrNotRegular.
-func openRegular(dirfd int, name string, flag int) (fd int, st syscall.Stat_t, err error) {
+func openRegular(dirfd int, name string, flag int) (fd int, st stat, err error) {
 	fd, err = openAt(dirfd, name, flag, 0o600)
 	if err != nil {
 		return -1, st, notRegular(err)
 	}
-	if err = syscall.Fstat(fd, &st); err == nil && st.Mode&unix.S_IFMT == unix.S_IFREG {
+	if err = fstat(fd, &st); err == nil && st.Mode&syscall.S_IFMT == syscall.S_IFREG {
 		return fd, st, nil
 	}
 	f := os.NewFile(uintptr(fd), name)
@@ -116,7 +104,7 @@ type raw struct {
 // Read returns io.EOF with the last bytes, because a short read up to the size of the file is
 // at its end. The size of a file of the kernel's, which is 0, does not count.
 func (r *raw) Read(p []byte) (int, error) {
-	n, err := retry(func() (int, error) { return unix.Read(r.fd, p) })
+	n, err := retry(func() (int, error) { return readFd(r.fd, p) })
 	if err != nil {
 		return 0, err
 	}
@@ -131,7 +119,7 @@ func (r *raw) Read(p []byte) (int, error) {
 func retry(call func() (int, error)) (int, error) {
 	for {
 		n, err := call()
-		if !errors.Is(err, unix.EINTR) {
+		if !errors.Is(err, syscall.EINTR) {
 			return n, err
 		}
 	}
@@ -168,7 +156,7 @@ func ReadInto(buf *bytes.Buffer, dir *os.File, name string, max int64) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	defer unix.Close(fd)
+	defer closeFd(fd)
 	if st.Size > max {
 		return nil, tooLarge(max)
 	}

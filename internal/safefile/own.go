@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"syscall"
 
 	"github.com/fsmtx/fsmtx/internal/message"
 )
@@ -13,12 +12,34 @@ import (
 // place, has a second hard link: that would change another user's file, or a file elsewhere.
 var ErrNotOwn = message.NewError("not only this user's", "remove it, or ask its owner to")
 
-// CheckOwner returns ErrNotOwn unless this user owns the file that info describes.
-func CheckOwner(path string, info fs.FileInfo) error {
-	return checkOwner(path, info.Sys().(*syscall.Stat_t))
+// OwnerOf returns the id of the user who owns a file, if the file system reports one.
+func OwnerOf(info fs.FileInfo) (uid int, ok bool) {
+	st, ok := info.Sys().(*stat)
+	if ok {
+		uid = int(st.Uid)
+	}
+	return uid, ok
 }
 
-func checkOwner(path string, st *syscall.Stat_t) error {
+// IdentityOf returns by what a file system knows a file that was looked at in it, if it says so.
+func IdentityOf(info fs.FileInfo) (device, inode uint64, ok bool) {
+	st, ok := info.Sys().(*stat)
+	if ok {
+		device, inode = uint64(st.Dev), uint64(st.Ino)
+	}
+	return device, inode, ok
+}
+
+// CheckOwner returns ErrNotOwn unless this user owns the file that info describes.
+func CheckOwner(path string, info fs.FileInfo) error {
+	st, err := statOf(path, info)
+	if err != nil {
+		return err
+	}
+	return checkOwner(path, &st)
+}
+
+func checkOwner(path string, st *stat) error {
 	if int64(st.Uid) != int64(os.Geteuid()) {
 		return notOwn(path, "it belongs to user %d", uint64(st.Uid))
 	}
@@ -28,10 +49,14 @@ func checkOwner(path string, st *syscall.Stat_t) error {
 // CheckSole returns ErrNotOwn unless this user owns the file that info describes, and the file
 // has only one hard link.
 func CheckSole(path string, info fs.FileInfo) error {
-	return checkSole(path, info.Sys().(*syscall.Stat_t))
+	st, err := statOf(path, info)
+	if err != nil {
+		return err
+	}
+	return checkSole(path, &st)
 }
 
-func checkSole(path string, st *syscall.Stat_t) error {
+func checkSole(path string, st *stat) error {
 	err := checkOwner(path, st)
 	if err == nil && st.Nlink > 1 {
 		err = notOwn(path, "it has %d hard links", uint64(st.Nlink))

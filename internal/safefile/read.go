@@ -3,9 +3,6 @@ package safefile
 import (
 	"errors"
 	"os"
-	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 var (
@@ -18,7 +15,7 @@ var (
 
 // NoFollow makes Open and ReadFile refuse a symbolic link as the last element of
 // the path.
-const NoFollow = syscall.O_NOFOLLOW
+const NoFollow = noFollow
 
 // Open opens a regular file with the flags of os.OpenFile. With O_CREATE a new file has
 // mode 0600 less the umask. Open never blocks for longer than a second; for a FIFO or a
@@ -47,12 +44,12 @@ func ReadAll(f *os.File, max int64) ([]byte, error) {
 // KernelText returns the beginning, at most 1024 bytes, of a file that the kernel makes, such as
 // those in /proc. It makes three system calls; its errors are the system's, without a path.
 func KernelText(path string) ([]byte, error) {
-	fd, err := openAt(unix.AT_FDCWD, path, os.O_RDONLY, 0)
+	fd, err := openAt(atCwd, path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer unix.Close(fd)
+	defer closeFd(fd)
 	text := make([]byte, 1024)
-	n, err := unix.Read(fd, text)
+	n, err := readFd(fd, text)
 	return text[:max(0, n)], err
 }

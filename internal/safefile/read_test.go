@@ -21,7 +21,7 @@ func TestReadFileReadsOnlyRegularFilesWithinTheLimit(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("four"), 0o600))
 	require.NoError(t, os.WriteFile(empty, nil, 0o600))
 	require.NoError(t, os.Symlink("file", link))
-	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
+	require.NoError(t, files.Mkfifo(fifo, 0o600))
 	for name, c := range map[string]struct {
 		path string
 		max  int64
@@ -163,7 +163,7 @@ func TestReadFileIn(t *testing.T) {
 
 func TestOpenInRefusesBeforeOpening(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, syscall.Mkfifo(dir+"/fifo", 0o600))
+	require.NoError(t, files.Mkfifo(dir+"/fifo", 0o600))
 	require.NoError(t, os.Symlink("gone", dir+"/dangling"))
 	require.NoError(t, os.Symlink("loop", dir+"/loop"))
 	closeSocket, err := files.Socket(dir + "/socket")
@@ -202,7 +202,7 @@ func (*replaced) Stat(path string) (fs.FileInfo, error) {
 func TestOpenInChecksWhatItOpened(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(dir+"/file", nil, 0o600))
-	require.NoError(t, syscall.Mkfifo(dir+"/fifo", 0o600))
+	require.NoError(t, files.Mkfifo(dir+"/fifo", 0o600))
 	fsys := &replaced{}
 	_, err := safefile.OpenIn(fsys, dir+"/fifo")
 	require.ErrorIs(t, err, safefile.ErrNotRegular)

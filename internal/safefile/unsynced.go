@@ -3,11 +3,6 @@ package safefile
 import (
 	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
-
-	"github.com/google/renameio/v2"
-	"golang.org/x/sys/unix"
 )
 
 // Unsynced is a file whose bytes are being written to the disk. It stays open until it is synced:
@@ -18,30 +13,15 @@ type Unsynced struct {
 	close func() error
 }
 
-// MostOpen returns how many files may be Unsynced at a time: at most half of those that a process may have open.
-func MostOpen() int {
-	const most = 2048
-	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
-		return most / 16
-	}
-	return int(min(max(limit.Cur/2, 1), most))
-}
-
 // WritePending writes a new file beside name, with a temporary name that begins with a dot, and starts its
 // write-back. The umask does not apply to perm. The caller syncs it and renames it from its Path to name.
 // Where many files are written before the first is synced, the file system commits them together.
 // If WritePending fails, the temporary file may stay.
 func (d *Dir) WritePending(name string, data []byte, perm fs.FileMode) (*Unsynced, error) {
-	var f *renameio.PendingFile
-	create := func(root *os.Root, base string) (err error) {
-		f, err = renameio.NewPendingFile(Shortened(base), renameio.WithRoot(root), renameio.WithPermissions(perm))
-		return err
-	}
-	if err := d.inRoot("open", name, create); err != nil {
+	u, err := d.pending(name, perm)
+	if err != nil {
 		return nil, err
 	}
-	u := &Unsynced{int(f.Fd()), d.Path(filepath.Join(filepath.Dir(name), filepath.Base(f.Name()))), f.File.Close}
 	return u.begun(fill(u.fd, data, uint32(perm)))
 }
 
@@ -49,11 +29,11 @@ func (d *Dir) WritePending(name string, data []byte, perm fs.FileMode) (*Unsynce
 // link below a directory that is held.
 func (d *Dir) StartSync(name string) (*Unsynced, error) {
 	path := d.Path(name)
-	fd, err := openAt(d.fd, name, os.O_RDONLY|d.noFollow(), 0)
+	fd, err := openAt(d.fd, name, forSync|d.noFollow(), 0)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	u := &Unsynced{fd, path, func() error { return unix.Close(fd) }}
+	u := &Unsynced{fd, path, func() error { return closeFd(fd) }}
 	return u.begun(nil)
 }
 

@@ -10,27 +10,25 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/google/renameio/v2"
-	"golang.org/x/sys/unix"
-
 	"github.com/fsmtx/fsmtx/internal/signals"
 )
 
 // Mode is the mode of a file that Write or Replace creates.
 type Mode struct {
-	options []renameio.Option
+	perm    fs.FileMode
+	exactly bool                 // the umask does not apply
 	prepare func(*os.File) error // may be nil
 	last    func() error         // is called immediately before the rename; may be nil
 }
 
 // Exactly is a mode to which the umask does not apply.
 func Exactly(perm fs.FileMode) Mode {
-	return Mode{options: []renameio.Option{renameio.WithPermissions(perm), renameio.IgnoreUmask()}}
+	return Mode{perm: perm, exactly: true}
 }
 
 // LessUmask is a mode from which the umask is taken.
 func LessUmask(perm fs.FileMode) Mode {
-	return Mode{options: []renameio.Option{renameio.WithPermissions(perm)}}
+	return Mode{perm: perm}
 }
 
 // preparedBy is the mode that prepare gives the new file before anything is written into it. Until then only this
@@ -51,15 +49,15 @@ func (d *Dir) WriteNew(name string, data []byte, perm fs.FileMode) error {
 	if err = fill(fd, data, uint32(perm)); err == nil {
 		_, err = retry(func() (int, error) { return 0, fsync(fd) })
 	}
-	return pathError("write", d.Path(name), errors.Join(err, unix.Close(fd)))
+	return pathError("write", d.Path(name), errors.Join(err, closeFd(fd)))
 }
 
 // fill sets the permissions of a new file, and writes its content.
 func fill(fd int, data []byte, perm uint32) error {
-	var st unix.Stat_t
-	err := unix.Fstat(fd, &st)
+	var st stat
+	err := fstat(fd, &st)
 	if err == nil && uint32(st.Mode)&0o777 != perm {
-		err = unix.Fchmod(fd, perm)
+		err = chmod(fd, perm)
 	}
 	if err == nil {
 		err = writeAll(fd, data)
@@ -69,7 +67,7 @@ func fill(fd int, data []byte, perm uint32) error {
 
 func writeAll(fd int, data []byte) error {
 	for len(data) > 0 {
-		n, err := retry(func() (int, error) { return unix.Write(fd, data) })
+		n, err := retry(func() (int, error) { return writeFd(fd, data) })
 		if err != nil {
 			return err
 		}
@@ -88,7 +86,7 @@ func writeAll(fd int, data []byte) error {
 func (d *Dir) Overwrite(name string, data []byte) error {
 	return d.writeOwn(name, os.O_WRONLY, func(fd int, size int64) error {
 		if size > int64(len(data)) {
-			if _, err := retry(func() (int, error) { return 0, unix.Ftruncate(fd, 0) }); err != nil {
+			if _, err := retry(func() (int, error) { return 0, truncate(fd) }); err != nil {
 				return err
 			}
 		}
@@ -104,7 +102,7 @@ func (d *Dir) AppendLine(name string, line []byte, max int64) error {
 		text := make([]byte, 0, len(line)+2)
 		if size > 0 {
 			var last [1]byte
-			n, err := retry(func() (int, error) { return unix.Pread(fd, last[:], size-1) })
+			n, err := retry(func() (int, error) { return preadFd(fd, last[:], size-1) })
 			if err != nil {
 				return err
 			}
@@ -131,7 +129,7 @@ func (d *Dir) writeOwn(name string, flag int, do func(fd int, size int64) error)
 	if err = checkSole(path, &st); err == nil {
 		err = pathError("write", path, do(fd, st.Size))
 	}
-	return errors.Join(err, pathError("close", path, unix.Close(fd)))
+	return errors.Join(err, pathError("close", path, closeFd(fd)))
 }
 
 // Write is Replace followed by a sync of the directory: when it has returned nil, a power
@@ -148,18 +146,13 @@ func Write(path string, data []byte, mode Mode) error {
 // A symbolic link is replaced, not followed. A killed Replace leaves its temporary file, see Leftovers.
 func Replace(path string, data []byte, mode Mode) error {
 	dir := filepath.Dir(path)
-	root, err := Unheld.openRoot(dir)
-	if err != nil {
-		return pathError("open", dir, err)
-	}
-	defer root.Close()
 	base := strings.TrimPrefix(tempPrefix, ".") + Shortened(filepath.Base(path))
-	f, err := renameio.NewPendingFile(base, append(mode.options, renameio.WithRoot(root))...)
+	f, end, err := newPending(dir, base, mode)
 	if err != nil {
 		return pathError("open", filepath.Join(dir, "."+base), err)
 	}
 	if mode.prepare != nil {
-		err = mode.prepare(f.File)
+		err = mode.prepare(f)
 	}
 	if err == nil && len(data) > 0 {
 		_, err = f.Write(data)
@@ -168,7 +161,7 @@ func Replace(path string, data []byte, mode Mode) error {
 		err = f.Sync()
 	}
 	if err == nil {
-		err = f.File.Close()
+		err = f.Close()
 	}
 	if err == nil && mode.last != nil {
 		err = mode.last()
@@ -176,9 +169,7 @@ func Replace(path string, data []byte, mode Mode) error {
 	if err == nil {
 		err = Unheld.Rename(filepath.Join(dir, filepath.Base(f.Name())), Unheld, path)
 	}
-	if err != nil {
-		_ = f.Cleanup()
-	}
+	end(err != nil)
 	return err
 }
 

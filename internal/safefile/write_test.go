@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"github.com/fsmtx/fsmtx/internal/harness/files"
 )
@@ -52,7 +51,7 @@ func TestMkdirEnds(t *testing.T) {
 }
 
 func TestMkdirTakesOnlyTheUmaskAway(t *testing.T) {
-	defer syscall.Umask(syscall.Umask(0o005))
+	defer files.Umask(files.Umask(0o005))
 	dir := filepath.Join(t.TempDir(), "a")
 	_, err := Mkdir(dir)
 	require.NoError(t, err)
@@ -112,8 +111,8 @@ func TestFailedWriteRemovesTheTemporaryFile(t *testing.T) {
 }
 
 func umask() fs.FileMode {
-	mask := syscall.Umask(0)
-	syscall.Umask(mask)
+	mask := files.Umask(0)
+	files.Umask(mask)
 	return fs.FileMode(mask)
 }
 
@@ -142,7 +141,7 @@ func TestOnlyOldFilesOfOursAreLeftovers(t *testing.T) {
 		}, false},
 		"FIFO": {func(t *testing.T, path string) error {
 			require.NoError(t, os.Remove(path))
-			return unix.Mkfifo(path, 0o600)
+			return files.Mkfifo(path, 0o600)
 		}, false},
 		"another user's": {func(t *testing.T, path string) error {
 			files.AsRoot(t)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/settings"
 )
@@ -125,7 +126,7 @@ func TestReplaceRefusesAConcurrentChange(t *testing.T) {
 
 func TestOnlyRegularFilesAreRead(t *testing.T) {
 	root := t.TempDir()
-	require.NoError(t, syscall.Mkfifo(root+"/fifo", 0o600))
+	require.NoError(t, files.Mkfifo(root+"/fifo", 0o600))
 	link(t, "loop", root+"/loop")
 	for _, path := range []string{root, root + "/fifo", root + "/loop"} {
 		_, err := settings.Read(path)
@@ -144,7 +145,7 @@ func TestCreatedFileHasMode0644LessTheUmask(t *testing.T) {
 	path := t.TempDir() + "/s.json"
 	install(t, path)
 	info := must(os.Stat(path))
-	umask := syscall.Umask(0)
-	syscall.Umask(umask)
+	umask := files.Umask(0)
+	files.Umask(umask)
 	assert.Equal(t, fs.FileMode(0o644&^umask), info.Mode())
 }

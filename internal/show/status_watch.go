@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/term"
@@ -63,14 +61,11 @@ func watchStatus(ctx context.Context, s terminal.Streams, w watch) (err error) {
 		return err
 	}
 	resized, continued := make(chan os.Signal, 1), make(chan os.Signal, 1)
-	signal.Notify(resized, syscall.SIGWINCH)
-	defer signal.Stop(resized)
-	signal.Notify(continued, syscall.SIGCONT)
-	defer signal.Stop(continued)
+	defer terminal.NotifyChanges(resized, continued)()
 	w.streams, w.in, w.out, w.resized, w.continued, w.colour = s, in, out, resized, continued, s.Colour(out)
 	w.enter = enter
 	w.suspend = func() error {
-		if err := errors.Join(leave(), syscall.Kill(0, syscall.SIGTSTP)); err != nil {
+		if err := errors.Join(leave(), terminal.Suspend()); err != nil {
 			return err
 		}
 		select {
@@ -206,6 +201,8 @@ func (w *watch) stamp() string {
 		dirs = append(slices.Clip(dirs), w.list.Dir, s)
 	}
 	var b strings.Builder
+	columns, rows := w.size() // not every system sends a signal of it
+	fmt.Fprintln(&b, columns, rows)
 	for _, dir := range dirs {
 		entries, _ := os.ReadDir(dir)
 		for _, e := range entries {

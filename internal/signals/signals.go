@@ -91,7 +91,7 @@ func Hold() (release func()) {
 				return
 			}
 		}
-		_ = syscall.Kill(syscall.Getpid(), held.(syscall.Signal))
+		again(held.(syscall.Signal))
 	}()
 	return func() {
 		signal.Stop(received)

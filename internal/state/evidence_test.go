@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
 )
@@ -164,7 +165,7 @@ func TestOldDenialsAreDropped(t *testing.T) {
 // A reader without the lock may find the record of running checks while it is replaced in
 // place: it reads again.
 func TestAHalfWrittenPendingRecordIsReadAgain(t *testing.T) {
-	whole := `[{"step":1,"call":"x","pid":` + message.Itoa(int64(os.Getpid())) + `,"start":"` + StartOf(os.Getpid()) + `"}]`
+	whole := `[{"step":1,"call":"x","pid":` + message.Itoa(int64(os.Getpid())) + `,"start":"` + caller.StartOf(os.Getpid()) + `"}]`
 	s := &State{}
 	s.readPending(&tornSource{texts: []string{"", whole[:20], whole}})
 	require.Len(t, s.Pending, 1)

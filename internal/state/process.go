@@ -5,10 +5,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/hooks/process"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -56,8 +57,8 @@ func (st *Store) lacks(name string) bool {
 // id may belong to another program by now.
 func endOrphans(dead []Pending) {
 	for _, p := range dead {
-		if p.Group > 1 && p.GroupStart != "" && p.GroupStart == StartOf(p.Group) {
-			_ = syscall.Kill(-p.Group, syscall.SIGKILL)
+		if p.Group > 1 && p.GroupStart != "" && p.GroupStart == caller.StartOf(p.Group) {
+			process.KillGroup(p.Group)
 		}
 	}
 }
@@ -65,8 +66,5 @@ func endOrphans(dead []Pending) {
 // alive reports whether the process is running. The start time distinguishes it from a
 // later process with the same id.
 func (p Pending) alive() bool {
-	if p.PID <= 0 || errors.Is(syscall.Kill(p.PID, 0), syscall.ESRCH) {
-		return false
-	}
-	return p.Start == StartOf(p.PID)
+	return process.Exists(p.PID) && p.Start == caller.StartOf(p.PID)
 }

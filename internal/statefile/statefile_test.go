@@ -8,13 +8,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -98,7 +98,7 @@ func planted(t *testing.T) map[string]func(path string) {
 		"symlink":          func(path string) { require.NoError(t, os.Symlink(victim, path)) },
 		"dangling symlink": func(path string) { require.NoError(t, os.Symlink(victim+"2", path)) },
 		"directory":        func(path string) { require.NoError(t, os.Mkdir(path, 0o700)) },
-		"pipe":             func(path string) { require.NoError(t, syscall.Mkfifo(path, 0o600)) },
+		"pipe":             func(path string) { require.NoError(t, files.Mkfifo(path, 0o600)) },
 	}
 }
 

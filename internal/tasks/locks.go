@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -228,8 +228,6 @@ func (l *clientLocks) refresh(now time.Time) {
 }
 
 func inodeOf(info fs.FileInfo) uint64 {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(st.Ino)
-	}
-	return 0
+	_, inode, _ := safefile.IdentityOf(info)
+	return inode
 }

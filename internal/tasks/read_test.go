@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
@@ -88,7 +89,7 @@ func TestRead(t *testing.T) {
 		}, fsmspec.Snapshot{MaxID: 7, MaxName: "7.json"}, numbered(len(sizes)), nil},
 		"not regular": {func(dir string) error {
 			write(t, dir, "task", task(taggedTask, "1"))
-			return errors.Join(os.Symlink("task", dir+"/1.json"), os.Mkdir(dir+"/2.json", 0o755), syscall.Mkfifo(dir+"/3.json", 0o644))
+			return errors.Join(os.Symlink("task", dir+"/1.json"), os.Mkdir(dir+"/2.json", 0o755), files.Mkfifo(dir+"/3.json", 0o644))
 		}, fsmspec.Snapshot{MaxID: 3, MaxName: "3.json"}, nil, nil},
 		"too large": {func(dir string) error {
 			write(t, dir, "1.json", "")

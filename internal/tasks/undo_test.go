@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -134,9 +135,8 @@ func TestUndoIsPlannedInTheDirectoryThatIsHeld(t *testing.T) {
 }
 
 func inode(t *testing.T, path string) uint64 {
-	info, err := os.Stat(path)
-	require.NoError(t, err)
-	return info.Sys().(*syscall.Stat_t).Ino
+	require.FileExists(t, path)
+	return files.Inode(path)
 }
 
 // TestUndoIsOfAllOrNothing: what was changed since is removed only with force, with its changed content; and where something cannot be

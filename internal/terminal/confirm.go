@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -23,7 +22,7 @@ var errNotConfirmed = errors.New("the word was not typed")
 func (s Streams) Confirm(ctx context.Context, why string) error {
 	open := s.Terminal
 	if open == nil {
-		open = func() (io.ReadWriteCloser, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) }
+		open = openTerminal
 	}
 	t, err := open()
 	if err != nil {

@@ -1,14 +1,10 @@
 package terminal
 
 import (
-	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"sync"
 	"sync/atomic"
-
-	"golang.org/x/sys/unix"
 )
 
 // Output is a standard output or error that remembers the first error of writing to it, so that
@@ -67,30 +63,7 @@ func (o *Output) write(p []byte) (n int, err error) {
 	if !ok || !o.survives.Load() {
 		return o.to.Write(p)
 	}
-	conn, err := f.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	var failed error
-	err = conn.Write(func(fd uintptr) (done bool) {
-		for n < len(p) && failed == nil {
-			var m int
-			m, failed = unix.Write(int(fd), p[n:])
-			n += max(m, 0)
-			if errors.Is(failed, unix.EINTR) {
-				failed = nil
-			}
-		}
-		if errors.Is(failed, unix.EAGAIN) {
-			failed = nil
-			return false // it is called again when there is room
-		}
-		return true
-	})
-	if failed != nil {
-		err = &fs.PathError{Op: "write", Path: f.Name(), Err: failed}
-	}
-	return n, err
+	return writeSurviving(f, p)
 }
 
 // Err returns the first error of writing, nil if there was none since Forget.

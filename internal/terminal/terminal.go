@@ -26,7 +26,7 @@ type Streams struct {
 	// Caller returns who runs the command; nil means caller.Of.
 	Caller func() caller.Caller
 
-	// Terminal opens the terminal at which a person is asked; nil means /dev/tty.
+	// Terminal opens the terminal at which a person is asked; nil means the one that this process has.
 	Terminal func() (io.ReadWriteCloser, error)
 }
 
@@ -40,6 +40,7 @@ func (s Streams) Who() caller.Caller {
 
 // Process returns the streams of this process.
 func Process() Streams {
+	prepare()
 	return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.LookupEnv,
 		Caller: sync.OnceValue(func() caller.Caller { return caller.Of(os.LookupEnv) })}
 }

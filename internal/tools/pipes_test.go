@@ -1,3 +1,5 @@
+//go:build unix
+
 package tools_test
 
 import (
@@ -7,13 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/internal/harness/program"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
@@ -119,7 +121,7 @@ func (p piped) plant(name string) {
 	path := filepath.Join(p.root, name)
 	require.NoError(p.t, os.RemoveAll(path))
 	require.NoError(p.t, os.MkdirAll(filepath.Dir(path), 0o755))
-	require.NoError(p.t, syscall.Mkfifo(path, 0o700))
+	require.NoError(p.t, files.Mkfifo(path, 0o700))
 }
 
 // run runs the program in the project.

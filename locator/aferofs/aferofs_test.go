@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/locator"
 	"github.com/fsmtx/fsmtx/locator/aferofs"
 )
@@ -33,7 +34,7 @@ func tree(t *testing.T) []string {
 		require.NoError(t, os.WriteFile(at("dir/"+name), []byte("content of "+name), 0o644))
 	}
 	require.NoError(t, os.Mkdir(at("dir/d"), 0o755))
-	require.NoError(t, syscall.Mkfifo(at("fifo"), 0o644))
+	require.NoError(t, files.Mkfifo(at("fifo"), 0o644))
 	for name, target := range map[string]string{"link": "dir/a", "dirlink": at("dir"), "dangling": "gone", "loop": "loop", "dir/e": "."} {
 		require.NoError(t, os.Symlink(target, at(name)))
 	}

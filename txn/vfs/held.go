@@ -99,8 +99,8 @@ func (h *Held) Current(path string) bool {
 	if err != nil || h.fake != nil {
 		return err == nil
 	}
-	now, err := os.Lstat(path)
-	return err == nil && os.SameFile(held, now)
+	now, err := safefile.Unheld.Lstat(path)
+	return err == nil && SameFile(held, now)
 }
 
 // Close closes the directories. Nothing below them can be reached afterwards.
@@ -122,8 +122,8 @@ func (h *Held) find(name string) (d *heldDir, dir *safefile.Dir, rest string) {
 	}
 	for _, d := range h.dirs {
 		below, ok := strings.CutPrefix(name, d.path)
-		if ok && (below == "" || below[0] == '/') {
-			return d, d.current.Load(), strings.TrimPrefix(below, "/")
+		if ok && (below == "" || os.IsPathSeparator(below[0])) {
+			return d, d.current.Load(), below[min(1, len(below)):]
 		}
 	}
 	return nil, nil, name

@@ -19,7 +19,7 @@ type OS struct{ held *Held }
 // whether the directory was removed or replaced.
 func (o OS) Lstat(name string) (fs.FileInfo, error) {
 	if d, _, rest := o.held.find(name); d != nil && rest == "" {
-		return os.Lstat(name)
+		return safefile.Unheld.Lstat(name)
 	}
 	dir, rest, err := o.resolve("lstat", name)
 	if err != nil {
@@ -52,7 +52,7 @@ func (o OS) ReadFrom(name string, offset int64) ([]byte, error) {
 // that is held.
 func (o OS) Mkdir(name string, perm fs.FileMode) error {
 	if d, _, rest := o.held.find(name); d != nil && rest == "" {
-		err := os.Mkdir(name, perm)
+		err := safefile.Unheld.Mkdir(name, perm)
 		if err == nil || errors.Is(err, fs.ErrExist) {
 			if err := o.held.refresh(d); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err

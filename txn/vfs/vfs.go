@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"syscall"
 	"time"
 
@@ -98,13 +97,13 @@ type Unsynced interface {
 	Close() error
 }
 
-// SameFile is os.SameFile. Files of a file system that is not the operating system's are the same if
+// SameFile reports whether two descriptions are of the same file. Files of a file system that is not the operating system's are the same if
 // a method SameFile of the first says so.
 func SameFile(a, b fs.FileInfo) bool {
 	if fake, ok := a.(interface{ SameFile(fs.FileInfo) bool }); ok {
 		return fake.SameFile(b)
 	}
-	return os.SameFile(a, b)
+	return safefile.SameFile(a, b)
 }
 
 // SyncDir makes the names in a directory durable. On a file system that cannot sync directories

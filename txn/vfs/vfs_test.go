@@ -5,13 +5,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
@@ -23,7 +23,7 @@ func newDir(t *testing.T) string {
 	require.NoError(t, os.WriteFile(dir+"/a", []byte("a's"), 0o640))
 	require.NoError(t, os.Mkdir(dir+"/d", 0o755))
 	require.NoError(t, os.Symlink("a", dir+"/l"))
-	require.NoError(t, syscall.Mkfifo(dir+"/p", 0o600))
+	require.NoError(t, files.Mkfifo(dir+"/p", 0o600))
 	return dir
 }
 
@@ -36,8 +36,8 @@ func text(t *testing.T, path string) string {
 
 // TestOperations: what each does to files, whatever the umask.
 func TestOperations(t *testing.T) {
-	umask := syscall.Umask(0o077)
-	defer syscall.Umask(umask)
+	umask := files.Umask(0o077)
+	defer files.Umask(umask)
 	dir, files := newDir(t), vfs.OS{}
 	info := func(name string) fs.FileInfo {
 		info, err := files.Lstat(dir + name)
@@ -171,9 +171,9 @@ func TestSameFileOfAnotherFileSystem(t *testing.T) {
 
 func TestUmask(t *testing.T) {
 	for _, mask := range []int{0, 0o022, 0o077, 0o777, 0o027} {
-		before := syscall.Umask(mask)
+		before := files.Umask(mask)
 		got := vfs.Umask()
-		now := syscall.Umask(before)
+		now := files.Umask(before)
 		assert.Equal(t, fs.FileMode(mask), got)
 		assert.Equal(t, mask, now, "it is unchanged")
 	}

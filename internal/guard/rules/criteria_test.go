@@ -16,6 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 )
 
 // The acceptance criteria of the planning workflow, AC1 to AC8: what the cases and the tables do not have of them.
@@ -310,7 +311,7 @@ func TestAC8_NothingInTheEnvironmentFileIsRun(t *testing.T) {
 func TestAC8_AFIFOIsNotWritten(t *testing.T) {
 	w := planned(t)
 	pipe := w.at("outside", "env.sh")
-	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	require.NoError(t, files.Mkfifo(pipe, 0o600))
 	reader := must(os.OpenFile(pipe, os.O_RDONLY|syscall.O_NONBLOCK, 0)) // lets other code than ours open it
 	defer reader.Close()
 	w.env["CLAUDE_ENV_FILE"] = pipe

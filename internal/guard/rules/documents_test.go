@@ -7,12 +7,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -62,7 +62,7 @@ func TestMarkdown(t *testing.T) {
 	write("cases/sub/B.MD", "b")
 	require.NoError(t, os.Symlink(filepath.Join(root, "elsewhere/c.md"), filepath.Join(root, "cases/c.md")))
 	require.NoError(t, os.Symlink(root, filepath.Join(root, "cases/round")))
-	require.NoError(t, syscall.Mkfifo(filepath.Join(root, "cases/pipe.md"), 0o600))
+	require.NoError(t, files.Mkfifo(filepath.Join(root, "cases/pipe.md"), 0o600))
 	for dir, want := range map[string][]string{
 		"cases":         {"# UT-1\n", "c", "b"},
 		"link":          {"# UT-1\n", "c", "b"},

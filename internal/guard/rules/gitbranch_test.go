@@ -5,11 +5,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 )
 
 const commit = "1f6e9d3a5c7b8e2f4a6d8c0b9e7f5a3d1c2b4e6f"
@@ -126,7 +127,7 @@ func TestFIFOIsNotRead(t *testing.T) {
 		top := tempDir(t)
 		path := filepath.Join(top, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, syscall.Mkfifo(path, 0o600))
+		require.NoError(t, files.Mkfifo(path, 0o600))
 		_, ok := findBranch(top, getenv)
 		assert.False(t, ok, name)
 		assert.NoFileExists(t, ran, "git would block on it")

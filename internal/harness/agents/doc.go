@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package agents runs coding agents other than Claude Code in tests: Codex, GitHub Copilot
 // CLI, Gemini CLI, Qwen Code and opencode. It installs them from npm, pinned, into the cache of
 // package realclient, and starts them without a terminal in a temporary home and project,

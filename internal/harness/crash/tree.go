@@ -4,7 +4,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // load returns a model of the tree below dir in which everything is durable.
@@ -15,13 +16,13 @@ func load(dir string) (*disk, error) {
 		if err != nil || path == dir {
 			return err
 		}
-		info, err := e.Info()
+		info, err := safefile.Unheld.Lstat(path)
 		if err != nil {
 			return err
 		}
 		rel, _ := relative(dir, path)
 		parent, name, _ := d.find(rel)
-		real := info.Sys().(*syscall.Stat_t).Ino
+		_, real, _ := safefile.IdentityOf(info)
 		at, linked := seen[real]
 		if !linked {
 			at = d.create(info.Mode())

@@ -12,12 +12,13 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 )
 
 const exampleDir = "docs/examples/skills-repository"
@@ -263,10 +264,10 @@ func TestWrongCache(t *testing.T) {
 		},
 		"cut off": func(path string) error { return replace(path, ".tar.gz", archive[:len(archive)/2]) },
 		"a FIFO": func(path string) error {
-			return errors.Join(os.Remove(path+".tar.gz"), syscall.Mkfifo(path+".tar.gz", 0o600))
+			return errors.Join(os.Remove(path+".tar.gz"), files.Mkfifo(path+".tar.gz", 0o600))
 		},
 		"a FIFO of sums": func(path string) error {
-			return errors.Join(os.Remove(path+".SHA256SUMS"), syscall.Mkfifo(path+".SHA256SUMS", 0o600))
+			return errors.Join(os.Remove(path+".SHA256SUMS"), files.Mkfifo(path+".SHA256SUMS", 0o600))
 		},
 		"as of old": func(path string) error {
 			return writeFiles(path, []file{{"fsmtx", 0o755, []byte("#!/bin/sh\necho evil\n")}, {"SHA256SUMS", 0o644, sums}})

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package realclient runs the real client, Claude Code, in tests. It installs the client
 // from npm into a cache and starts it in a temporary home and project, with a minimal
 // environment and a fake model.

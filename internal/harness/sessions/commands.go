@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -275,7 +274,7 @@ func plant(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.MkdirAll(filepath.Dir(path), 0o755))
 	switch kind := args[0]; kind {
 	case "fifo":
-		ts.Check(syscall.Mkfifo(path, 0o644))
+		ts.Check(files.Mkfifo(path, 0o644))
 	case "socket":
 		closeSocket, err := files.Socket(path)
 		ts.Check(err)

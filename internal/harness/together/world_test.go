@@ -1,3 +1,5 @@
+//go:build unix
+
 package together_test
 
 import (

@@ -15,10 +15,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // TB is the part of testing.TB that rapid's tests have too.
@@ -133,11 +134,12 @@ func Tasks(t require.TestingT, list string) map[string]File {
 		if !strings.HasSuffix(e.Name(), ".json") {
 			continue
 		}
-		info, err := e.Info()
+		info, err := safefile.Unheld.Lstat(filepath.Join(list, e.Name()))
 		require.NoError(t, err)
+		_, inode, _ := safefile.IdentityOf(info)
 		data, err := os.ReadFile(filepath.Join(list, e.Name()))
 		require.NoError(t, err)
-		files[e.Name()] = File{string(data), info.Sys().(*syscall.Stat_t).Ino, info.Mode(), info.ModTime().UnixNano()}
+		files[e.Name()] = File{string(data), inode, info.Mode(), info.ModTime().UnixNano()}
 	}
 	return files
 }

@@ -12,10 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/orphans"
 )
 
 const (
@@ -57,9 +54,6 @@ type Command struct {
 	Started func(pid int)
 }
 
-// Shell returns the arguments that run a command line by /bin/sh.
-func Shell(line string) []string { return []string{"/bin/sh", "-c", line} }
-
 // Outcome is how a process ended.
 type Outcome struct {
 	ExitCode       int
@@ -93,19 +87,17 @@ func (c Command) Run(ctx context.Context) Outcome {
 	}
 	stopped := p.await(ctx, c.Timeout)
 	grace := cmp.Or(c.Grace, KillAfter)
-	if c.Whole && stopped != nil {
-		p.whole.Look()
+	if stopped != nil {
+		p.group.look()
 	}
 	over := time.Now().Add(grace)
 	p.finish(stopped != nil, grace)
 	o := p.outcome()
 	o.Err, o.Duration = stopped, time.Since(start)
-	if c.Whole {
-		if stopped != nil {
-			o.left = p.whole.End(over)
-		}
-		p.whole.Release()
+	if stopped != nil {
+		o.left = p.group.end(over)
 	}
+	p.group.release()
 	return o
 }
 
@@ -127,21 +119,20 @@ type process struct {
 	stdin  *os.File
 	stdout stream
 	stderr stream
-	fed    chan struct{}    // closed once standard input is written or writing it has failed
-	whole  *orphans.Command // nil if it need not end whole
+	fed    chan struct{} // closed once standard input is written or writing it has failed
+	group  *group
 }
 
 func (c Command) start() (*process, error) {
 	var pipes pipes
-	in, out, errs := pipes.open(), pipes.open(), pipes.open()
+	in, out, errs := pipes.open(true), pipes.open(false), pipes.open(false)
 	if pipes.err != nil {
 		return nil, errors.Join(pipes.err, pipes.closeAll())
 	}
 	cmd := exec.Command(c.Args[0], c.Args[1:]...)
 	cmd.Dir, cmd.Env = c.Dir, c.Env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in.read, out.write, errs.write
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	whole, err := c.begin(cmd)
+	group, err := begin(cmd, c.Whole)
 	if err != nil {
 		return nil, errors.Join(err, pipes.closeAll())
 	}
@@ -149,20 +140,13 @@ func (c Command) start() (*process, error) {
 	out.write.Close()
 	errs.write.Close()
 
-	p := &process{cmd: cmd, exited: make(chan struct{}), stdin: in.write, fed: make(chan struct{}), whole: whole}
+	p := &process{cmd: cmd, exited: make(chan struct{}), stdin: in.write, fed: make(chan struct{}), group: group}
 	p.stdout.sink = c.Output
 	p.stdout.collect(out.read)
 	p.stderr.collect(errs.read)
 	go p.feed(c.Stdin)
 	go p.wait()
 	return p, nil
-}
-
-func (c Command) begin(cmd *exec.Cmd) (*orphans.Command, error) {
-	if c.Whole {
-		return orphans.Start(cmd)
-	}
-	return nil, cmd.Start()
 }
 
 // feed writes standard input. A broken pipe is not an error, because a hook need not read its
@@ -221,8 +205,7 @@ func (p *process) finish(stop bool, grace time.Duration) {
 // grace is over, or as soon as the process has exited and its pipes are closed. A process that
 // holds the pipes and has left the group is not waited for.
 func (p *process) stop(grace time.Duration) {
-	group := -p.cmd.Process.Pid
-	_ = syscall.Kill(group, syscall.SIGTERM)
+	p.group.ask()
 	timer, tick := time.NewTimer(grace), time.NewTicker(groupPoll)
 	defer timer.Stop()
 	defer tick.Stop()
@@ -232,23 +215,21 @@ func (p *process) stop(grace time.Duration) {
 			case <-done:
 				waiting = false
 			case <-tick.C:
-				waiting = syscall.Kill(group, 0) == nil
+				waiting = p.group.runs()
 			case <-timer.C:
-				_ = syscall.Kill(group, syscall.SIGKILL)
+				p.group.kill()
 				<-p.exited
 				return
 			}
 		}
 	}
-	_ = syscall.Kill(group, syscall.SIGKILL)
+	p.group.kill()
 	<-p.exited
 }
 
 func (p *process) outcome() Outcome {
 	o := Outcome{Stdout: jsonx.Decode(p.stdout.kept.Bytes()), Stderr: jsonx.Decode(p.stderr.kept.Bytes())}
-	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		o.Signal = unix.SignalName(status.Signal())
-	} else {
+	if o.Signal = signalOf(p.cmd.ProcessState); o.Signal == "" {
 		o.ExitCode = p.cmd.ProcessState.ExitCode()
 	}
 	for _, s := range []struct {
@@ -270,8 +251,8 @@ type pipes struct {
 
 type pipe struct{ read, write *os.File }
 
-func (p *pipes) open() pipe {
-	r, w, err := os.Pipe()
+func (p *pipes) open(toCommand bool) pipe {
+	r, w, err := newPipe(toCommand)
 	if err != nil {
 		p.err = errors.Join(p.err, err)
 		return pipe{}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"os"
-	"syscall"
 	"time"
 )
 
@@ -46,24 +45,3 @@ func (s *stream) Write(b []byte) (int, error) {
 
 // end sets the time at which reading stops.
 func (s *stream) end(at time.Time) { _ = s.pipe.SetReadDeadline(at) }
-
-// drain reads what is in the pipe when the deadline passes. On a busy machine that may be the
-// whole output of a hook, and the output may be a block.
-func (s *stream) drain() {
-	raw, err := s.pipe.SyscallConn()
-	if err != nil || s.pipe.SetReadDeadline(time.Time{}) != nil {
-		return
-	}
-	buf := make([]byte, 1<<20) // the largest pipe of an unprivileged process
-	_ = raw.Read(func(fd uintptr) bool {
-		for room := buf; len(room) > 0; {
-			n, err := syscall.Read(int(fd), room)
-			if n <= 0 || err != nil {
-				break
-			}
-			_, _ = s.Write(room[:n])
-			room = room[n:]
-		}
-		return true
-	})
-}

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Floor does the least that replacing tasks can cost: it reads every file of a
 // directory, writes and syncs new files in parallel, renames them into place, removes old
 // files and syncs the directory. It parses no JSON, takes no locks and writes no journal.

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Hydrate compares a hydration as a whole process with the least that the same work can
 // cost, and with a Python script that does it without any guarantee. It prints medians;
 // ratios are medians over pairs.

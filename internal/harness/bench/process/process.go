@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package process times programs as whole processes, because that is what a hook costs
 // the agent. Programs are compared in pairs: they take turns, so that a machine that is
 // slow for a while is slow for both.

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Scale shows how the cost of a call grows with its work. Each table has one kind of work at
 // several sizes, with the CPU time, the wall time and the peak memory of the whole process,
 // and with what each unit of work costs that is more than at the size before. The last column

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Steps compares the hooks that run most often with a program that only parses the event, in
 // processor time, and fsmtx step as a whole process with a hydration that has nothing to do, in
 // pairs. It prints medians; ratios are medians over pairs.
