@@ -368,7 +368,7 @@ func (w *world) clientOf(session string) string {
 
 // works makes the process of the test the client of a session.
 func (w *world) works(session string) {
-	p := presence.Presence{Clients: []presence.Client{{PID: os.Getpid(), Start: state.StartOf(os.Getpid()), Program: caller.Claude}}}
+	p := presence.Presence{Clients: []presence.Client{{PID: os.Getpid(), Start: caller.StartOf(os.Getpid()), Program: caller.Claude}}}
 	text, err := json.Marshal(p)
 	require.NoError(w.t, err)
 	require.NoError(w.t, os.WriteFile(w.clientOf(session), text, 0o600))
