@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fsmtx/fsmtx/internal/pattern"
 	"github.com/fsmtx/fsmtx/internal/state"
 )
 
@@ -111,6 +112,9 @@ func (j judge) content(ctx context.Context, s Statement) (problems, notes []stri
 	standing := j.policy.standingOf(s.Predicate.Skill)
 	if standing.Content == anyContent {
 		return nil, []string{`on which content its checks passed was not compared, as the policy says ("content": "any")`}, nil
+	}
+	if plan := s.Predicate.FSM; plan.Plan { // its boxes are ticked as its steps are done; its text is compared as that of the workflow
+		standing.After = append(slices.Clone(standing.After), pattern.Literal(plan.Path))
 	}
 	all, problems := s.Predicate.passes(standing.Checks)
 	since, tree, err := j.since(ctx, s)
