@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -232,6 +233,7 @@ func Take(ctx context.Context, q Query, to *state.Store, u Unfinished) (text str
 	if err != nil {
 		return "", err
 	}
+	q.log(to, u, w)
 	text = message.Sprintf("%s goes on here (%s); it was in the list %s.", words(u), u.Steps.Short(),
 		tasklist.ShortName(q.Lookup, u.List))
 	if w.Dir != u.Workflow.Dir {
@@ -241,6 +243,20 @@ func Take(ctx context.Context, q Query, to *state.Store, u Unfinished) (text str
 		text += message.Sprintf(" %s has changed since it was begun: it goes on as it was.", w.Spec)
 	}
 	return text, nil
+}
+
+// log logs that the workflow went on: a line for the list that it was in, and one for that in which it is now.
+func (q Query) log(to *state.Store, u Unfinished, w *workflow.Workflow) {
+	if to.Log == nil {
+		return
+	}
+	line := decisions.Record{Time: time.Now(), Source: decisions.Hydrate, Decision: "continued", Session: to.Session,
+		Why: "it goes on in the task list " + to.List.Dir, List: u.List, Project: u.Workflow.Dir, Workflow: w.Command, Spec: w.Spec, Run: u.Root}
+	line.DecidedBy(q.By.Words())
+	to.Log(line)
+	line.Why, line.List, line.Project, line.Run = "it was in the task list "+u.List, to.List.Dir, w.Dir, w.Steps[0].ID
+	line.Steps, line.Open = u.Steps.All(), &u.Steps.Open
+	to.Log(line)
 }
 
 // changed reports whether the fsm.json of the workflow is another one now.
