@@ -3,15 +3,18 @@ package tools_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+	"github.com/fsmtx/fsmtx/internal/tools"
 )
 
 // counted is how many steps are done, skipped or gone, not needed, and open.
@@ -89,6 +92,39 @@ func states(t *rapid.T, text string, path ...string) (n counted) {
 	return n
 }
 
+// wordsIn returns the states of steps by their numbers, wherever they are in a JSON text: objects with state, and id or number.
+func wordsIn(t *rapid.T, text string) map[string]string {
+	var all any
+	require.NoError(t, json.Unmarshal([]byte(text), &all), text)
+	words := map[string]string{}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, one := range v {
+				walk(one)
+			}
+		case map[string]any:
+			for _, name := range []string{"id", "number"} {
+				if state, is := v["state"].(string); is && v[name] != nil {
+					words[fmt.Sprint(v[name])] = state
+				}
+			}
+			for _, name := range []string{"workflows", "steps", "result", "structuredContent"} {
+				walk(v[name])
+			}
+		}
+	}
+	walk(all)
+	return words
+}
+
+// askServer is a session with the MCP server, which asks for the status.
+const askServer = `{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, ` +
+	`"clientInfo": {"name": "t", "version": "1"}}}
+{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "workflow_status", "arguments": {}}}
+`
+
 // TestEveryReaderCountsTheSame: how many steps are done, skipped, not needed and open, at any time of a run.
 func TestEveryReaderCountsTheSame(t *testing.T) {
 	worlds.Long(t)
@@ -124,8 +160,42 @@ func TestEveryReaderCountsTheSame(t *testing.T) {
 		require.Equal(t, want, sum, "status")
 		require.Equal(t, want, countIn(t, read("next")), "next")
 		require.Equal(t, want, states(t, read("attest", "--print", "--open", "--tree"), "predicate", "steps"), "attest")
+		words := wordsIn(t, status)
+		for _, answer := range [][2]string{{"graph", read("graph", "--json")}, {"MCP", w.served(t)}} {
+			reader, text := answer[0], answer[1]
+			said := wordsIn(t, text)
+			require.True(t, len(said) > 0 || reader == "MCP" && sum[3] == 0, "%s: %s", reader, text)
+			for id, word := range said { // graph counts copies, and the server tells the open workflow
+				require.Equal(t, words[id], word, "%s: #%s", reader, id)
+			}
+		}
 		line, err := w.run(t, true, fmt.Sprintf(`{"session_id": %q}`, worlds.ListID), "statusline")
 		require.NoError(t, err)
 		require.Equal(t, want, countIn(t, line), "statusline")
 	})
+}
+
+// served returns what the MCP server answers to askServer.
+func (w *undoWorld) served(t *rapid.T) string {
+	in, client := io.Pipe()
+	answer := &answered{client: client}
+	go func() { _, _ = io.WriteString(client, askServer) }()
+	streams := w.streams(true)
+	streams.In, streams.Out, streams.Err = in, answer, io.Discard
+	require.Zero(t, tools.Main([]string{"mcp"}, streams))
+	return answer.line
+}
+
+// answered disconnects from the server when the second answer has come.
+type answered struct {
+	client io.Closer
+	line   string
+}
+
+func (a *answered) Write(data []byte) (int, error) {
+	if strings.Contains(string(data), `"id":2`) {
+		a.line = string(data)
+		_ = a.client.Close()
+	}
+	return len(data), nil
 }

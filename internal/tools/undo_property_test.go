@@ -58,20 +58,27 @@ func newUndoWorld(t *rapid.T) *undoWorld {
 // run runs fsmtx, as the agent of the session or as its person.
 func (w *undoWorld) run(t *rapid.T, agent bool, stdin string, args ...string) (string, error) {
 	var out, failed bytes.Buffer
-	env := map[string]string{"HOME": w.Dir, "PATH": os.Getenv("PATH")}
-	who := caller.Caller{Kind: caller.Person, Terminal: "/dev/pts/7"}
-	if agent {
-		env["CLAUDECODE"], env["CLAUDE_CODE_SESSION_ID"] = "1", worlds.ListID
-		who = caller.Caller{Kind: caller.Agent, Program: caller.Claude, Why: "claude (process 7) is above it"}
-	}
-	code := tools.Main(args, terminal.Streams{In: strings.NewReader(stdin), Out: &out, Err: &failed,
-		Getenv: func(name string) (string, bool) { value, ok := env[name]; return value, ok }, Caller: func() caller.Caller { return who }})
+	streams := w.streams(agent)
+	streams.In, streams.Out, streams.Err = strings.NewReader(stdin), &out, &failed
+	code := tools.Main(args, streams)
 	var err error
 	if code != 0 {
 		err = fmt.Errorf("fsmtx %s: exit code %d: %s%s", strings.Join(args, " "), code, &out, &failed)
 	}
 	t.Logf("fsmtx %s: %v", strings.Join(args, " "), err)
 	return out.String(), err
+}
+
+// streams are those of a person at a terminal, or of the session's agent.
+func (w *undoWorld) streams(agent bool) terminal.Streams {
+	env := map[string]string{"HOME": w.Dir, "PATH": os.Getenv("PATH")}
+	who := caller.Caller{Kind: caller.Person, Terminal: "/dev/pts/7"}
+	if agent {
+		env["CLAUDECODE"], env["CLAUDE_CODE_SESSION_ID"] = "1", worlds.ListID
+		who = caller.Caller{Kind: caller.Agent, Program: caller.Claude, Why: "claude (process 7) is above it"}
+	}
+	return terminal.Streams{Getenv: func(name string) (string, bool) { value, ok := env[name]; return value, ok },
+		Caller: func() caller.Caller { return who }}
 }
 
 // call is the call of a skill by the agent.
