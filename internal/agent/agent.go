@@ -211,7 +211,7 @@ const maxHolds = 8
 
 func init() { caller.Others = sync.OnceValue(marks) }
 
-// marks returns by what the processes of the agents other than Claude Code are known.
+// marks returns the marks of every agent except Claude Code.
 func marks() (all []caller.Marks) {
 	for _, a := range Others() {
 		all = append(all, caller.Marks{Program: a.Name, Paths: a.packages, Variables: a.variables})

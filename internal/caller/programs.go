@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Marks are by what the processes of an agent are known.
+// Marks identify the processes of an agent.
 type Marks struct {
 	Program   string
 	Paths     []string // one of them is in the path of its program if that has another name

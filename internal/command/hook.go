@@ -35,7 +35,7 @@ order: recover, reconcile, hydrate, judge, tell.
                          ready (--stop)
 
 Taking a skill up puts the workflow of its fsm.json into the list and tells the agent its
-steps, and by what it can work on them.
+steps, and how it can work on them.
 
 In Claude Code the list is the session's. If a skill's workflow cannot be taken up, the list stays
 as it was, and the hook exits with 2 and the reason, which the agent reads, on standard

@@ -13,7 +13,7 @@ import (
 // check denies the completion of a step unless its check exited with 0.
 func check(c *state.Current, r state.Result) Verdict { return command(c, "its check", r) }
 
-// command denies the completion of a step unless a command of it, named by what, exited with 0.
+// command denies completing a step unless its command (what: check, chooser, value) exited with 0.
 func command(c *state.Current, what string, r state.Result) Verdict {
 	if r.Interrupted {
 		v := deny(c, "check interrupted", fmt.Sprintf("%s is not completed: %s was interrupted before it ended: %s\nComplete "+

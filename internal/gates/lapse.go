@@ -26,7 +26,7 @@ type Pause struct {
 
 // over returns the decisions that stand although their calls are over.
 func (f *Frame) over(s *state.State, p Pause) []state.Evidence {
-	return slices.DeleteFunc(s.Standing(), func(e state.Evidence) bool {
+	return slices.DeleteFunc(s.NotCarriedOut(), func(e state.Evidence) bool {
 		no := e.Verdict == state.Ask && p.Rejected != nil && p.Rejected(e.Use)
 		return e.By.Session != f.Session || e.Agent != p.Agent || !no && (e.By.How != state.ByUpdate || p.InFlight != nil && p.InFlight(e.Use))
 	})

@@ -87,7 +87,7 @@ func newsOf(s *state.State, f *Frame, since string) (lines []string, last time.T
 	from, _ := time.Parse(time.RFC3339Nano, since) // the zero time if nothing was told yet
 	last = from
 	told := s.Told(from)
-	open := s.Standing()
+	open := s.NotCarriedOut()
 	var done []*state.Current
 	gaps := map[*state.Current][]state.Gap{}
 	for _, e := range s.Evidence[told:] {
@@ -159,7 +159,7 @@ func namesWith(all []*state.Current, gaps map[*state.Current][]state.Gap) string
 	return message.Sentence(names)
 }
 
-// howEnded names the steps, by what was done to them.
+// howEnded names the steps and says how each ended.
 func howEnded(s *state.State, all []*state.Current, gaps map[*state.Current][]state.Gap) string {
 	var parts []string
 	for _, word := range []state.Word{state.IsDone, state.IsSkipped, state.IsGone, state.IsNotNeeded} {

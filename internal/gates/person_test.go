@@ -276,11 +276,11 @@ func TestStanding(t *testing.T) {
 	// stands has a word for each step: done, now, or neither.
 	stands := func(sentBack bool, words string) {
 		t.Helper()
-		got, err := l.Standing(t.Context())
+		got, err := l.TurnEnd(t.Context())
 		require.NoError(t, err)
-		want := Standing{SentBack: sentBack}
+		want := TurnEnd{SentBack: sentBack}
 		for i, word := range strings.Fields(words) {
-			want.Steps = append(want.Steps, Stood{Command: "release", Subject: string(rune('a' + i)), Done: word == "done", Current: word == "now"})
+			want.Steps = append(want.Steps, StepAtTurnEnd{Command: "release", Subject: string(rune('a' + i)), Done: word == "done", Current: word == "now"})
 		}
 		require.Equal(t, want, got)
 	}
@@ -299,7 +299,7 @@ func TestStanding(t *testing.T) {
 	stands(false, "done done - done now done") // a person said so; the first was looked at then
 	l.Session = "another"
 	stands(false, "")
-	none, err := newList(t).Standing(t.Context())
+	none, err := newList(t).TurnEnd(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, none)
 }
@@ -310,7 +310,7 @@ func TestStandingOfStepsThatAreNotNeeded(t *testing.T) {
 		Step{BlockedBy: ids(1), When: []Condition{{Step: 1, Outcomes: []string{"major"}}}}, Step{BlockedBy: ids(1)})
 	l.begin(1)
 	l.allows(1, completed)
-	got, err := l.Standing(t.Context())
+	got, err := l.TurnEnd(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []bool{true, true, false}, []bool{got.Steps[0].Done, got.Steps[1].Done, got.Steps[2].Done})
 }

@@ -89,7 +89,7 @@ func (h *hook) unfinished(ctx context.Context) client.Answer {
 	return client.Tell(client.SessionStart, "Note: "+text+". Ask the person whether to go on with it.", "fsmtx: "+text)
 }
 
-// way returns by what the agent works on the steps, as the transcript shows. prompt is the id of a prompt; see progress.Offered.
+// way returns how the agent works on the steps, as the transcript shows. prompt is the id of a prompt; see progress.Offered.
 func (h *hook) way(transcript, prompt string) progress.Way {
 	if !h.agent.Session {
 		return progress.Way{Program: ownPath()}

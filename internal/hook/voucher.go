@@ -20,7 +20,7 @@ func isJudged(call Invocation) bool {
 	return slices.Contains([]string{"start", "complete", "begin", "continue"}, call.Rule.Command)
 }
 
-// VoucherFor returns by what a command finds its voucher: its name and what it is about.
+// VoucherFor returns the key of a command's voucher: its name and what it is about.
 func VoucherFor(command string, args []string) string {
 	if len(args) == 0 {
 		return command

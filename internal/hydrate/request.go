@@ -43,7 +43,7 @@ type Request struct {
 	Client     string              // the client's name and version, by its own word; empty if it is not known so
 	Apart      bool                // the skill runs in an agent of its own
 	Invocation string              // identifies the call of the skill; empty if unknown
-	Way        progress.Way        // by what the agent works on the steps, for the announcement
+	Way        progress.Way        // how the agent works on the steps, for the announcement
 	Chosen     bool                // the agent has chosen Project
 	Begun      bool                // a command or a tool of the agent began it, whose answer the agent alone reads
 	Stopped    bool                // a hook has already kept the agent from stopping

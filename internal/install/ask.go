@@ -60,7 +60,7 @@ func taskToolsIn(getenv func(string) (string, bool), dir string) []taskTools {
 	return settingsOf(getenv, dir, Local, nil)
 }
 
-// Works says by what a session of Claude Code that starts in dir works on steps.
+// Works says how a session of Claude Code that starts in dir works on steps.
 func Works(getenv func(string) (string, bool), dir string) string {
 	set := taskToolsIn(getenv, dir)
 	if len(set) > 0 && set[0].Value == settings.TaskToolsOn {
@@ -73,7 +73,7 @@ func Works(getenv func(string) (string, bool), dir string) string {
 	return ByCommands
 }
 
-// By what a session works on steps.
+// How a session works on steps.
 const (
 	ByList     = "by the client's task list"
 	ByTools    = "by the tools of the MCP server; nothing is drawn: " + newerModels

@@ -103,7 +103,7 @@ func (t taskTools) String() string {
 	return "newer models have no task tools, and work by " + t.instead() + "; nothing is drawn: --task-tools gives them the client's list"
 }
 
-// instead is by what models without task tools work.
+// instead names what models without task tools work with.
 func (t taskTools) instead() string {
 	if t.served {
 		return "the tools of the MCP server"

@@ -42,7 +42,7 @@ const (
 	TaskTools             // TaskList, TaskGet and TaskUpdate of the client
 )
 
-// Offered returns by what the agent of a session of Claude Code works on steps: what the
+// Offered returns how the agent of a session of Claude Code works on steps: what the
 // transcript says that it has, and else what the environment says. Every agent with a shell
 // has the commands. lookup is os.LookupEnv or a stand-in for it.
 //

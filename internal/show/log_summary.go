@@ -22,8 +22,8 @@ type summary struct {
 	Skill      string         `json:"skill"`
 	Runs       int            `json:"runs"`
 	Ended      int            `json:"ended"`
-	Refusals   map[string]int `json:"refusals"` // by what refused
-	Answers    map[string]int `json:"answers"`  // of persons, by what they answered
+	Refusals   map[string]int `json:"refusals"` // by the gate that refused
+	Answers    map[string]int `json:"answers"`  // of persons, by their answer
 	Overrides  []shownPast    `json:"overrides"`
 	Wrong      int            `json:"wrong"`      // refusals that persons have marked as wrong
 	Unenforced int            `json:"unenforced"` // times at which steps were not enforced

@@ -34,7 +34,7 @@ tree of steps, with their gates and the last decision about each; the tasks that
 no workflow; the last hydration, that is the last change that put the steps of a skill into
 the list, and whether "fsmtx undo" can undo it; and an interrupted change, if there is one.
 It says if steps are not enforced because what is on record about them cannot be read or is
-gone, or because a setting keeps the client from running hooks; and by what the session works
+gone, or because a setting keeps the client from running hooks; and how the session works
 on open steps: the client's task list, commands or the MCP server. The states of a step are
 
 ` + stepWords + `
@@ -187,7 +187,7 @@ type status struct {
 	troubles   []error  // why the steps are not enforced, or not fully
 	off        []string // the switches that keep the client from running the hooks
 	full       bool     // nothing is folded
-	works      string   // by what the session works on open steps; empty if it is not Claude Code's
+	works      string   // how the session works on open steps; empty if it is not Claude Code's
 	tasks      []tasks.Task
 	last       *Hydration
 	replaced   []string   // what workflows in the list have replaced, unfinished
@@ -239,7 +239,7 @@ func readStatus(ctx context.Context, s terminal.Streams, list tasks.List) (*stat
 	return st, nil
 }
 
-// look finds the switches that keep the client from running the hooks where open steps were begun, and by what the session
+// look finds the switches that keep the client from running the hooks where open steps were begun, and how the session
 // works on them, if the list is Claude Code's. That the settings cannot be read is for doctor to report.
 func (st *status) look(s terminal.Streams) {
 	own, err := tasklist.OfSession(tasklist.OwnOnly(s.Getenv), filepath.Base(st.list.Dir))

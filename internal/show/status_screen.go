@@ -44,16 +44,16 @@ func (st *status) screen(folded bool) (head, body []viewRow) {
 	return head, v.rows
 }
 
-// frame is the part of the rows that a terminal shows.
-type frame struct {
+// window is the part of the rows that a terminal shows.
+type window struct {
 	whole  bool // nothing is folded
 	manual bool // the person has scrolled; else the step that is worked on stays in view
 	top    int  // index of the first row that is shown
 	page   int  // how many rows were shown
 }
 
-// press changes the frame as the key says.
-func (f *frame) press(key string) {
+// press changes the window as the key says.
+func (f *window) press(key string) {
 	by := map[string]int{"k": -1, "\x1b[A": -1, "\x1bOA": -1, "j": 1, "\x1b[B": 1, "\x1bOB": 1, "\x1b[5~": -f.page, "b": -f.page,
 		"\x1b[6~": f.page, " ": f.page,
 		"g": -f.top, "\x1b[H": -f.top, "\x1b[1~": -f.top, "G": 1 << 30, "\x1b[F": 1 << 30, "\x1b[4~": 1 << 30}
@@ -72,7 +72,7 @@ const keys = "q quits  ↑↓ scrolls  f follows the work  d shows all that is d
 
 // lines returns what the terminal shows: the head, as much of the body as there is room for, and
 // the keys. Unless the person has scrolled, the step that is worked on is in view.
-func (f *frame) lines(head, body []viewRow, columns, rows int, colour bool) (lines []string) {
+func (f *window) lines(head, body []viewRow, columns, rows int, colour bool) (lines []string) {
 	head, body = wrapCommands(head, columns), wrapCommands(body, columns)
 	for _, r := range head[:min(len(head), max(rows-3, 1))] {
 		lines = append(lines, r.draw(columns, colour))

@@ -103,7 +103,7 @@ type watch struct {
 	colour bool
 	notify bool // rings the bell when the work begins to wait for the person
 
-	frame
+	window
 	waits bool // the work waited for the person when the status was drawn last
 }
 

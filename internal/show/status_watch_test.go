@@ -290,7 +290,7 @@ func TestANarrowScreenCutsNoCommand(t *testing.T) {
 		`      --because "..."`,
 		"  fsmtx undo",
 	}, lines)
-	f := &frame{whole: true}
+	f := &window{whole: true}
 	assert.Len(t, f.lines(nil, rows, 40, 20, false), 8, "and the keys")
 }
 

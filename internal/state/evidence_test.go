@@ -253,5 +253,5 @@ func TestWhatTheEssenceKeeps(t *testing.T) {
 	got, ok := s.Last(3)
 	require.True(t, ok)
 	require.Equal(t, started, got)
-	require.Empty(t, s.Standing())
+	require.Empty(t, s.NotCarriedOut())
 }

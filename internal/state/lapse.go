@@ -17,8 +17,8 @@ func (e Evidence) MayLapse() bool {
 	return e.To == workflow.Completed && (e.Verdict == Allow || e.Verdict == Ask) && len(e.Reopens) == 0
 }
 
-// Standing returns the decisions that the list does not show to be carried out yet.
-func (s *State) Standing() (all []Evidence) {
+// NotCarriedOut returns the decisions that the list does not show to be carried out yet.
+func (s *State) NotCarriedOut() (all []Evidence) {
 	judged := map[int64]bool{}
 	for _, e := range slices.Backward(s.Evidence) {
 		if judged[e.Step] || !e.Lets() && e.Verdict != Ask && e.Verdict != Declined && e.Verdict != Lapsed {

@@ -215,7 +215,7 @@ func (c *Current) shownStatus() string {
 	return ""
 }
 
-// moved reports whether the list differs only by what the workflow itself changes: the status,
+// moved reports whether the list differs only in what the workflow itself changes: the status,
 // the end of the subject, and values in texts.
 func (c *Current) moved(what []string) bool {
 	return c.hasShown(c.File.Subject, c.Subject, func(s *workflow.Step) string { return s.Subject }) &&

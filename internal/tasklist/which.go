@@ -37,7 +37,7 @@ func IsIn(lookup func(string) (string, bool), dir, here string) bool {
 	return err == nil && filepath.IsLocal(rel) || Project(lookup, dir) == Project(lookup, here)
 }
 
-// Listed is a list of the project, by what a person knows of it.
+// Listed is a list of the project, with what a person knows of it.
 type Listed struct {
 	Found
 	Skill string    // the workflows in it, the open ones if there are any

@@ -38,7 +38,7 @@ It prints each problem, the most urgent first, with a command that repairs it:
   leftover     the state directory of a list that was removed at least 30 days ago, or
                temporary files of a command that was killed
 
-If nothing is wrong, it says by what a session works on steps here, and whether there is a
+If nothing is wrong, it says how a session works on steps here, and whether there is a
 workflow at all.
 
 --fix repairs what can be repaired safely: it finishes interrupted hydrations, removes

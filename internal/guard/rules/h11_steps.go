@@ -15,11 +15,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/tasks"
 )
 
-// standing returns the steps that "fsmtx hydrate" has put into the session's task list. It reads them only once.
-func (c *call) standing() gates.Standing {
+// turnEnd returns the steps that "fsmtx hydrate" has put into the session's task list. It reads them only once.
+func (c *call) turnEnd() gates.TurnEnd {
 	if c.steps == nil {
-		standing := c.readStanding()
-		c.steps = &standing
+		turnEnd := c.readTurnEnd()
+		c.steps = &turnEnd
 	}
 	if steps := c.steps.Steps; len(steps) > 0 {
 		done := 0
@@ -33,18 +33,18 @@ func (c *call) standing() gates.Standing {
 	return *c.steps
 }
 
-// readStanding returns no steps on an error, which the step hook itself reports.
-func (c *call) readStanding() gates.Standing {
+// readTurnEnd returns no steps on an error, which the step hook itself reports.
+func (c *call) readTurnEnd() gates.TurnEnd {
 	dir, err := tasklist.OfSession(func(name string) (string, bool) { return c.Env(name), c.Env(name) != "" }, c.Event.SessionID)
 	if err != nil || c.Event.SessionID == "" {
-		return gates.Standing{}
+		return gates.TurnEnd{}
 	}
 	frame := gates.Frame{Store: state.Store{List: tasks.List{Dir: dir}, Session: c.Event.SessionID}}
-	standing, err := frame.Standing(context.Background())
-	if err != nil || len(standing.Steps) == 0 {
-		return gates.Standing{}
+	turnEnd, err := frame.TurnEnd(context.Background())
+	if err != nil || len(turnEnd.Steps) == 0 {
+		return gates.TurnEnd{}
 	}
-	return standing
+	return turnEnd
 }
 
 // followSteps puts the phase of the current step in the place of the one in the state file,
@@ -56,7 +56,7 @@ func (c *call) followSteps(s *stateFile) {
 		return
 	}
 	c.readPluginName()
-	phases, phase := c.config.phasesOf(c.standing().Steps)
+	phases, phase := c.config.phasesOf(c.turnEnd().Steps)
 	if phase == "" {
 		return
 	}
@@ -65,15 +65,15 @@ func (c *call) followSteps(s *stateFile) {
 }
 
 // own returns the steps of the plugin's workflow, and whether all of them are done.
-func (config configuration) own(all []gates.Stood) (own []gates.Stood, done bool) {
-	own = slices.DeleteFunc(slices.Clone(all), func(s gates.Stood) bool { return !config.isCommand(s.Command) })
-	return own, !slices.ContainsFunc(own, func(s gates.Stood) bool { return !s.Done })
+func (config configuration) own(all []gates.StepAtTurnEnd) (own []gates.StepAtTurnEnd, done bool) {
+	own = slices.DeleteFunc(slices.Clone(all), func(s gates.StepAtTurnEnd) bool { return !config.isCommand(s.Command) })
+	return own, !slices.ContainsFunc(own, func(s gates.StepAtTurnEnd) bool { return !s.Done })
 }
 
 // phasesOf returns the phases that the steps of the plugin's planning workflow name, in their order
 // and with the last phase behind them, and the phase of the current step: the last phase if every
 // step is done. They are empty for a workflow that does not begin with the first phase.
-func (config configuration) phasesOf(all []gates.Stood) (phases []string, current string) {
+func (config configuration) phasesOf(all []gates.StepAtTurnEnd) (phases []string, current string) {
 	all, done := config.own(all)
 	latest := ""
 	for _, s := range all {
@@ -128,7 +128,7 @@ func (f stopFacts) stopLike(v guard.Verdict) guard.Verdict {
 // doneBySteps returns the phases that the steps of the plugin's workflow show to be done:
 // those that the subjects of steps name, where each of these steps is done with evidence. If
 // every step of the workflow is done, so are all phases.
-func (config configuration) doneBySteps(all []gates.Stood) (done []string) {
+func (config configuration) doneBySteps(all []gates.StepAtTurnEnd) (done []string) {
 	all, allDone := config.own(all)
 	if len(all) == 0 {
 		return nil

@@ -42,7 +42,7 @@ type stopFacts struct {
 	said     client.Said // the user's last message
 	progress string      // changes when the workflow advances
 	asked    string      // what the agent asks the user, otherwise empty
-	steps    gates.Standing
+	steps    gates.TurnEnd
 	always   bool // the rules bind by the letter, whatever the steps say
 }
 
@@ -60,7 +60,7 @@ func (c *call) stopFacts() stopFacts {
 	}
 	facts.said = client.LastSaid(safefile.Absolute(c.Event.TranscriptPath, c.place.cwd), c.Event.PromptID, c.config.stop)
 	c.Fact("last user message", guard.Truncate(facts.said.Text, 200))
-	facts.progress, facts.steps, facts.always = c.progress(), c.standing(), c.config.always
+	facts.progress, facts.steps, facts.always = c.progress(), c.turnEnd(), c.config.always
 	facts.asked = guard.Truncate(client.Question(c.Event.LastAssistantMessage), maxAsked)
 	return facts
 }

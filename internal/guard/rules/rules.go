@@ -43,10 +43,10 @@ type call struct {
 	config configuration
 	place  place
 
-	// Caches of readState, readLock, standing and hasCalled; nil before the first use.
+	// Caches of readState, readLock, turnEnd and hasCalled; nil before the first use.
 	state  *stateFile
 	lock   *lockFile
-	steps  *gates.Standing
+	steps  *gates.TurnEnd
 	called *bool
 
 	written string // the phase in the state file, once that is read

@@ -19,21 +19,21 @@ import (
 )
 
 func TestPhasesThatStepsShowToBeDone(t *testing.T) {
-	step := func(subject string, done bool) gates.Stood {
-		return gates.Stood{Command: "product-planning:plan", Subject: subject, Done: done}
+	step := func(subject string, done bool) gates.StepAtTurnEnd {
+		return gates.StepAtTurnEnd{Command: "product-planning:plan", Subject: subject, Done: done}
 	}
-	foreign := gates.Stood{Command: "release", Subject: "Research"}
+	foreign := gates.StepAtTurnEnd{Command: "release", Subject: "Research"}
 	for name, c := range map[string]struct {
-		steps []gates.Stood
+		steps []gates.StepAtTurnEnd
 		want  []string
 	}{
 		"no steps":         {nil, nil},
-		"of another skill": {[]gates.Stood{{Command: "release", Subject: "Research", Done: true}}, nil},
-		"named, in any spelling": {[]gates.Stood{step("Phase 2: Research", true), step("Phase 8: test strategy", true),
+		"of another skill": {[]gates.StepAtTurnEnd{{Command: "release", Subject: "Research", Done: true}}, nil},
+		"named, in any spelling": {[]gates.StepAtTurnEnd{step("Phase 2: Research", true), step("Phase 8: test strategy", true),
 			step("Tasks", false)}, []string{"RESEARCH", "TEST_STRATEGY"}},
-		"not every step of it is done":   {[]gates.Stood{step("Research the market", true), step("Research the code", false)}, nil},
-		"a part of a word, or of a name": {[]gates.Stood{step("Researching", true), step("Test plans", true), step("Tasks", false)}, nil},
-		"every step":                     {[]gates.Stood{step("Think", true), step("Write", true), foreign}, defaults.phases},
+		"not every step of it is done":   {[]gates.StepAtTurnEnd{step("Research the market", true), step("Research the code", false)}, nil},
+		"a part of a word, or of a name": {[]gates.StepAtTurnEnd{step("Researching", true), step("Test plans", true), step("Tasks", false)}, nil},
+		"every step":                     {[]gates.StepAtTurnEnd{step("Think", true), step("Write", true), foreign}, defaults.phases},
 	} {
 		assert.Equal(t, c.want, defaults.doneBySteps(c.steps), name)
 	}
@@ -64,31 +64,31 @@ func TestStepsEndTheWorkflowOfH11b(t *testing.T) {
 func TestPhasesOfSteps(t *testing.T) {
 	config := defaults
 	config.plugin = "product-planning"
-	step := func(subject string, done, current bool) gates.Stood {
-		return gates.Stood{Command: "product-planning:planning", Subject: subject, Done: done, Current: current}
+	step := func(subject string, done, current bool) gates.StepAtTurnEnd {
+		return gates.StepAtTurnEnd{Command: "product-planning:planning", Subject: subject, Done: done, Current: current}
 	}
 	setup, research := step("Phase 1: setup", true, false), step("Phase 2: research", false, true)
 	for name, c := range map[string]struct {
-		steps   []gates.Stood
+		steps   []gates.StepAtTurnEnd
 		phases  []string
 		current string
 	}{
 		"none": {nil, nil, ""},
-		"another skill's": {[]gates.Stood{{Command: "x:planning", Subject: "Setup"},
+		"another skill's": {[]gates.StepAtTurnEnd{{Command: "x:planning", Subject: "Setup"},
 			{Command: "x:planning", Subject: "Research", Current: true}}, nil, ""},
-		"not from the first phase":   {[]gates.Stood{research, step("Tasks", false, false)}, nil, ""},
-		"the current step names one": {[]gates.Stood{setup, research}, []string{"SETUP", "RESEARCH", "COMPLETION"}, "RESEARCH"},
-		"it names none": {[]gates.Stood{setup, step("Research", true, false), step("Settle it", false, true)},
+		"not from the first phase":   {[]gates.StepAtTurnEnd{research, step("Tasks", false, false)}, nil, ""},
+		"the current step names one": {[]gates.StepAtTurnEnd{setup, research}, []string{"SETUP", "RESEARCH", "COMPLETION"}, "RESEARCH"},
+		"it names none": {[]gates.StepAtTurnEnd{setup, step("Research", true, false), step("Settle it", false, true)},
 			[]string{"SETUP", "RESEARCH", "COMPLETION"}, "RESEARCH"},
-		"several in one subject": {[]gates.Stood{setup, step("Phase 6: validation of the plan", false, true)},
+		"several in one subject": {[]gates.StepAtTurnEnd{setup, step("Phase 6: validation of the plan", false, true)},
 			[]string{"SETUP", "VALIDATION", "COMPLETION"}, "VALIDATION"},
-		"two steps of one phase": {[]gates.Stood{setup, step("Research the market", false, true), step("Research the code", false, true)},
+		"two steps of one phase": {[]gates.StepAtTurnEnd{setup, step("Research the market", false, true), step("Research the code", false, true)},
 			[]string{"SETUP", "RESEARCH", "COMPLETION"}, "RESEARCH"},
-		"the first that is current": {[]gates.Stood{setup, research, step("Tasks", false, true)},
+		"the first that is current": {[]gates.StepAtTurnEnd{setup, research, step("Tasks", false, true)},
 			[]string{"SETUP", "RESEARCH", "TASKS", "COMPLETION"}, "RESEARCH"},
-		"the last phase has a step": {[]gates.Stood{setup, research, step("Completion", false, false)},
+		"the last phase has a step": {[]gates.StepAtTurnEnd{setup, research, step("Completion", false, false)},
 			[]string{"SETUP", "RESEARCH", "COMPLETION"}, "RESEARCH"},
-		"all done": {[]gates.Stood{setup, step("Tasks", true, false)}, []string{"SETUP", "TASKS", "COMPLETION"}, "COMPLETION"},
+		"all done": {[]gates.StepAtTurnEnd{setup, step("Tasks", true, false)}, []string{"SETUP", "TASKS", "COMPLETION"}, "COMPLETION"},
 	} {
 		phases, current := config.phasesOf(c.steps)
 		assert.Equal(t, c.phases, phases, name)
@@ -159,21 +159,21 @@ func TestTheStepsOfTheSessionAreFollowed(t *testing.T) {
 // question, and send back once.
 func TestAStopIsLikeThatOfTheSteps(t *testing.T) {
 	block := guard.Block(7, "not done", "Go on.")
-	some := []gates.Stood{{}}
+	some := []gates.StepAtTurnEnd{{}}
 	for name, c := range map[string]struct {
 		facts   stopFacts
 		refuses bool
 	}{
 		"no steps":              {stopFacts{}, true},
-		"steps":                 {stopFacts{steps: gates.Standing{Steps: some}}, true},
-		"steps, and a question": {stopFacts{asked: "Which one?", steps: gates.Standing{Steps: some}}, false},
-		"steps, and the letter": {stopFacts{asked: "Which one?", always: true, steps: gates.Standing{Steps: some}}, true},
+		"steps":                 {stopFacts{steps: gates.TurnEnd{Steps: some}}, true},
+		"steps, and a question": {stopFacts{asked: "Which one?", steps: gates.TurnEnd{Steps: some}}, false},
+		"steps, and the letter": {stopFacts{asked: "Which one?", always: true, steps: gates.TurnEnd{Steps: some}}, true},
 	} {
 		v := c.facts.stopLike(block)
 		assert.Equal(t, c.refuses, refuses(v), name)
 		assert.Equal(t, 7, v.Row, name)
 	}
-	at := stopFacts{progress: "p", steps: gates.Standing{Steps: some}}
+	at := stopFacts{progress: "p", steps: gates.TurnEnd{Steps: some}}
 	assert.Equal(t, block.WithProgress("p", ""), at.stopLike(block))
 	at.steps.SentBack = true
 	assert.Equal(t, block.WithProgress("p", "").Stalled(), at.stopLike(block))

@@ -448,7 +448,7 @@ func (w *flow) looks() error {
 			return err
 		}
 	}
-	if _, err := w.frame().Standing(context.Background()); err != nil {
+	if _, err := w.frame().TurnEnd(context.Background()); err != nil {
 		return err
 	}
 	if _, err := w.frame().AllTroubles(context.Background()); err != nil {

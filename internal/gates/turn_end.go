@@ -8,40 +8,39 @@ import (
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
-// Standing is what the workflows of a session say to other hooks that may keep its turn from
-// ending.
-type Standing struct {
-	Steps    []Stood // of the workflows that the session's hydrations put into the list
-	SentBack bool    // the session's agent was sent back, and no step has changed since
+// TurnEnd is how the workflows of a session stand when its turn may end, for other hooks that may keep it from ending.
+type TurnEnd struct {
+	Steps    []StepAtTurnEnd // of the workflows that the session's hydrations put into the list
+	SentBack bool            // the session's agent was sent back, and no step has changed since
 }
 
-// Stood is a step of a Standing.
-type Stood struct {
+// StepAtTurnEnd is one of their steps.
+type StepAtTurnEnd struct {
 	Command string // the name of the workflow's skill
 	Subject string
 	Done    bool // with evidence, or hydrated as completed
 	Current bool // the steps before it are done, and it is not; the one in progress before the others
 }
 
-// Standing reads the state of the session's workflows. It takes no lock and writes nothing.
+// TurnEnd reads the state of the session's workflows. It takes no lock and writes nothing.
 //
 // Errors: those of Load.
-func (f *Frame) Standing(ctx context.Context) (Standing, error) {
+func (f *Frame) TurnEnd(ctx context.Context) (TurnEnd, error) {
 	s, err := f.Now(ctx)
 	if err != nil || len(s.Steps) == 0 {
-		return Standing{}, err
+		return TurnEnd{}, err
 	}
 	all, err := state.Recall[reminders](&f.Store, state.StopFile)
 	if err != nil {
-		return Standing{}, err
+		return TurnEnd{}, err
 	}
 	mine := s.Of(f.Session, func(string) bool { return false })
-	standing := Standing{SentBack: all.of(f.reminder(Stopping{})).at == mine.ProgressDigest()}
+	at := TurnEnd{SentBack: all.of(f.reminder(Stopping{})).at == mine.ProgressDigest()}
 	for _, c := range mine.Steps {
-		standing.Steps = append(standing.Steps, Stood{Command: c.Workflow.Command, Subject: c.Subject, Done: isEvidenced(mine, c),
+		at.Steps = append(at.Steps, StepAtTurnEnd{Command: c.Workflow.Command, Subject: c.Subject, Done: isEvidenced(mine, c),
 			Current: c == currentStep(mine, c.Workflow)})
 	}
-	return standing, nil
+	return at, nil
 }
 
 // currentStep returns the step of a workflow that is being worked on: the first that is in progress, or
