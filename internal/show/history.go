@@ -48,7 +48,6 @@ type Hydration struct {
 	To   string         `json:"to,omitzero"`    // the list in which its workflow goes on
 
 	by      string // who decided; see tasks.Label
-	count   string // how its steps stand; empty if that is not known
 	project string // directory of the project; empty if unknown
 	record  workflow.Workflow
 }
@@ -73,6 +72,17 @@ type ChangedTask struct {
 	Subject string `json:"subject"`
 	Status  string `json:"status"` // now, or when the task was deleted; empty if unknown
 	Gone    bool   `json:"gone"`   // the task is not in the list
+}
+
+// Done returns how many of the created tasks are, or were, completed.
+func (h Hydration) Done() int {
+	n := 0
+	for _, t := range h.Created {
+		if t.Status == "completed" {
+			n++
+		}
+	}
+	return n
 }
 
 // ReadHistory returns the hydrations of the list in dir that the history keeps, oldest first. It
@@ -100,31 +110,31 @@ func readHistories(dir string) (all []Hydration, unread []error, err error) {
 	for i := range entries {
 		all[i] = r.hydration(i)
 	}
-	setCounts(dir, all)
+	setCleared(dir, all)
 	return all, unread, nil
 }
 
-// setCounts sets how the steps of the hydrations in the list stand, and marks those whose tasks are gone because all were done: the
-// client removes a finished list (fact 8).
-func setCounts(dir string, all []Hydration) {
+// setCleared marks those of the hydrations whose tasks are gone because all were done: the client removes a finished list (fact 8).
+func setCleared(dir string, all []Hydration) {
+	if !slices.ContainsFunc(all, func(h Hydration) bool { return h.State == gone }) {
+		return
+	}
 	s, err := state.LoadNow(context.Background(), dir)
 	if err != nil {
-		return // it is not known
+		return // they are gone
+	}
+	open := func(t ChangedTask) bool {
+		id, _ := strconv.ParseInt(t.ID, 10, 64)
+		c := s.Step(id)
+		return c == nil || s.IsMissing(c)
 	}
 	for i, h := range all {
-		var steps []*state.Current
-		for _, t := range h.Created {
-			id, _ := strconv.ParseInt(t.ID, 10, 64)
-			if c := s.Step(id); c != nil && (h.State == inList || h.State == gone && !s.IsMissing(c)) {
-				steps = append(steps, c)
-			}
-		}
-		if len(steps) == 0 || len(steps) < len(h.Created) {
+		if h.State != gone || slices.ContainsFunc(h.Created, open) {
 			continue
 		}
-		all[i].count = s.CountOf(steps).Short()
-		if h.State == gone {
-			all[i].State = cleared
+		all[i].State = cleared
+		for j := range h.Created {
+			h.Created[j].Status = "completed"
 		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 
 const logLong = `Log lists the hydrations of a task list, newest first. A hydration is one change that put the
 steps of a skill into the list in place of others. Log prints its number, time, skill, how
-many tasks were created and deleted, how the steps that it created stand, and the state:
+many tasks were created and deleted, how many of the created ones are completed, and the state:
 
   in the list     at least one of its tasks is in the list
   replaced by N   hydration N deleted its tasks
@@ -272,7 +272,10 @@ func cameAndWent(h Hydration) string {
 }
 
 func doneOf(h Hydration) string {
-	return cmp.Or(h.count, "-")
+	if len(h.Created) == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d of %d completed", h.Done(), len(h.Created))
 }
 
 func outcomeOf(h Hydration) string {
