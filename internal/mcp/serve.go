@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -29,8 +30,10 @@ func serve(ctx context.Context, s *mcp.Server, in io.ReadCloser, out io.WriteClo
 	})
 	end()
 	calls.Wait()
-	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
-		return nil
+	for _, gone := range []error{io.EOF, context.Canceled, io.ErrClosedPipe, syscall.EPIPE} { // the last two: at an answer that is late
+		if errors.Is(err, gone) {
+			return nil
+		}
 	}
 	return err
 }
