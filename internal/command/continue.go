@@ -100,6 +100,7 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 		return &Exit{ExitNo, errors.New("only a person can " + rule.What), "name its list, and the person is asked: fsmtx continue --list " +
 			shell.Join(tasklist.ShortName(s.Getenv, u.List))}
 	default:
+		presence.Enter(ctx, l.List.Dir) // the refusal names it
 		if q.By, err = permit(c, s, rule, args, []string{u.List}); err != nil {
 			return err
 		}

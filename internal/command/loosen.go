@@ -14,6 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/presence"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -156,6 +157,9 @@ func told(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args []stri
 	d := presence.Deed{Line: commandLine(c.Context()), Terminal: *by.TTY, Time: time.Now().UTC()}
 	if n, err := stepNumber(strings.Join(args, "")); err == nil && (rule.Command == "step done" || rule.Command == "step skip") {
 		d.Back = fmt.Sprintf("fsmtx step reopen %d --because \"...\"", n)
+		if len(lists) == 1 {
+			d.Back += " --list " + shell.Join(tasklist.ShortName(s.Getenv, lists[0]))
+		}
 	}
 	presence.Did(c.Context(), d, lists...)
 }

@@ -107,7 +107,7 @@ func AtMostANumber(c *cobra.Command, args []string) error {
 		if !takes || i > 0 || arg == "" || strings.Trim(arg, "0123456789") != "" {
 			want := "no argument"
 			if takes {
-				want = "at most one number, from fsmtx log"
+				want = "at most one number, which the log prints"
 			}
 			got := InWords(args)
 			if len(args) == 1 && arg != "" {

@@ -31,11 +31,9 @@ func newStepAllow(s terminal.Streams) *cobra.Command {
 		Long:  allowLong,
 		Example: Example(`fsmtx step allow 'Bash(git push *)' --because "the server needs the branch now"`,
 			`fsmtx step allow 'Write(docs/plan.md)' --because "a typing error" --list 0b54`),
-		Args: func(_ *cobra.Command, args []string) error {
-			if err := f.read(args); err != nil {
-				return &Exit{ExitNo, err, `for example: fsmtx step allow 'Bash(git push *)' --because "why"`}
-			}
-			return nil
+		Args: func(c *cobra.Command, args []string) error {
+			err := f.read(args)
+			return lacks(c, err, f.because == "")
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signals.Interruptible(c.Context())

@@ -25,17 +25,14 @@ func newStepMove(s terminal.Streams) *cobra.Command {
 		Short:   "Say where the project of a workflow is now",
 		Long:    moveLong,
 		Example: Example(`fsmtx step move . --because "the project has a new name" --list 0b54`),
-		Args: func(_ *cobra.Command, args []string) (err error) {
+		Args: func(c *cobra.Command, args []string) (err error) {
 			if because = strings.TrimSpace(because); because == "" {
 				err = errors.New("--because is required: give the reason to record")
 			}
 			if len(args) != 1 {
 				err = fmt.Errorf("got %d arguments, want one directory", len(args))
 			}
-			if err != nil {
-				return &Exit{ExitNo, err, `for example: fsmtx step move . --because "why"`}
-			}
-			return nil
+			return lacks(c, err, len(args) == 1)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := signals.Interruptible(c.Context())

@@ -106,11 +106,9 @@ If an agent runs the command, it works only if the person has agreed to this ver
 func (f *pastFlags) command(s terminal.Streams, c *cobra.Command) *cobra.Command {
 	f.add(s, c)
 	c.ValidArgsFunction = completeSteps(s, &f.session, c.Name() == "reopen")
-	c.Args = func(_ *cobra.Command, args []string) error {
-		if err := f.read(args); err != nil {
-			return &Exit{ExitNo, err, fmt.Sprintf(`for example: fsmtx step %s 3 --because "why"`, c.Name())}
-		}
-		return nil
+	c.Args = func(c *cobra.Command, args []string) error {
+		err := f.read(args)
+		return lacks(c, err, f.past.Because == "")
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		ctx, stop := signals.Interruptible(c.Context())
@@ -118,6 +116,17 @@ func (f *pastFlags) command(s terminal.Streams, c *cobra.Command) *cobra.Command
 		return f.run(ctx, s)
 	}
 	return c
+}
+
+// lacks returns the error of a command that needs a reason. If it is all that was left out, the hint is the whole command.
+func lacks(c *cobra.Command, err error, reason bool) error {
+	switch {
+	case err == nil:
+		return nil
+	case reason && c.Context() != nil: // else a hook reads the command of another line
+		return &Exit{ExitNo, err, commandLine(c.Context()) + ` --because "..."`}
+	}
+	return &Exit{ExitNo, err, "run " + c.CommandPath() + " --help"}
 }
 
 func (f *pastFlags) add(s terminal.Streams, c *cobra.Command) {

@@ -369,7 +369,7 @@ func (f *Frame) Reopen(ctx context.Context, id int64, because string, by state.B
 		case c.Unread:
 			return nil, fmt.Errorf("%s: %w", c.Name(), errUnread)
 		case s.IsClosed(c.Workflow):
-			return nil, message.WithHint(fmt.Errorf("%s: %w%s", c.Name(), errClosed, s.WhyClosed(c.Workflow)), howToOpen(s, c.Workflow))
+			return nil, message.WithHint(fmt.Errorf("%s: %w%s", c.Name(), errClosed, s.WhyClosed(c.Workflow)), f.howToOpen(s, c.Workflow))
 		}
 		_, tr, err := s.Flows[c.Workflow].Reopen(id)
 		if err != nil {
@@ -382,7 +382,7 @@ func (f *Frame) Reopen(ctx context.Context, id int64, because string, by state.B
 }
 
 // howToOpen says which step a person opens again so that a closed workflow is needed again.
-func howToOpen(s *state.State, w *workflow.Workflow) string {
+func (f *Frame) howToOpen(s *state.State, w *workflow.Workflow) string {
 	p := s.Parent(w)
 	for s.IsClosed(p.Workflow) {
 		p = s.Parent(p.Workflow)
@@ -390,7 +390,7 @@ func howToOpen(s *state.State, w *workflow.Workflow) string {
 	if !p.Done() {
 		return "its skill has to be called again"
 	}
-	return fmt.Sprintf(`open that one again: fsmtx step reopen %d --because "..."`, p.ID)
+	return fmt.Sprintf(`open that one again: fsmtx step reopen %d --because "..."%s`, p.ID, f.ListFlag())
 }
 
 // End ends the workflow of a step: its open steps, and what is under them, are not needed any

@@ -17,7 +17,11 @@ func (f *Frame) tellChanged(ctx context.Context, s *state.State, x Stopping) (te
 	for _, c := range s.Changed {
 		if x.Agent == "" && !f.ToldBefore(ctx, fmt.Sprintf("changed/%d", c.At)) {
 			if len(c.Lost) > 0 {
-				text = message.Join(text, workflow.HasReplaced(c.Command, c.Lost, fmt.Sprintf("fsmtx undo%s %d", f.ListFlag(), c.At)))
+				undo := ""
+				if flags, ok := f.List.HowToUndo(c.ID); ok {
+					undo = strings.Join(append([]string{fmt.Sprintf("fsmtx undo%s %d", f.ListFlag(), c.At)}, flags...), " ")
+				}
+				text = message.Join(text, workflow.HasReplaced(c.Command, c.Lost, undo))
 			}
 			text = message.Join(text, c.Text)
 		}

@@ -113,7 +113,7 @@ const PlanFlag = "plan"
 // byState returns to what a person has to agree before "fsmtx begin" or "fsmtx continue" runs in dir: that depends on what is on record.
 // It is empty for other commands, and if they need not agree.
 func (h *hook) byState(ctx context.Context, call Invocation, dir string) (what string) {
-	deciding := map[string]func(context.Context, Invocation, string) string{"begin": h.begins, "continue": h.continues}[call.Rule.Command]
+	deciding := map[string]func(context.Context, Invocation, string) string{"begin": h.begins, "continue": h.takes}[call.Rule.Command]
 	if deciding == nil || !h.agent.Asks { // without a question the command itself refuses
 		return ""
 	}
@@ -123,9 +123,9 @@ func (h *hook) byState(ctx context.Context, call Invocation, dir string) (what s
 	return deciding(ctx, call, dir)
 }
 
-// continues returns to what a person has to agree before the workflow of a list that is named goes on here; empty if to nothing, and
+// takes returns to what a person has to agree before the workflow of a list that is named goes on here; empty if to nothing, and
 // if the command refuses by itself.
-func (h *hook) continues(ctx context.Context, call Invocation, dir string) (what string) {
+func (h *hook) takes(ctx context.Context, call Invocation, dir string) (what string) {
 	named := call.Flags.Lookup("list").Value.String()
 	if named == "" || call.hidden {
 		return ""

@@ -12,6 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -77,16 +78,23 @@ func (h *hook) unfinished(ctx context.Context) client.Answer {
 	}
 	name := shell.Join(tasklist.ShortName(h.streams.Getenv, all[0].List))
 	text := message.Sprintf("this project has an unfinished workflow of another session (%s)", all[0])
-	how := "fsmtx continue --list " + name
+	how, person, rest := "fsmtx continue --list "+name+" goes on with it here", h.continues(ctx, all[0].List)+" goes on with it here; ", ""
 	if all[0].List == h.List.Dir {
-		how = "calling its skill again"
+		how, person = "calling its skill again goes on with it here", ""
 	}
-	text += message.Sprintf("; %s goes on with it here; fsmtx step end %d --because \"...\" --list %s, by a person in a terminal, closes it",
-		how, all[0].Root, name)
 	if len(all) > 1 {
-		text += message.Sprintf("; there are %d more: fsmtx status --all", len(all)-1)
+		rest = fmt.Sprintf("; there are %d more: fsmtx status --all", len(all)-1)
 	}
-	return client.Tell(client.SessionStart, "Note: "+text+". Ask the person whether to go on with it.", "fsmtx: "+text)
+	person = message.Sprintf("fsmtx: %s. In a terminal, not with !: %sfsmtx step end %d --because \"...\" --list %s closes it%s",
+		text, person, all[0].Root, name, rest)
+	return client.Tell(client.SessionStart, "Note: "+text+"; "+how+rest+". Ask the person whether to go on with it.", person)
+}
+
+// continues returns what the person says in a terminal so that the workflow of another list goes on in this session.
+func (h *hook) continues(ctx context.Context, list string) string {
+	presence.Enter(ctx, h.List.Dir)
+	return shell.Join("fsmtx", "continue", "--list", tasklist.ShortName(h.streams.Getenv, list), "--to",
+		tasklist.ShortName(h.streams.Getenv, h.List.Dir))
 }
 
 // way returns how the agent works on the steps, as the transcript shows. prompt is the id of a prompt; see progress.Offered.
@@ -136,10 +144,12 @@ func (h *hook) separated(ctx context.Context) client.Answer {
 		how = "from which this one seems to have been forked"
 	}
 	name := shell.Join(tasklist.ShortName(h.streams.Getenv, dir))
-	text := message.Sprintf("%s, in the list of session %s, %s. In this session the steps are not enforced. To go on with "+
-		"them here: fsmtx continue --list %s. To begin anew: call the skill again", open, name, how, name)
+	text := message.Sprintf("%s, in the list of session %s, %s. In this session the steps are not enforced. To go on with them here",
+		open, name, how)
 	h.noted(gates.Verdict{Trouble: text})
-	return client.Tell(client.SessionStart, "Note: "+text+". Ask the person which, or whether to go on in the other session.", "fsmtx: "+text)
+	return client.Tell(client.SessionStart, "Note: "+text+": fsmtx continue --list "+name+". To begin anew: call the skill again. "+
+		"Ask the person which, or whether to go on in the other session.",
+		"fsmtx: "+text+", in a terminal, not with !: "+h.continues(ctx, dir)+". To begin anew: call the skill again")
 }
 
 // left tells of the session's own list if the client was given another one while a workflow was under way: settings can

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -50,6 +51,7 @@ func (t *tools) goOn(ctx context.Context, r *mcp.CallToolRequest, in continueInp
 		case said == notAsked && t.canAsk(r, found.Dir):
 			return t.ask(ctx, about, "The agent wants to "+what+". Let it?", alone), nil, nil
 		case said != saidYes:
+			presence.Enter(ctx, found.Dir)
 			return nil, nil, message.Lines(alone)
 		}
 	}

@@ -201,6 +201,14 @@ func change(ctx context.Context, list string, do func(*Presence)) {
 
 func last[T any](all []T) []T { return all[max(0, len(all)-most):] }
 
+// Enter makes a list one that a person can name before its agent has done anything: that of a session which is told, with its name, what
+// it can go on with.
+func Enter(ctx context.Context, list string) {
+	if !hasState(list) {
+		_ = state.Remember(ctx, storeOf(list), file, func(p Presence) Presence { return p })
+	}
+}
+
 // hasState reports whether the list has a state directory.
 func hasState(list string) bool {
 	dir, err := txn.StateDir(list)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -168,7 +170,7 @@ func runLog(ctx context.Context, s terminal.Streams, session, number string, asJ
 	reportUnread(s, unread)
 	slices.Reverse(all)
 	if number != "" {
-		h, err := findHydration(all, number)
+		h, err := findHydration(list.Dir, all, number)
 		if err != nil {
 			return err
 		}
@@ -236,7 +238,7 @@ func reportUnread(s terminal.Streams, unread []error) {
 }
 
 // findHydration returns the hydration with this number, or with this id.
-func findHydration(all []Hydration, name string) (Hydration, error) {
+func findHydration(list string, all []Hydration, name string) (Hydration, error) {
 	n, err := strconv.ParseInt(name, 10, 64)
 	for _, h := range all {
 		if h.ID == name || err == nil && n > 0 && h.Number == n {
@@ -244,7 +246,7 @@ func findHydration(all []Hydration, name string) (Hydration, error) {
 		}
 	}
 	return Hydration{}, command.Fail(command.ExitNo, fmt.Errorf("the history of the list has no hydration %s", name),
-		"fsmtx log lists the hydrations that are on record")
+		shell.Join("fsmtx", "log", "--list", filepath.Base(list))+" lists those that are on record")
 }
 
 func nameOf(h Hydration) string {

@@ -223,7 +223,7 @@ func readStatus(ctx context.Context, s terminal.Streams, list tasks.List) (*stat
 	}
 	for _, h := range all {
 		if len(h.Lost) > 0 && h.State == inList {
-			st.replaced = append(st.replaced, workflow.HasReplaced(h.Skill, h.Lost, st.undoLine(h.Number)))
+			st.replaced = append(st.replaced, workflow.HasReplaced(h.Skill, h.Lost, undoLine(list, st.name, h)))
 		}
 	}
 	if h, ok := lastToUndo(all); ok {
@@ -286,6 +286,15 @@ func (st *status) manual() (manual []tasks.Task) {
 		}
 	}
 	return manual
+}
+
+// undoLine returns the command that undoes a hydration now; empty if there is none.
+func undoLine(list tasks.List, name string, h Hydration) string {
+	flags, ok := list.HowToUndo(h.ID)
+	if !ok {
+		return ""
+	}
+	return shell.Join(append([]string{"fsmtx", "undo", "--list", name, strconv.FormatInt(h.Number, 10)}, flags...)...)
 }
 
 // undoLine returns the command that undoes the change with a number.

@@ -9,6 +9,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/graph"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/workflow"
@@ -235,7 +236,7 @@ func (st *status) detailsOf(n node, folded bool) (all []string) {
 		}
 	}
 	if st.steps.AwaitsPerson(c) && !c.Done() {
-		all = append(all, "waits for you: "+gates.DoneCommand(st.steps, c, ""))
+		all = append(all, "waits for you: "+gates.DoneCommand(st.steps, c, "--list "+shell.Join(st.name)))
 	}
 	if last := lastWord(st.steps, c); last != "" {
 		all = append(all, strings.TrimSpace(last))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -125,6 +126,15 @@ func (u undoneHydration) line(number int64, more ...string) string {
 	return shell.Join(append([]string{"fsmtx", "undo", "--list", u.name, strconv.FormatInt(number, 10)}, more...)...)
 }
 
+// works returns the command that undoes a hydration now, with what it does; empty if nothing undoes it.
+func (u undoneHydration) works(number int64, does string) string {
+	h, err := findHydration(u.list.Dir, u.all, strconv.FormatInt(number, 10))
+	if line := undoLine(u.list, u.name, h); err == nil && line != "" {
+		return line + does
+	}
+	return ""
+}
+
 // refused says of the error of undoing the hydration what was not done, and what to do.
 func (u undoneHydration) refused(ctx context.Context, s terminal.Streams, err error) error {
 	h := u.Hydration
@@ -136,17 +146,15 @@ func (u undoneHydration) refused(ctx context.Context, s terminal.Streams, err er
 		err = fmt.Errorf("%s was worked on since, so nothing was undone: %s", it, u.workedOn(worked.Names))
 		hint = u.line(h.Number, "--force") + " takes all of it back"
 	case errors.Is(err, tasks.ErrUndone):
-		err, hint = fmt.Errorf("%s is already undone", it), u.line(h.By)+" restores it"
+		err, hint = fmt.Errorf("%s is already undone", it), u.works(h.By, " restores it")
 	case errors.Is(err, tasks.ErrPart):
 		err = fmt.Errorf("%s made the tasks for the items of #%d: nothing was undone", it, h.Step)
-		if of := u.callOf(h.Step); of != 0 {
-			hint = u.line(of) + " takes back the call that this is a part of"
-		}
+		hint = u.works(u.callOf(h.Step), " takes back the call that this is a part of")
 	case errors.Is(err, tasks.ErrContinued):
 		text, back := wentOn(ctx, s, u.list.Dir, u.all, h)
 		err, hint = fmt.Errorf("the workflow of %s %s, so nothing was undone", it, text), back
 	case errors.Is(err, tasks.ErrReplaced):
-		err, hint = fmt.Errorf("%s was replaced by %d, so nothing was undone", it, h.By), u.line(h.By)+" undoes that"
+		err, hint = fmt.Errorf("%s was replaced by %d, so nothing was undone", it, h.By), u.works(h.By, " undoes that")
 	case errors.Is(err, tasks.ErrNotKept):
 		err = fmt.Errorf("%s was not undone: %w", it, err)
 		hint = "the history keeps what the last ten calls of skills have replaced; see fsmtx hydrate --history"
@@ -232,13 +240,13 @@ func (u undoneHydration) decision(by state.By) decisions.Record {
 // toUndo returns the hydration with that number, or without one the last call of a skill that was not undone.
 func toUndo(list tasks.List, all []Hydration, number string) (h Hydration, err error) {
 	if number != "" {
-		return findHydration(all, number)
+		return findHydration(list.Dir, all, number)
 	}
 	if h, ok := lastToUndo(all); ok {
 		return h, nil
 	}
 	return h, command.Fail(command.ExitNo, fmt.Errorf("%s: there is no hydration to undo", list.Dir),
-		"fsmtx log lists the hydrations that are on record")
+		shell.Join("fsmtx", "log", "--list", filepath.Base(list.Dir))+" lists those that are on record")
 }
 
 // lastToUndo returns the last call of a skill that was not undone, and whose steps no later call has replaced.

@@ -90,5 +90,5 @@ type changed struct {
 	Lost    []string // see workflow.Workflow
 	Text    string
 	At      int64
-	id      string
+	ID      string
 }

@@ -256,7 +256,7 @@ func recordOf(history []txn.Entry) *OnRecord {
 		}
 	}
 	if len(r.changed) > 0 {
-		r.changed = slices.DeleteFunc(r.changed, func(c changed) bool { return undone[c.id] != "" })
+		r.changed = slices.DeleteFunc(r.changed, func(c changed) bool { return undone[c.ID] != "" })
 	}
 	undoneCalls := map[string]bool{}
 	for _, e := range history {

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -258,7 +260,7 @@ func (q Query) named() (Found, error) {
 		return Found{}, fmt.Errorf("%w: %s is the beginning of %s", ErrNoSuchList, message.Words(q.Named), namesOf(found))
 	case q.Begins:
 		return q.fresh(own)
-	case isSessionID(q.Named): // which has no task yet
+	case q.isSession(q.Named): // which has no task yet
 		dir, err := OfSession(OwnOnly(q.Lookup), q.Named)
 		return Found{Dir: dir, Session: q.Named}, err
 	case len(dirs) == 0:
@@ -268,10 +270,14 @@ func (q Query) named() (Found, error) {
 	return Found{}, fmt.Errorf("%w: %s; there is %s", ErrNoSuchList, message.Words(q.Named), namesOf(dirs))
 }
 
-// isSessionID reports whether a name has the form of a session's id of Claude Code, a UUID.
-func isSessionID(name string) bool {
-	return len(name) == len("0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10") && strings.Count(name, "-") == 4 &&
-		strings.Trim(name, "0123456789abcdefABCDEF-") == ""
+// isSession reports whether Claude Code has a transcript of a session with this id.
+func (q Query) isSession(id string) bool {
+	config, err := client.ConfigDir(q.Lookup)
+	projects, readErr := os.ReadDir(filepath.Join(config, "projects"))
+	return err == nil && readErr == nil && id == tasks.CleanID(id) && slices.ContainsFunc(projects, func(e os.DirEntry) bool {
+		_, err := os.Lstat(filepath.Join(config, "projects", e.Name(), id+".jsonl"))
+		return err == nil
+	})
 }
 
 // fresh returns a list that does not exist yet: one of the project, but in Claude Code that of the session.

@@ -142,6 +142,16 @@ func (l List) PlanUndo(id string, force bool) (Undoing, error) {
 	return planUndo(l.Files(), l.Dir, history, undoRequest{id: id, force: force})
 }
 
+// HowToUndo returns the flags with which a person can undo a change now; ok is false if it cannot be undone.
+func (l List) HowToUndo(id string) (flags []string, ok bool) {
+	_, err := l.PlanUndo(id, false)
+	if _, worked := errors.AsType[*WorkedOnError](err); worked {
+		flags = []string{"--force"}
+		_, err = l.PlanUndo(id, true)
+	}
+	return flags, err == nil
+}
+
 func planUndo(files vfs.FS, dir string, history []txn.Entry, what undoRequest) (Undoing, error) {
 	r := lineageOf(history)
 	i := r.index(what.id)

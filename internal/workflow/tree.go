@@ -90,8 +90,11 @@ func (w *Workflow) Level() string {
 	return w.Title()
 }
 
-// HasReplaced says of a workflow which ones it has replaced, by their texts. undo is the command that brings these back.
+// HasReplaced says of a workflow which ones it has replaced, by their texts. undo is the command that brings these back; empty if there is none.
 func HasReplaced(command string, lost []string, undo string) string {
-	return message.Clip(message.Words(command), message.MaxSubject) + " has replaced " + message.Words(message.Sentence(lost)) +
-		"; " + undo + " brings it back"
+	text := message.Clip(message.Words(command), message.MaxSubject) + " has replaced " + message.Words(message.Sentence(lost))
+	if undo == "" {
+		return text
+	}
+	return text + "; " + undo + " brings it back"
 }
