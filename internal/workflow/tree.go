@@ -90,7 +90,8 @@ func (w *Workflow) Level() string {
 	return w.Title()
 }
 
-// HasReplaced says of a workflow which ones it has replaced, by their texts. undo is the command that brings these back; empty if there is none.
+// HasReplaced says of a workflow which ones it has replaced, by their texts. undo is the command that brings these back; empty if there is
+// none.
 func HasReplaced(command string, lost []string, undo string) string {
 	text := message.Clip(message.Words(command), message.MaxSubject) + " has replaced " + message.Words(message.Sentence(lost))
 	if undo == "" {
