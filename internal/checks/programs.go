@@ -12,7 +12,6 @@ import (
 const checkers = `
 go test: -v -race -short -run -skip -count -timeout -tags -cover -failfast -shuffle -parallel -p -vet -json -mod
 go vet: -v -tags -mod
-go build ./...: -v -race -tags -mod
 staticcheck: -tags -checks -tests
 golangci-lint run: -v --verbose -c --config --timeout --build-tags
 gofumpt:! -l -d

@@ -171,9 +171,9 @@ func asUsage(err error) error {
 	return &Exit{Code: ExitUsage, Err: err}
 }
 
-// runAsHook reports whether the client runs the command as a hook, or shows what it prints.
+// runAsHook reports whether the client runs the command as a hook.
 func (sub Subcommand) runAsHook() bool {
-	return slices.Contains([]string{"hook", "hydrate", "guard", "statusline"}, sub.Name)
+	return slices.Contains([]string{"hook", "hydrate", "guard"}, sub.Name)
 }
 
 // dress adds to a command what all have: errors for flags that it does not have and for too

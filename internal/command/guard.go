@@ -18,7 +18,7 @@ func newGuard(s terminal.Streams) *cobra.Command {
 		Short: "As a hook: enforce one rule of a planning workflow",
 		Long: "guard reads one event of the client from standard input and checks it against one of the planning rules.\n" +
 			"It prints nothing if the rule has no objection. It exits with 2 if the rule refuses or has a message for\n" +
-			"the model, with 1 if there is no such rule, and with 0 otherwise, even if the guard itself fails.",
+			"the model, also if there is no such rule, and with 0 otherwise, even if the guard itself fails.",
 		Example: Example("fsmtx guard H04 < event.json", "fsmtx guard list", "fsmtx guard explain H04 < event.json"),
 		Args: func(c *cobra.Command, args []string) error {
 			if err := Takes(1, "the ID of one guard", "fsmtx guard list names them")(c, args); err != nil {
@@ -76,7 +76,7 @@ func CompleteGuards(_ *cobra.Command, args []string, _ string) (ids []string, _ 
 func FindRule(id string) (guard.Rule, error) {
 	r, ok := rules.Find(id)
 	if !ok {
-		return r, &Exit{ExitNo, fmt.Errorf("no guard %q", id), "fsmtx guard list names them"}
+		return r, &Exit{ExitUsage, fmt.Errorf("no guard %q", id), "fsmtx guard list names them"}
 	}
 	return r, nil
 }

@@ -54,7 +54,7 @@ func addExitCodes(c *cobra.Command) {
 // exitCodes returns what the help of a command says of its exit codes, as far as its own text does not.
 func exitCodes(c *cobra.Command) string {
 	switch {
-	case c.HasSubCommands(), c.Name() == "hook", c.Name() == "hydrate", c.Name() == "guard", c.Name() == "statusline":
+	case c.HasSubCommands(), c.Name() == "hook", c.Name() == "hydrate", c.Name() == "guard":
 		return ""
 	case strings.Contains(c.Long, "wrong command line"), strings.Contains(c.Long, "wrong\ncommand line"),
 		strings.Contains(c.Long, "command\nline is wrong"):

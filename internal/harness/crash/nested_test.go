@@ -45,7 +45,7 @@ func (w *flow) hydrate(t require.TestingT, project, spec string) {
 	list := w.frame().List
 	list.Record = func(p *fsmspec.Plan) (string, int64, error) {
 		hydration := workflow.Planned(p.Levels(), 0)[0]
-		hydration.Command, hydration.Spec, hydration.Session, hydration.Dir = "release", "/skills/release/fsm.json", "list", project
+		hydration.Command, hydration.Spec, hydration.Session, hydration.Dir = "release", w.spec(), "list", project
 		text, err := hydration.Encode()
 		return text, 0, err
 	}
@@ -54,6 +54,9 @@ func (w *flow) hydrate(t require.TestingT, project, spec string) {
 	})
 	require.NoError(t, err)
 }
+
+// spec is the path of the fsm.json of the workflow release.
+func (w *flow) spec() string { return filepath.Join(w.home, "skills/release/fsm.json") }
 
 func (w *flow) lines(t require.TestingT, text string) {
 	require.NoError(t, os.WriteFile(filepath.Join(w.home, "project/items"), []byte(text), 0o644))
@@ -180,13 +183,37 @@ const notes = `{"fsm": 2, "steps": [
 
 // calls is the hook of a call of a skill.
 func (w *flow) calls(skill string) error {
-	env := func(name string) (string, bool) {
-		value, ok := map[string]string{"HOME": w.home, "CLAUDE_CONFIG_DIR": w.home}[name]
-		return value, ok
-	}
 	_, err := hydrate.Run(context.Background(), hydrate.Request{Event: "PostToolUse", Session: filepath.Base(w.dir()), Command: skill,
-		Cwd: filepath.Join(w.home, "project")}, env, hydrate.Options{LockTimeout: 5 * time.Second, FS: w.files})
+		Cwd: filepath.Join(w.home, "project")}, w.env, hydrate.Options{LockTimeout: 5 * time.Second, FS: w.files})
 	return err
+}
+
+func (w *flow) env(name string) (string, bool) {
+	value, ok := map[string]string{"HOME": w.home, "CLAUDE_CONFIG_DIR": w.home}[name]
+	return value, ok
+}
+
+// short is a workflow whose fsm.json becomes another one while it is open: other steps of the same work. Nobody comes to its last step.
+const short = `[{"id": 1, "subject": "Write"}, {"id": 2, "subject": "Test", "blockedBy": [1]}, {"id": 9, "subject": "Announce", "blockedBy": [2]}]`
+
+// changed has done the first step, and the fsm.json is another one.
+func changed(t require.TestingT, w *flow) {
+	w.done(t, request{id: 1})
+	require.NoError(t, os.MkdirAll(filepath.Dir(w.spec()), 0o755))
+	text := strings.Replace(short, `"Test", "blockedBy": [1]}`, `"Test", "blockedBy": [1], "check": "true"}, {"id": 3, "subject": "Look"}`, 1)
+	require.NoError(t, os.WriteFile(w.spec(), []byte(text), 0o644))
+}
+
+// reloads takes up the fsm.json as it is now.
+func reloads(w *flow) {
+	s, err := state.LoadNow(context.Background(), w.dir())
+	if err != nil {
+		return
+	}
+	r, err := hydrate.PrepareReload(s, w.dir(), s.Workflows()[0])
+	if err == nil {
+		_, _ = r.Apply(context.Background(), w.env, hydrate.Options{LockTimeout: time.Minute, FS: w.files}, person)
+	}
 }
 
 // undo takes the last change of the list back.
@@ -217,6 +244,7 @@ func nested(t require.TestingT, w *flow) {
 // nestings are the transitions of a workflow under a step of another one.
 var nestings = []transition{
 	{name: "a skill within a step", atOnce: true, isList: true, before: atReview, act: func(w *flow) { _ = w.calls("notes") }},
+	{name: "step reload", spec: short, atOnce: true, isList: true, before: changed, act: reloads},
 	{name: "undo of a skill within a step", atOnce: true, isList: true, before: nested, act: func(w *flow) { _ = w.undo() }},
 	{name: "a loop around a skill within a step", atOnce: true, act: updates(3, completed, "changes"),
 		before: func(t require.TestingT, w *flow) { nested(t, w); w.parts(t, 3) }},

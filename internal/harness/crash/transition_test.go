@@ -96,6 +96,20 @@ func workflowOf(project string) workflow.Workflow {
 // lastStep is a step that is never reached: an update of it changes nothing.
 const lastStep = 9
 
+// last returns the number of that step, which a reload makes another one.
+func (w *flow) last() int64 {
+	s, err := state.Load(context.Background(), w.dir())
+	if err != nil {
+		return lastStep
+	}
+	for _, c := range s.Steps {
+		if pathOf(s, c) == "9" {
+			return c.ID
+		}
+	}
+	return lastStep
+}
+
 // newFlow makes a home with the workflow, as a hydration does: the one in spec, or else that of
 // the function workflow.
 func newFlow(t require.TestingT, base, spec string) *flow {
@@ -299,7 +313,7 @@ var next = []struct {
 	gates   bool // it runs the gates of steps that were completed in another way
 }{
 	{"PreToolUse of a step", func(w *flow) error {
-		v := w.frame().Update(context.Background(), request{lastStep, inProgress, ""}.update())
+		v := w.frame().Update(context.Background(), request{w.last(), inProgress, ""}.update())
 		if v.Allowed() {
 			return fmt.Errorf("it is let through: %+v", v)
 		}
@@ -316,7 +330,7 @@ var next = []struct {
 		return nil
 	}, false},
 	{"TaskCompleted", func(w *flow) error {
-		w.frame().Completed(context.Background(), request{lastStep, completed, ""}.update())
+		w.frame().Completed(context.Background(), request{w.last(), completed, ""}.update())
 		return nil
 	}, true},
 	{"SessionStart", func(w *flow) error { _, err := w.frame().Resume(context.Background(), ""); return err }, false},
@@ -325,11 +339,11 @@ var next = []struct {
 		return err
 	}, false},
 	{"a call of the server", func(w *flow) error {
-		w.served().Update(context.Background(), request{lastStep, inProgress, ""}.update())
+		w.served().Update(context.Background(), request{w.last(), inProgress, ""}.update())
 		return nil
 	}, true},
 	{"a refused command", func(w *flow) error {
-		_, err := w.frame().GoPast(context.Background(), gates.Past{Step: lastStep, Because: "no"}, person)
+		_, err := w.frame().GoPast(context.Background(), gates.Past{Step: w.last(), Because: "no"}, person)
 		if err == nil {
 			return fmt.Errorf("step skip of a step that is blocked was let through")
 		}
