@@ -411,7 +411,7 @@ func TestALateLineIsNotRemovedUnread(t *testing.T) {
 // TestEnforcementOfASwappedStateDir puts another directory, which belongs to a victim, at
 // the path of S before each call to the file system. The victim's files stay as they are.
 func TestEnforcementOfASwappedStateDir(t *testing.T) {
-	victim := []string{"steps.jsonl", "pending.json", "told.json", "steps.snapshot", "lock", "journal", "task.json"}
+	victim := []string{"steps.jsonl", "pending.json", "told.json", "archive.a", "lock", "journal", "task.json"}
 	swaps := eachDenied(t, sampled(7), func(name string, n int, f *Frame) bool {
 		s, step, swapped := state.StateDir(f.List.Dir), -1, false
 		f.List.FS = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error {

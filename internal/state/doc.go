@@ -8,7 +8,7 @@
 // [WriteMemo] and [WritePending]:
 //
 //	steps.jsonl     the evidence, a line for each decision: Store.Apply, Record, Note and what moves a workflow to another list
-//	steps.snapshot  the part of it on which decisions depend: Store.Write, when the evidence has grown
+//	archive.*       all the evidence up to a place, also that on which no decision depends any more: Store.Write, when it has grown
 //	late.*          evidence that was written without the lock: Store.WriteLate; the next holder of the lock merges it
 //	pending.json    updates that are being decided: gates
 //	grants.json     a person's yes to one call: Store.Grant

@@ -213,72 +213,15 @@ func (s *State) tellForged(name string, wrong int) {
 	}
 }
 
-// maxEvidence is the size in bytes from which on old denials are dropped from the file. It is
-// for what would otherwise fill a disk: an update does not read the whole file.
-const maxEvidence = 4 << 20
-
-// outgrows reports whether a file of this size grows over maxEvidence, or over a doubling of it,
-// when more is added. What is left of a file that was thinned may still be large: the file is
-// read as a whole only once for each doubling.
-func outgrows(size, more int64) bool {
-	for limit := int64(maxEvidence); limit <= size+more; limit *= 2 {
-		if size < limit {
-			return true
-		}
-	}
-	return false
-}
-
-// maxKept is how many lines of evidence a file keeps that was rewritten, besides those on
-// which decisions depend: about 12 MiB, so that it never reaches vfs.MaxFileBytes.
-const maxKept = 50_000
-
-// newest returns the last maxKept lines, and of those before them the essence.
-func newest(all []Evidence) []Evidence {
-	if len(all) <= maxKept {
-		return all
-	}
-	keep := essential(all)
-	for i := len(all) - maxKept; i < len(all); i++ {
-		keep[i] = true
-	}
-	return pick(all, keep)
-}
-
-// thin returns the evidence about the steps of the state, with only the last few denials
-// of each step.
-func (s *State) thin(all []Evidence) []Evidence {
-	all = s.counting(all)
-	denials, calls := map[int64]int{}, map[callKey]int{}
-	keep := make([]bool, len(all))
-	for i, e := range slices.Backward(all) {
-		if s.Step(e.Step) == nil && e.Verdict != Shown { // that is about all workflows
-			continue
-		}
-		if e.Rule != "" {
-			calls[e.CallKey()]++
-			keep[i] = e.Permit != "" || calls[e.CallKey()] <= MaxRepeats
-			continue
-		}
-		if e.Refuses() {
-			denials[e.Step]++
-		}
-		keep[i] = !e.Refuses() || denials[e.Step] <= MaxRepeats || len(e.Unchanged) > 0
-	}
-	return pick(all, keep)
-}
-
-// essence returns the part of the evidence on which decisions depend: of each step the last
+// essential reports of each line whether decisions depend on it: of each step the last
 // decision and the last one that was not a denial, and what is folded; of all steps the last one that let an
 // update through; and about calls the last
 // of a kind, and each yes that is not used up.
-func essence(all []Evidence) []Evidence { return pick(all, essential(all)) }
-
-// essential reports of each line whether it belongs to the essence.
 func essential(all []Evidence) (keep []bool) {
 	type role struct {
 		step int64
 		name string
+		with string // of lines from another list, which may not count
 	}
 	keep = make([]bool, len(all))
 	filled, lapsed := map[role]bool{}, map[int64]bool{}
@@ -290,16 +233,16 @@ func essential(all []Evidence) (keep []bool) {
 			used[e.Permit] = used[e.Permit] || e.Verdict != Permitted
 			continue
 		}
-		roles := []role{{e.Step, "latest"}}
+		roles := []role{{e.Step, "latest", e.With}}
 		if e.Verdict == Called || e.Verdict == Lapsed {
 			roles, lapsed[e.Step] = nil, lapsed[e.Step] || e.Verdict == Lapsed // it is kept, and no decision
 		} else if lapsed[e.Step] && e.MayLapse() {
-			roles = append(roles, role{e.Step, "lapsed"})
+			roles = append(roles, role{e.Step, "lapsed", e.With})
 		} else if !e.Refuses() {
-			roles = append(roles, role{e.Step, "last"})
+			roles = append(roles, role{e.Step, "last", e.With})
 		}
 		if e.Lets() {
-			roles = append(roles, role{0, "progress"})
+			roles = append(roles, role{0, "progress", e.With})
 		}
 		for _, r := range roles {
 			keep[i] = keep[i] || !filled[r]
@@ -323,15 +266,6 @@ func (e Evidence) begins() bool {
 	return e.Verdict == Allow && e.To == workflow.InProgress && e.Round > 0
 }
 
-func pick(all []Evidence, keep []bool) (kept []Evidence) {
-	for i, e := range all {
-		if keep[i] {
-			kept = append(kept, e)
-		}
-	}
-	return kept
-}
-
 // append adds lines to the evidence, and syncs to the disk what cannot be found out again. A power cut may lose the last
 // lines of other evidence: the step then counts as completed in another way, and its gates, which take no time, are
 // evaluated again. A sync would be most of the cost of an ordinary update.
@@ -339,7 +273,7 @@ func (st *Store) append(dir *txn.Dir, all ...Evidence) error {
 	if len(all) == 0 {
 		return nil
 	}
-	var text []byte
+	data := endOf(st.known().lines.data)
 	for _, e := range all {
 		line, err := e.line()
 		if err != nil {
@@ -352,9 +286,9 @@ func (st *Store) append(dir *txn.Dir, all ...Evidence) error {
 		if err := add(EvidenceFile, line); err != nil {
 			return err
 		}
-		text = append(append(text, line...), '\n')
+		data = append(append(data, line...), '\n')
 	}
-	st.wrote(dir, all, text)
+	st.wrote(dir, all, data)
 	return nil
 }
 
@@ -370,14 +304,6 @@ func (e Evidence) isLasting() bool {
 		}
 	}
 	return e.Check != nil || e.Moved != nil || e.Permit != ""
-}
-
-func rewriteEvidence(dir *txn.Dir, all []Evidence) error {
-	text, err := linesOf(all)
-	if err != nil {
-		return err
-	}
-	return dir.WriteState(EvidenceFile, text)
 }
 
 func linesOf(all []Evidence) ([]byte, error) {

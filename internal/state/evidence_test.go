@@ -2,7 +2,6 @@ package state
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -86,15 +85,18 @@ func TestAnUpdateDoesNotReadTheWholeEvidence(t *testing.T) {
 	for n := range 3 {
 		l.writes(Evidence{Time: at, Step: 2, From: pending, To: inProgress, Verdict: Deny, Why: "order", Times: n + 1})
 	}
-	for range 200 {
-		l.writes(Evidence{Time: at, Step: 4, From: pending, To: pending, Verdict: Allow, Why: "no gate applies", Note: strings.Repeat("n", 1000)})
+	for n := range 200 {
+		l.writes(Evidence{Time: at.Add(time.Duration(n)), Step: 4, From: pending, To: pending, Verdict: Allow, Why: "no gate applies", Note: strings.Repeat("n", 1000)})
 	}
 	l.writes(Evidence{Time: at, Step: 4, From: pending, To: inProgress, Verdict: Allow})
 
 	whole, quick := l.read(true), l.read(false)
-	require.Less(t, quick.tail, maxTail+2<<10)
-	require.Less(t, len(quick.Evidence), 40)
+	file, err := os.Stat(l.evidenceFile())
+	require.NoError(t, err)
+	require.Less(t, file.Size(), int64(3*minArchived+lastLines*1200))
+	require.Less(t, len(quick.Evidence), 70)
 	require.Len(t, whole.Evidence, 4+200+1)
+	require.True(t, slices.IsSortedFunc(whole.Evidence[4:204], func(a, b Evidence) int { return a.Time.Compare(b.Time) }))
 	for i, c := range whole.Steps {
 		require.Equal(t, c.Done(), quick.Steps[i].Done())
 		for _, last := range []func(*State) (Evidence, bool){
@@ -107,59 +109,6 @@ func TestAnUpdateDoesNotReadTheWholeEvidence(t *testing.T) {
 		}
 	}
 	require.True(t, quick.Step(1).Done())
-
-	// A file that was replaced, or a damaged snapshot, is noticed.
-	data, err := os.ReadFile(l.evidenceFile())
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(l.evidenceFile(), []byte(strings.ReplaceAll(string(data), "nnn", "mmm")), 0o600))
-	require.Greater(t, l.read(false).tail, 100<<10)
-	require.NoError(t, os.WriteFile(l.evidenceFile(), data, 0o600))
-	require.Less(t, l.read(false).tail, maxTail+2<<10)
-	snapshot := filepath.Join(filepath.Dir(l.evidenceFile()), SnapshotFile)
-	text, err := os.ReadFile(snapshot)
-	require.NoError(t, err)
-	for at := range text {
-		damaged := append([]byte{}, text...)
-		damaged[at] ^= 4
-		_, _, _, ok := parseSnapshot(damaged)
-		require.False(t, ok, "byte %d of %q", at, text[:at])
-	}
-}
-
-// A file that has grown large keeps all but old denials.
-func TestOldDenialsAreDropped(t *testing.T) {
-	l := hydrated(t, Step{}, Step{BlockedBy: ids(3)}, Step{})
-	done := Evidence{Time: time.Now().UTC(), Step: 1, From: pending, To: completed, Verdict: Reached, Outcome: machine.Done, Round: 1}
-	denial := Evidence{Time: done.Time, Step: 2, From: pending, To: completed, Verdict: Deny, Why: strings.Repeat("x", 1000)}
-	l.writes(done, denial)
-	other := denial
-	other.Step = 50
-	data, err := os.ReadFile(l.evidenceFile())
-	require.NoError(t, err)
-	add := func(e Evidence) {
-		line, err := e.line()
-		require.NoError(t, err)
-		data = append(append(data, line...), '\n')
-	}
-	for len(data) < maxEvidence-4000 {
-		add(denial)
-		add(other)
-	}
-	other.Why = ""
-	empty, err := other.line()
-	require.NoError(t, err)
-	other.Why = strings.Repeat("x", maxEvidence-1-len(data)-len(empty)-1) // the next line is one too many
-	add(other)
-	require.Len(t, data, maxEvidence-1)
-	require.NoError(t, os.WriteFile(l.evidenceFile(), data, 0o600))
-
-	l.writes(Evidence{Time: done.Time, Step: 3, From: pending, To: inProgress, Verdict: Allow})
-	var kept []int64
-	for _, e := range l.state().Evidence {
-		kept = append(kept, e.Step)
-	}
-	require.Equal(t, ids(1, 2, 2, 2, 3), kept)
-	require.True(t, l.state().Step(1).Done())
 }
 
 // A reader without the lock may find the record of running checks while it is replaced in
@@ -192,43 +141,17 @@ func (s *tornSource) ReadState(string) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// TestAFileIsThinnedOncePerDoubling: what is left of a large file may be large, too. An
-// update must not read it each time.
-func TestAFileIsThinnedOncePerDoubling(t *testing.T) {
-	require.False(t, outgrows(0, maxEvidence-1))
-	require.True(t, outgrows(maxEvidence-1, 1))
-	require.False(t, outgrows(maxEvidence, 100))
-	require.True(t, outgrows(2*maxEvidence-50, 100))
-	require.False(t, outgrows(2*maxEvidence+50, 100))
-	rapid.Check(t, func(t *rapid.T) {
-		size, rewritten := int64(0), 0
-		for size < 9*maxEvidence {
-			more := rapid.Int64Range(1, maxEvidence).Draw(t, "more")
-			if outgrows(size, more) {
-				rewritten++
-			}
-			size += more
+// essence returns the lines on which decisions depend.
+func essence(all []Evidence) (kept []Evidence) {
+	for i, keep := range essential(all) {
+		if keep {
+			kept = append(kept, all[i])
 		}
-		require.Equal(t, 4, rewritten, "at 4, 8, 16 and 32 MiB")
-	})
-}
-
-// TestTheNewestLines: of a file that is too large the last lines are kept, and before them what
-// decisions depend on.
-func TestTheNewestLines(t *testing.T) {
-	first := Evidence{Time: time.Unix(1, 0), Step: 1, From: pending, To: completed, Verdict: Allow}
-	all := []Evidence{first}
-	for i := range maxKept + 10 {
-		all = append(all, Evidence{Time: time.Unix(int64(i+2), 0), Step: 2, From: pending, To: inProgress, Verdict: Allow})
 	}
-	kept := newest(all)
-	require.Len(t, kept, maxKept+1)
-	require.Equal(t, first, kept[0])
-	require.Equal(t, essence(all), essence(kept))
-	require.Equal(t, all[:5], newest(all[:5]))
+	return kept
 }
 
-// TestWhatStaysOfCalls: a yes survives, and one that is used up does not come back; of the same refusal the last few are kept.
+// TestWhatStaysOfCalls: a yes survives, and one that is used up does not come back.
 func TestWhatStaysOfCalls(t *testing.T) {
 	const rule = "Bash(git push *)"
 	s := stateOf(stepLine{id: 2, status: pending})
@@ -239,8 +162,6 @@ func TestWhatStaysOfCalls(t *testing.T) {
 	kept := essence(s.Calls)
 	require.Equal(t, s.Calls[1:], kept, "the yes that is left, and the last line about a call")
 	require.Equal(t, s.Calls[1:2], essence(kept[:1]))
-	many := append(slices.Clone(s.Calls), slices.Repeat([]Evidence{{Step: 2, Verdict: Deny, Rule: rule}}, 10)...)
-	require.Len(t, s.thin(many), 3+MaxRepeats)
 }
 
 // TestWhatTheEssenceKeeps: that a skill was called, that a person is asked, and that a decision has lapsed.

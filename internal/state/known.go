@@ -35,12 +35,10 @@ type knownTask struct {
 type knownLines struct {
 	file  fs.FileInfo // nil if nothing is known
 	under *txn.Dir    // the list, locked, under whose lock they were read; nil if they were read without
-	whole bool        // all of them; else those on which decisions depend
+	whole bool        // those of the archives are among them
 	all   []Evidence
 	wrong int    // how many lines have no checksum or a wrong one
-	size  int64  // of the file, in bytes
-	tail  int    // how many of its bytes were read
-	end   []byte // its last bytes
+	data  []byte // of the file
 }
 
 // known returns what was read of the list by now.
@@ -91,33 +89,35 @@ func (st *Store) evidenceFile() fs.FileInfo {
 }
 
 // linesOf returns the lines of evidence in src, with whole all of them.
-func (st *Store) linesIn(src Source, whole, snapshot bool) (knownLines, error) {
+func (st *Store) linesIn(src Source, whole bool) (knownLines, error) {
 	k, file := st.known(), st.evidenceFile()
 	under, _ := src.(*txn.Dir)
 	if isSame(k.lines.file, file) && (k.lines.whole || !whole) {
 		k.lines.under = under
 		return k.lines, nil
 	}
-	read, err := readLines(src, whole, snapshot)
+	read, err := readLines(src, whole)
 	if read.file, read.under = file, under; err == nil {
 		k.lines = read
 	}
 	return read, err
 }
 
-// wrote adds lines that were appended to the file with the evidence: under the lock it has nothing else that is new.
-func (st *Store) wrote(dir *txn.Dir, all []Evidence, text []byte) {
+// wrote adds lines that the file with the evidence has now at its end: under the lock nobody else has changed it. data is all that it has.
+func (st *Store) wrote(dir *txn.Dir, all []Evidence, data []byte) {
 	l := &st.known().lines
-	if l.file == nil || l.under != dir {
-		l.file = nil
-		return
+	if l.file != nil && l.under == dir {
+		l.file, l.all, l.data = st.evidenceFile(), append(slices.Clip(l.all), all...), data
 	}
-	before := l.size
-	if l.file = st.evidenceFile(); l.file != nil {
-		l.size = l.file.Size()
-		l.all, l.tail = append(slices.Clip(l.all), all...), l.tail+int(l.size-before)
-		l.end = slices.Clone(text[max(0, len(text)-markBytes):])
+}
+
+// endOf returns a text that lines can be added to.
+func endOf(data []byte) []byte {
+	data = slices.Clip(data)
+	if len(data) > 0 && data[len(data)-1] != '\n' { // a crash has torn the last line
+		data = append(data, '\n')
 	}
+	return data
 }
 
 // isSame reports whether a file is as it was. One to which lines are appended, or that is replaced, is another one then.

@@ -25,8 +25,7 @@ import (
 // Names of the state files of a list.
 const (
 	EvidenceFile = "steps.jsonl"
-	SnapshotFile = "steps.snapshot" // see snapshot
-	LatePrefix   = "late."          // of a file with evidence that was written without the lock
+	LatePrefix   = "late." // of a file with evidence that was written without the lock
 	PendingFile  = "pending.json"
 	GrantsFile   = "grants.json"
 	StopFile     = "stop.json"

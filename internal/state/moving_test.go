@@ -116,7 +116,7 @@ func TestNothingIsAddedToWhatWentOn(t *testing.T) {
 	assert.Equal(t, string(before), string(after))
 }
 
-// TestLinesOfAContinuationThatDiedDoNotCount, nor do they hide those that count, in the file or in a snapshot.
+// TestLinesOfAContinuationThatDiedDoNotCount, nor do they hide those that count, also when lines are archived.
 func TestLinesOfAContinuationThatDiedDoNotCount(t *testing.T) {
 	l := hydrated(t, Step{}, Step{})
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -127,6 +127,6 @@ func TestLinesOfAContinuationThatDiedDoNotCount(t *testing.T) {
 		assert.Len(t, s.Evidence, 1)
 		assert.False(t, s.Step(1).Done())
 	}
-	s := l.read(true)
-	assert.Len(t, s.thin([]Evidence{{Step: 1, Verdict: Allow}, {Step: 1, Verdict: Allow, With: "dead"}}), 1)
+	dead := []Evidence{{Step: 1, Verdict: Allow}, {Step: 1, Verdict: Allow, With: "dead"}}
+	assert.Equal(t, []bool{true, true}, essential(dead))
 }

@@ -45,9 +45,6 @@ type State struct {
 	marks     map[string]mark // what metadata says, by its text
 
 	read      []Evidence // of the evidence's file
-	size      int64      // of that file, in bytes
-	tail      int        // how many of its bytes were read
-	end       []byte     // its last bytes
 	late      []Evidence // that was written without the lock and is not in that file yet
 	lateFiles []string
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -94,30 +95,27 @@ func (st *Store) Record(dir *txn.Dir, s *State, lines []Evidence) error {
 	return err
 }
 
-// Write appends lines to the evidence, after those that were written without the lock. It
-// rewrites a file that has grown large.
+// Write adds lines to the evidence, after those that were written without the lock. One decision of a person is on record as a whole.
 func (st *Store) Write(dir *txn.Dir, s *State, lines []Evidence) error {
 	if err := st.mergeLate(dir, s); err != nil {
 		return err
 	}
-	s.writeSnapshot(dir)
+	known, err := st.linesIn(dir, false)
 	overrides := len(slices.DeleteFunc(slices.Clone(lines), func(e Evidence) bool { return !e.IsOverride() }))
-	text, err := linesOf(lines)
-	if err != nil {
+	stay := st.archived(dir, known.data)
+	if overrides <= 1 && (err != nil || len(stay) == len(known.data)) {
+		return st.append(dir, lines...)
+	}
+	text, textErr := linesOf(lines)
+	if err = cmp.Or(err, textErr); err != nil {
 		return err
 	}
-	if overrides > 1 || outgrows(s.size, int64(len(text))) { // one decision of a person is on record as a whole
-		data, err := dir.ReadState(EvidenceFile)
-		if err != nil {
-			return err
-		}
-		all, _ := parseEvidence(data)
-		if all = append(all, lines...); outgrows(s.size, int64(len(text))) {
-			all = newest(s.thin(all))
-		}
-		return rewriteEvidence(dir, all)
+	data := append(endOf(stay), text...)
+	if err := dir.WriteState(EvidenceFile, data); err != nil {
+		return err
 	}
-	return st.append(dir, lines...)
+	st.wrote(dir, lines, data)
+	return nil
 }
 
 // WriteLate records lines without the lock, in a file of their own. The next call that has

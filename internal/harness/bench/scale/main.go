@@ -262,14 +262,14 @@ func (b *bench) decisions(size int) {
 // denials is decisions for a step before its turn.
 func (b *bench) denials(size int) { b.repeated(size, denied, true) }
 
-// denialsAlone has no snapshot, so that the program reads all.
+// denialsAlone has no archive, so that the program reads all.
 func (b *bench) denialsAlone(size int) { b.repeated(size, denied, false) }
 
 // denied has no id, so that it waits for no other call of its message.
 var denied = strings.Replace(process.Update("bench", "2", "in_progress"), `,"tool_use_id":"toolu_1"`, "", 1)
 
-// repeated repeats the line of evidence about an update. The program makes the snapshot at the next update.
-func (b *bench) repeated(size int, update string, snapshot bool) {
+// repeated repeats the line of evidence about an update. The program archives them at the next update.
+func (b *bench) repeated(size int, update string, archived bool) {
 	b.workflow(10)
 	b.call(skillCall("bench"), "hydrate")
 	b.write("t.jsonl", "")
@@ -277,7 +277,7 @@ func (b *bench) repeated(size int, update string, snapshot bool) {
 	line, err := os.ReadFile(b.evidence())
 	process.Check(err)
 	process.Check(os.WriteFile(b.evidence(), []byte(strings.Repeat(string(line), size)), 0o600))
-	if snapshot {
+	if archived {
 		b.call(update, "hook")
 	}
 }
