@@ -140,7 +140,7 @@ func (f *pastFlags) add(s terminal.Streams, c *cobra.Command) {
 		f.past.Values = addSet(c)
 	}
 	if !f.past.Done {
-		c.Flags().BoolVar(&f.past.Wrong, "wrong", false, "record that its refusal was wrong; fsmtx log --summary counts that")
+		c.Flags().BoolVar(&f.past.Wrong, "wrong", false, "record that its refusal was wrong; fsmtx report counts that")
 	}
 	c.Flags().BoolVar(&f.past.WithBlockers, "with-blockers", false, "skip the open steps before it, too")
 }

@@ -36,7 +36,7 @@ func TestAppendAddsALineForEachRecord(t *testing.T) {
 	require.NoError(t, l.Append(Record{Workflow: "a"}, Record{Workflow: "\xff\x1b[2J"}))
 	got := lines(t, path)
 	require.Len(t, got, 2)
-	assert.Equal(t, Record{Version: version, Workflow: "a"}, got[0])
+	assert.Equal(t, Record{Version: Version, Workflow: "a"}, got[0])
 	assert.Equal(t, "\ufffd\x1b[2J", got[1].Workflow)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)

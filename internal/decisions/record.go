@@ -11,9 +11,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 )
 
-// version is the version of the schema. It changes when a field is renamed or removed, or
+// Version is the version of the schema. It changes when a field is renamed or removed, or
 // means something else; new fields do not change it.
-const version = 1
+const Version = 1
 
 // Source is what took a decision.
 type Source string
@@ -50,6 +50,7 @@ type Record struct {
 	Project  string `json:"project,omitzero"`
 	Workflow string `json:"workflow,omitzero"`
 	Spec     string `json:"spec,omitzero"`
+	Digest   string `json:"digest,omitzero"`
 	Run      int64  `json:"run,omitzero"`
 	Parent   int64  `json:"parent,omitzero"`
 	Guard    string `json:"guard,omitzero"`
@@ -57,6 +58,7 @@ type Record struct {
 	// Of a step.
 	Step      int64    `json:"step,omitzero"`
 	Task      int64    `json:"task,omitzero"`
+	Place     string   `json:"place,omitzero"`
 	Subject   string   `json:"subject,omitzero"`
 	From      string   `json:"from,omitzero"`
 	To        string   `json:"to,omitzero"`
@@ -64,6 +66,11 @@ type Record struct {
 	Round     int      `json:"round,omitzero"`
 	Times     int      `json:"times,omitzero"`
 	Rule      string   `json:"rule,omitzero"`
+	Gate      string   `json:"gate,omitzero"`
+	Passed    []string `json:"passed,omitempty"`
+	Wrong     bool     `json:"wrong,omitzero"`
+	Gaps      []string `json:"not_enforced,omitempty"`
+	Content   string   `json:"content,omitzero"`
 	Note      string   `json:"note,omitzero"`
 	Check     string   `json:"check,omitzero"`
 	Exit      *int     `json:"exit,omitzero"`
@@ -116,7 +123,7 @@ func (r Record) line() ([]byte, error) {
 // which a path may contain, are replaced by U+FFFD; characters that are harmful in a terminal
 // are JSON escapes.
 func (r Record) JSON() ([]byte, error) {
-	r.Time, r.Version = r.Time.UTC().Truncate(time.Microsecond), version
+	r.Time, r.Version = r.Time.UTC().Truncate(time.Microsecond), Version
 	text, err := json.Marshal(r, jsontext.AllowInvalidUTF8(true))
 	return message.JSON(text), err
 }

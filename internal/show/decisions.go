@@ -11,21 +11,21 @@ import (
 	"github.com/fsmtx/fsmtx/internal/state"
 )
 
-// extent is what Decisions reads.
-type extent struct {
+// Extent is what Decided reads.
+type Extent struct {
 	List    string                   // directory of the task list
 	Session string                   // id of the session that it was found by; may be empty
 	Project string                   // directory whose configuration of the guards counts if no workflow names one; may be empty
 	Env     func(name string) string // os.Getenv or a stand-in for it
 }
 
-// decided returns what was decided about a list and in its sessions, oldest first:
+// Decided returns what was decided about a list and in its sessions, oldest first:
 // hydrations from the history, steps from the evidence, guards from the logs of the sessions.
 // Guards tell the time in whole seconds, so they may be up to a second too early among the
 // others. troubles are why some decisions are missing. It takes no lock and creates nothing.
 //
 // Errors: that nothing can be read about the list.
-func decided(s extent) (all []decisions.Record, troubles []error, err error) {
+func Decided(s Extent) (all []decisions.Record, troubles []error, err error) {
 	hydrations, broken, err := readHistories(s.List)
 	if err != nil {
 		return nil, nil, err
@@ -59,7 +59,7 @@ func decided(s extent) (all []decisions.Record, troubles []error, err error) {
 
 // guards returns the decisions of guards in the sessions of the list. known are the other
 // decisions, which name sessions and projects.
-func (s extent) guards(known []decisions.Record) (all []decisions.Record, troubles []error) {
+func (s Extent) guards(known []decisions.Record) (all []decisions.Record, troubles []error) {
 	sessions, projects := []string{s.Session}, []string{s.Project}
 	for _, r := range known {
 		sessions, projects = append(sessions, r.Session), append(projects, r.Project)
@@ -100,7 +100,7 @@ func distinct(all []string) (kept []string) {
 func (h Hydration) decision(list string) decisions.Record {
 	r := decisions.Record{
 		Time: h.Time, Source: decisions.Hydrate, Decision: "hydrated", Session: h.Session,
-		List: list, Project: h.project, Workflow: h.Skill, Spec: h.Spec, Parent: h.Parent, Created: numbers(h.Created),
+		List: list, Project: h.project, Workflow: h.Skill, Spec: h.Spec, Digest: h.SHA256, Parent: h.Parent, Created: numbers(h.Created),
 		Deleted: numbers(h.Deleted), Lost: h.Lost,
 	}
 	by := h.by

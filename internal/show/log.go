@@ -55,11 +55,7 @@ evidence (the last denials of each step are kept when that grows large), and pla
 from their logs, which tell the time in whole seconds. With --json it prints one object per
 line, as described by "fsmtx schema --log".
 
---summary counts, by skill, runs, how many ended, what refused, what persons answered, what was skipped, marked
-as done, opened again, ended or allowed and why, refusals that persons marked as wrong (fsmtx step
-skip --wrong), and times at which steps were not enforced. With FILE it counts the runs that
-statements of "fsmtx attest" are about, without a look at their signatures. With --json it prints an
-array of objects with skill, runs, ended, refusals, answers, overrides, wrong and unenforced.
+"fsmtx report" counts them.
 
 The hooks and commands that decide write the same lines to a file: the hooks hydrate, step, guard and
 hook with --log FILE, and each of them, "fsmtx mcp", and the commands for steps, begin and undo if FSMTX_LOG
@@ -69,25 +65,16 @@ FILE.3 are kept. A file that is not a log of fsmtx is left alone. docs/ci.md say
 log collector takes it from there.`
 
 func NewLog(s terminal.Streams) *cobra.Command {
-	var asJSON, decided, everything, summary bool
+	var asJSON, decided, everything bool
 	var named string
 	c := &cobra.Command{
-		Use:   "log [N] | --summary [FILE…]",
-		Short: "List what was put into a task list, by which skill, and whether it was undone",
-		Long:  logLong,
-		Example: command.Example("fsmtx log", "fsmtx log 3", "fsmtx log --decisions", "fsmtx log --summary --all",
-			"fsmtx log --list 0b54 --json"),
+		Use:               "log [N]",
+		Short:             "List what was put into a task list, by which skill, and whether it was undone",
+		Long:              logLong,
+		Example:           command.Example("fsmtx log", "fsmtx log 3", "fsmtx log --decisions", "fsmtx log --list 0b54 --json"),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		Args: func(c *cobra.Command, args []string) error {
-			if summary {
-				return nil
-			}
-			return command.AtMostANumber(c, args)
-		},
+		Args:              command.AtMostANumber,
 		RunE: func(c *cobra.Command, args []string) error {
-			if summary {
-				return printSummary(c.Context(), s, named, everything, args, asJSON)
-			}
 			number := strings.Join(args, "")
 			if everything {
 				if named != "" || number != "" {
@@ -106,12 +93,10 @@ func NewLog(s terminal.Streams) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&decided, "decisions", false, "print what hydrations, steps and guards decided, in order, with who and why")
-	c.Flags().BoolVar(&summary, "summary", false, "count runs, refusals, answers and what was gone past, of a list or of statements")
 	c.Flags().BoolVar(&everything, "all", false, "print the hydrations of every list that has ever had a workflow")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	command.NameList(s, c, &named)
 	c.MarkFlagsMutuallyExclusive("all", "decisions")
-	c.MarkFlagsMutuallyExclusive("summary", "decisions")
 	return c
 }
 

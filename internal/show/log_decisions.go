@@ -25,7 +25,7 @@ func printDecisions(ctx context.Context, s terminal.Streams, session string, asJ
 	if project == "" {
 		project, _ = os.Getwd() // without it the project's configuration is not found
 	}
-	all, unread, err := decided(extent{List: found.Dir, Session: cmp.Or(found.Session, session),
+	all, unread, err := Decided(Extent{List: found.Dir, Session: cmp.Or(found.Session, session),
 		Project: project, Env: s.Env})
 	if err != nil {
 		return err

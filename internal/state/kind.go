@@ -200,6 +200,7 @@ const (
 	ChecksOff Gap = "checks off"    // a command of the step was not run
 	Unread    Gap = "unread record" // what is on record of the step could not be read
 	Unseen    Gap = "unseen"        // no hook of the client has seen the command, whose environment the agent may have changed
+	Observing Gap = "observing"     // the hooks only observe: a gate that refuses, or that asks a person, lets it pass
 	Otherwise Gap = "another way"   // the list was changed in another way than by an update that was let through
 )
 
@@ -211,6 +212,7 @@ var meanings = [...]struct {
 	{ChecksOff, "checks are off", "checks were off when step %q was completed"},
 	{Unread, "its record cannot be read", "what is on record of step %q could not be read"},
 	{Unseen, "by a command that no hook has seen", "step %q was decided by a command that no hook of the client has seen"},
+	{Observing, "observing: nothing is refused", "observing: nothing was refused, nor asked, when step %q was decided"},
 	{Otherwise, "in another way",
 		"step %q was changed without a hook: hooks were off, fsmtx was missing, or another session or program changed the list"},
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
@@ -23,7 +24,7 @@ func (st *Store) LogDecisions(s *State, lines []Evidence) {
 		if c == nil || !e.isDecision() {
 			continue
 		}
-		r := e.record(c.Step, c.Workflow)
+		r := s.record(e, c)
 		if !slices.ContainsFunc(lines[i+1:], func(o Evidence) bool { n := s.Step(o.Step); return n != nil && n.Workflow == c.Workflow }) {
 			open := s.openOnce(c.Workflow, e)
 			r.Steps, r.Open = len(c.Workflow.Steps), &open
@@ -73,11 +74,67 @@ func (e Evidence) record(step workflow.Step, w *workflow.Workflow) decisions.Rec
 	return About(r, step, w)
 }
 
+// record returns the line as it is in the log, with what depends on the workflows around its step.
+func (s *State) record(e Evidence, c *Current) decisions.Record {
+	r := e.record(c.Step, c.Workflow)
+	r.Place, r.Passed, r.Gate, r.Wrong = s.PlaceInFile(c), e.passed(c.Step), string(e.Gate), e.Wrong
+	if e.Content != nil && len(e.Content.Trees) == 1 {
+		r.Content = e.Content.Trees[0]
+	}
+	for _, g := range e.Gaps {
+		r.Gaps = append(r.Gaps, string(g))
+	}
+	for w := c.Workflow; w != nil && w.Part; { // which came with the run
+		p := s.Parent(w)
+		if p == nil {
+			break
+		}
+		w = p.Workflow
+		r.Run = w.Steps[0].ID
+	}
+	return r
+}
+
+// PlaceInFile returns the ids in the fsm.json by which a step is reached: 2, or 2.1 for part 1 of step 2. A copy of a step for a line has
+// that of the step.
+func (s *State) PlaceInFile(c *Current) string {
+	own, p := message.Itoa(c.Local), s.Parent(c.Workflow)
+	switch {
+	case c.Local == 0: // nothing is on record of it any more
+		return ""
+	case !c.Workflow.Part || p == nil:
+		return own
+	case c.Workflow.Item != "" && len(c.Workflow.Steps) == 1 && c.Local == p.Local && p.Each != nil: // the step itself
+		return s.PlaceInFile(p)
+	}
+	return s.PlaceInFile(p) + "." + own
+}
+
+// passed returns the gates that let the step through; see decisions.Record.
+func (e Evidence) passed(step workflow.Step) (names []string) {
+	if !e.Lets() || e.GonePast() != "" || e.IsQuiet() || e.To == "" {
+		return nil
+	}
+	completes := e.To == workflow.Completed && len(e.Reopens) == 0
+	for _, g := range step.Gates() {
+		if g.When == workflow.AtCompletion && completes && (g.Check == nil || !slices.Contains(e.Gaps, ChecksOff)) ||
+			g.When == workflow.AtStart && e.From == workflow.Pending {
+			names = append(names, string(g.Kind))
+		}
+	}
+	if o := step.OutcomeNamed(e.Outcome); o != nil && completes {
+		for _, g := range o.Gates() {
+			names = append(names, string(g.Kind)+"/"+o.Name)
+		}
+	}
+	return names
+}
+
 // About adds what a decision is about.
 func About(r decisions.Record, step workflow.Step, w *workflow.Workflow) decisions.Record {
 	r.Step, r.Task, r.Subject = cmp.Or(step.ID, r.Step), step.Local, step.Subject
 	if w != nil {
-		r.Workflow, r.Spec, r.Project, r.Parent = w.Command, w.Spec, w.Dir, w.Parent
+		r.Workflow, r.Spec, r.Digest, r.Project, r.Parent = w.Command, w.Spec, w.SHA256, w.Dir, w.Parent
 		if len(w.Steps) > 0 {
 			r.Run = w.Steps[0].ID
 		}
@@ -121,7 +178,7 @@ func Decided(dir string) (all []decisions.Record, troubles []error, err error) {
 			s.Fill(c, nil)
 		}
 		if e.isDecision() && !(c.Workflow != nil && r.hasLeft(c.Workflow)) {
-			r := e.record(c.Step, c.Workflow)
+			r := s.record(e, c)
 			r.List = dir
 			all = append(all, r)
 		}

@@ -28,7 +28,7 @@ func TestQuestionsAreAnswered(t *testing.T) {
 		{"power loss", "recover"},
 		{"crash", "recover"},
 		{"why refused", "status"},
-		{"slow", "log --summary"},
+		{"slow", "report"},
 		{"resume", "continue"},
 		{"retry", "graph"},
 		{"timeout", "status"},

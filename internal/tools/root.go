@@ -11,6 +11,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/proof"
+	"github.com/fsmtx/fsmtx/internal/report"
 	"github.com/fsmtx/fsmtx/internal/show"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/trial"
@@ -63,12 +64,13 @@ func toolsSubcommands() []command.Subcommand {
 		{Name: "test", Group: command.ForWriting, Make: newTest, Scripts: true},
 		{Name: "fmt", Group: command.ForWriting, Make: write.NewFmt, Scripts: true},
 		{Name: "graph", Group: command.ForWriting, Make: write.NewGraph},
-		{Name: "schema", Group: command.ForWriting, Make: write.NewSchema},
+		{Name: "schema", Group: command.ForWriting, Make: newSchema},
 		{Name: "locate", Group: command.ForWriting, Make: write.NewLocate},
 		{Name: "plan", Group: command.ForWriting, Make: write.NewPlan},
 		{Name: "status", Group: command.ForFollowing, Make: show.NewStatus, Scripts: true},
 		own("statusline"),
 		{Name: "log", Group: command.ForFollowing, Make: show.NewLog},
+		{Name: "report", Group: command.ForFollowing, Make: report.NewReport},
 		{Name: "undo", Group: command.ForFollowing, Make: show.NewUndo},
 		own("recover"),
 		{Name: "doctor", Group: command.ForFollowing, Make: newDoctor},
@@ -92,6 +94,10 @@ func toolsSubcommands() []command.Subcommand {
 			command.Subcommand{Name: "unlock", Make: newGuardUnlock}),
 		{Name: "hooks", Group: command.ForClient, Make: newHooks, Below: hooksSubcommands},
 	}
+}
+
+func newSchema(s terminal.Streams) *cobra.Command {
+	return write.NewSchema(s, map[string][]byte{"report": report.Schema(), "test": trial.Schema()})
 }
 
 // newTest returns the command that runs the others as an agent does.

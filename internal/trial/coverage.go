@@ -2,6 +2,7 @@ package trial
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,6 +13,12 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
+
+//go:embed schema.json
+var schema []byte
+
+// Schema returns the JSON Schema (draft 2020-12) of what the command prints with --json.
+func Schema() []byte { return schema }
 
 // covered is a workflow, with what its tests have shown.
 type covered struct {

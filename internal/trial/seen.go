@@ -4,7 +4,6 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -14,7 +13,7 @@ import (
 // seen is what a test has shown of a workflow.
 type seen struct {
 	Spec  string             `json:"spec"`  // path of the fsm.json, relative to the project
-	Steps map[string]sighted `json:"steps"` // by their place in the fsm.json; see placeOf
+	Steps map[string]sighted `json:"steps"` // by their place in the fsm.json; see state.State.PlaceInFile
 }
 
 // sighted is what was seen of a step.
@@ -56,7 +55,7 @@ func seenIn(ctx context.Context, list, project string) ([]seen, error) {
 				one = &seen{filepath.ToSlash(rel), map[string]sighted{}}
 				all[rel] = one
 			}
-			place := placeOf(s, c)
+			place := s.PlaceInFile(c)
 			one.Steps[place] = one.Steps[place].plus(sightOf(s, c))
 		}
 	}
@@ -65,20 +64,6 @@ func seenIn(ctx context.Context, list, project string) ([]seen, error) {
 		found = append(found, *one)
 	}
 	return found, nil
-}
-
-// placeOf returns the ids in the fsm.json by which a step is reached: 2, or 2.1 for part 1 of step 2. A copy of a step for a line has
-// that of the step.
-func placeOf(s *state.State, c *state.Current) string {
-	own := strconv.FormatInt(c.Local, 10)
-	p := s.Parent(c.Workflow)
-	if !c.Workflow.Part || p == nil {
-		return own
-	}
-	if c.Workflow.Item != "" && len(c.Workflow.Steps) == 1 && c.Local == p.Local && p.Each != nil { // the step itself, for a line
-		return placeOf(s, p)
-	}
-	return placeOf(s, p) + "." + own
 }
 
 func sightOf(s *state.State, c *state.Current) sighted {

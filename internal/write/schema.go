@@ -1,6 +1,9 @@
 package write
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
@@ -21,7 +24,7 @@ to tasks that the file does not have.
 
 --log prints instead the schema of a line of the log of decisions, which --log FILE of the
 hooks writes and "fsmtx log --decisions --json" prints. Its member "v" is the version of the
-schema.`
+schema. --report and --test print those of what these commands print with --json.`
 
 // vscodeSettings refers to the schema by a path in the workspace, which works offline
 // and for everyone who shares the repository.
@@ -35,8 +38,10 @@ const vscodeSettings = `{
 }
 `
 
-func NewSchema(s terminal.Streams) *cobra.Command {
+// NewSchema returns the command schema. others are the schemas of what commands print with --json, by the name of the command.
+func NewSchema(s terminal.Streams, others map[string][]byte) *cobra.Command {
 	var vscode, log bool
+	chosen := map[string]*bool{}
 	c := &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of fsm.json",
@@ -54,6 +59,11 @@ func NewSchema(s terminal.Streams) *cobra.Command {
 			case log:
 				text = decisions.Schema()
 			}
+			for name, is := range chosen {
+				if *is {
+					text = others[name]
+				}
+			}
 			if _, err := s.Out.Write(text); err != nil {
 				return err
 			}
@@ -65,6 +75,11 @@ func NewSchema(s terminal.Streams) *cobra.Command {
 	}
 	c.Flags().BoolVar(&vscode, "vscode", false, "print the settings for Visual Studio Code instead")
 	c.Flags().BoolVar(&log, "log", false, "print the schema of a line of the log of decisions instead")
-	c.MarkFlagsMutuallyExclusive("vscode", "log")
+	all := []string{"vscode", "log"}
+	for _, name := range slices.Sorted(maps.Keys(others)) {
+		chosen[name] = c.Flags().Bool(name, false, "print the schema of what fsmtx "+name+" --json prints instead")
+		all = append(all, name)
+	}
+	c.MarkFlagsMutuallyExclusive(all...)
 	return c
 }

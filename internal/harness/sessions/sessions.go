@@ -34,9 +34,10 @@ var rooms = map[string]string{
 	"begin": "command", "continue": "command",
 	"do": "command", "finish": "command", "misused": "command", "step": "command", "work": "command",
 	"answerers": "hook", "elsewhere": "hook", "forged": "hook", "hook": "hook", "loosen": "hook", "newer": "hook", "permission": "hook",
-	"test":  "trial",
-	"guard": "guard",
-	"hooks": "hooks",
+	"report": "report",
+	"test":   "trial",
+	"guard":  "guard",
+	"hooks":  "hooks",
 }
 
 // Main runs the tests, with this test program as fsmtx-terminal. A program under test that starts the test program, as if

@@ -1,0 +1,424 @@
+// Package report counts what was decided about the steps of workflows: fsmtx report. It reads decisions as the log has them, from the
+// lists of this machine or from logs, a line at a time, and keeps counts only.
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
+)
+
+// few is the number of runs below which a count says nothing.
+const few = 10
+
+// most limits what is kept: runs that are open or over, and the reasons of a step.
+const (
+	mostRuns    = 200_000
+	mostReasons = 20
+)
+
+// counter adds up decisions. Those of one list have to come in the order in which they were made.
+type counter struct {
+	since  time.Time
+	skill  string // the only one that is counted; empty is all
+	skills map[string]*skill
+	runs   map[runKey]*run
+	order  []runKey // of runs, as they came
+
+	belongs func(project string) bool // which projects are counted; nil is all
+}
+
+func newCounter(since time.Time, only string) *counter {
+	return &counter{since: since, skill: only, skills: map[string]*skill{}, runs: map[runKey]*run{}}
+}
+
+// skill is what was counted of a workflow, by its versions.
+type skill struct {
+	name     string
+	versions map[versionKey]*version
+}
+
+type versionKey struct {
+	digest    string
+	observing bool
+}
+
+// version is a fsm.json with certain bytes.
+type version struct {
+	versionKey
+	spec  string
+	first time.Time // when it was first used
+	last  time.Time
+
+	begun, ended, byPerson, undone int
+	unenforced                     int // decisions
+	times                          sample
+	steps                          map[string]*step
+}
+
+// step is what was counted of a step, by its place in the fsm.json.
+type step struct {
+	place, subject string
+
+	done, back, asked, yes, no, chosen, late, notNeeded, rounds int
+	past                                                        map[string]int // by the way
+	byScript                                                    int            // of them
+	wrong                                                       int
+	order                                                       int // refusals because of the order
+	other                                                       int // by other rules
+	gates                                                       map[string]*gate
+	times                                                       sample
+	reasons                                                     []string
+}
+
+// gate is what was counted of a gate of a step.
+type gate struct {
+	refused, passed   int
+	runs              int // in which it was judged
+	same, changed, un int // refusals after which it passed: on the same content, on other content, on what is not known
+	past, wrong       int // persons who went past it; those who said that it was wrong
+}
+
+// runKey names a run.
+type runKey struct {
+	list string
+	run  int64
+}
+
+// run is a run that is counted.
+type run struct {
+	skill          *skill
+	version        *version // nil as long as it is not known whether it is observed
+	key            versionKey
+	spec           string
+	began          time.Time
+	ended          bool
+	undone, before bool // before: it began before the time that is reported
+	elsewhere      bool // it goes on from another list, and was counted there
+	steps          map[int64]*runStep
+}
+
+// runStep is a step of a run.
+type runStep struct {
+	started time.Time
+	refused string // by which gate it was last refused; empty if it passed since
+	content string // on which content
+	done    bool
+	judged  map[string]bool
+}
+
+// add counts a decision.
+func (c *counter) add(r *decisions.Record) {
+	switch {
+	case r.Source == decisions.Guard || r.Workflow == "" || !c.wants(r.Workflow), c.belongs != nil && !c.belongs(r.Project):
+	case r.Source == decisions.Hydrate:
+		c.hydrated(r)
+	case r.Run != 0:
+		c.decided(r)
+	}
+}
+
+func (c *counter) wants(name string) bool {
+	return c.skill == "" || name == c.skill || strings.HasSuffix(name, ":"+c.skill)
+}
+
+// hydrated counts the beginning of a run, or that one was undone.
+func (c *counter) hydrated(r *decisions.Record) {
+	switch r.Decision {
+	case "hydrated", "continued":
+		if r.Run == 0 || r.Who == string(state.Fsmtx) { // the tasks for the lines of a step
+			return
+		}
+		x := c.run(r)
+		x.elsewhere = r.Decision == "continued"
+	case "undone":
+		for _, n := range r.Deleted {
+			if x := c.runs[runKey{r.List, n}]; x != nil && !x.undone {
+				x.undone = true
+				c.settle(x, false).undone++
+			}
+		}
+	}
+}
+
+// run returns the run of a decision.
+func (c *counter) run(r *decisions.Record) *run {
+	key := runKey{r.List, r.Run}
+	x := c.runs[key]
+	if x != nil {
+		return x
+	}
+	s := c.skills[r.Workflow]
+	if s == nil {
+		s = &skill{name: r.Workflow, versions: map[versionKey]*version{}}
+		c.skills[r.Workflow] = s
+	}
+	x = &run{skill: s, key: versionKey{digest: r.Digest}, spec: r.Spec, began: r.Time, before: r.Time.Before(c.since),
+		steps: map[int64]*runStep{}}
+	c.runs[key] = x
+	if c.order = append(c.order, key); len(c.order) > mostRuns {
+		c.forget(c.order[0])
+		c.order = c.order[1:]
+	}
+	return x
+}
+
+// forget counts a run as it is, so that a log of any length takes no more memory.
+func (c *counter) forget(key runKey) {
+	if x := c.runs[key]; x != nil {
+		c.settle(x, false)
+		delete(c.runs, key)
+	}
+}
+
+// settle returns the version of a run, which is counted with the first step that is decided, or at the end.
+func (c *counter) settle(x *run, observing bool) *version {
+	if x.version != nil {
+		return x.version
+	}
+	if x.before {
+		x.version = &version{steps: map[string]*step{}} // which nobody reads
+		return x.version
+	}
+	x.key.observing = observing
+	v := x.skill.versions[x.key]
+	if v == nil {
+		v = &version{versionKey: x.key, first: x.began, steps: map[string]*step{}}
+		x.skill.versions[x.key] = v
+	}
+	if x.began.Before(v.first) {
+		v.first = x.began
+	}
+	if !x.began.Before(v.last) {
+		v.last, v.spec = x.began, cmp.Or(x.spec, v.spec)
+	}
+	if !x.elsewhere {
+		v.begun++
+	}
+	x.version = v
+	return v
+}
+
+// decided counts a decision about a step.
+func (c *counter) decided(r *decisions.Record) {
+	x := c.run(r)
+	v := c.settle(x, slices.Contains(r.Gaps, string(state.Observing)))
+	if len(r.Gaps) > 0 && !v.observing {
+		v.unenforced++
+	}
+	if r.Place != "" {
+		s := v.step(r)
+		s.add(r, x.step(r.Step))
+		for _, n := range r.Reopens {
+			x.step(n).done = false
+		}
+	}
+	switch {
+	case r.Decision == string(state.End) && !x.ended:
+		x.ended = true
+		v.byPerson++
+	case r.Finished && !x.ended:
+		c.end(x, r.Time)
+	}
+	if x.ended {
+		x.steps = nil
+	}
+}
+
+// end counts the end of a run.
+func (c *counter) end(x *run, at time.Time) {
+	x.ended = true
+	v := c.settle(x, false)
+	v.ended++
+	v.times.add(at.Sub(x.began))
+}
+
+// finish counts what is open.
+func (c *counter) finish() {
+	for _, x := range c.runs {
+		c.settle(x, false)
+	}
+}
+
+func (x *run) step(n int64) *runStep {
+	if x.steps == nil {
+		x.steps = map[int64]*runStep{}
+	}
+	s := x.steps[n]
+	if s == nil {
+		s = &runStep{judged: map[string]bool{}}
+		x.steps[n] = s
+	}
+	return s
+}
+
+func (v *version) step(r *decisions.Record) *step {
+	s := v.steps[r.Place]
+	if s == nil {
+		s = &step{place: r.Place, subject: r.Subject, past: map[string]int{}, gates: map[string]*gate{}}
+		v.steps[r.Place] = s
+	}
+	return s
+}
+
+func (s *step) gate(name string, x *runStep) *gate {
+	g := s.gates[name]
+	if g == nil {
+		g = &gate{}
+		s.gates[name] = g
+	}
+	if !x.judged[name] {
+		x.judged[name] = true
+		g.runs++
+	}
+	return g
+}
+
+// add counts a decision about the step in a run.
+func (s *step) add(r *decisions.Record, x *runStep) {
+	s.rounds = max(s.rounds, r.Round)
+	s.notNeeded += len(r.NotNeeded)
+	switch d := state.Decision(r.Decision); d {
+	case state.Allow, state.SeenDone:
+		s.allowed(r, x)
+	case state.Deny, state.Declined:
+		s.refused(r, x)
+	case state.Ask:
+		s.asked++
+	case state.Answer:
+		s.chosen++
+	case state.Late:
+		s.late++
+	case state.Lapsed:
+		if x.done {
+			s.done, x.done = s.done-1, false
+		}
+	case state.Skip, state.CallsIt, state.Reopen, state.End, state.Permitted:
+		s.goPast(r, x, d)
+	}
+	if r.Decision == string(state.Declined) {
+		s.no++
+	}
+}
+
+// refused counts a refusal. Where nothing is enforced it is what would have been refused.
+func (s *step) refused(r *decisions.Record, x *runStep) {
+	switch {
+	case r.Rule != "":
+		s.gate("only", x).refused++
+		return
+	case r.Gate == string(workflow.InOrder):
+		s.order++
+		return
+	case r.Gate == "":
+		s.other++
+		return
+	}
+	s.gate(gateOf(r), x).refused++
+	x.refused, x.content = gateOf(r), r.Content
+}
+
+// gateOf returns the gate of a decision, with the outcome that it belongs to, as decisions.Record.Passed has it.
+func gateOf(r *decisions.Record) string {
+	if strings.HasPrefix(r.Gate, "outcome ") && r.Outcome != "" {
+		return r.Gate + "/" + r.Outcome
+	}
+	return r.Gate
+}
+
+func (s *step) allowed(r *decisions.Record, x *runStep) {
+	if r.Gate != "" && slices.Contains(r.Gaps, string(state.Observing)) {
+		s.refused(r, x)
+	}
+	switch {
+	case r.To == workflow.InProgress:
+		x.started = r.Time
+	case len(r.Reopens) > 0:
+		s.back++
+		if r.Exit != nil && *r.Exit != 0 { // its check failed, and led back
+			s.gate(string(workflow.CheckPasses), x).refused++
+		}
+	case r.To == workflow.Completed && !x.done:
+		s.done, x.done = s.done+1, true
+		if !x.started.IsZero() {
+			s.times.add(r.Time.Sub(x.started))
+		}
+		if r.Who == string(state.ThePerson) {
+			s.yes++
+		}
+	}
+	for _, name := range r.Passed {
+		g := s.gate(name, x)
+		g.passed++
+		if name != x.refused || r.Gate != "" {
+			continue
+		}
+		switch {
+		case x.content == "" || r.Content == "":
+			g.un++
+		case x.content == r.Content:
+			g.same++
+		default:
+			g.changed++
+		}
+		x.refused = ""
+	}
+}
+
+// goPast counts that a person went past, allowed or took back something.
+func (s *step) goPast(r *decisions.Record, x *runStep, d state.Decision) {
+	s.past[string(d)]++
+	if r.Who != string(state.ThePerson) {
+		s.byScript++
+	}
+	if r.Wrong {
+		s.wrong++
+	}
+	if r.Why != "" && len(s.reasons) < mostReasons && !slices.Contains(s.reasons, r.Why) {
+		s.reasons = append(s.reasons, r.Why)
+	}
+	if x.refused != "" && (d == state.Skip || d == state.CallsIt) {
+		g := s.gate(x.refused, x)
+		g.past++
+		if r.Wrong {
+			g.wrong++
+		}
+		x.refused = ""
+	}
+}
+
+// mostTimes is how many durations are kept for a median; of more it is that of a sample.
+const mostTimes = 1000
+
+// sample is durations, of which the median is wanted.
+type sample struct {
+	n   int
+	all []float32 // in seconds
+}
+
+func (s *sample) add(d time.Duration) {
+	if d < 0 {
+		return
+	}
+	if s.n++; len(s.all) < mostTimes {
+		s.all = append(s.all, float32(d.Seconds()))
+		return
+	}
+	if i := uint64(s.n) * 0x9E3779B97F4A7C15 >> 11 % uint64(s.n); i < mostTimes { // each counts about alike
+		s.all[i] = float32(d.Seconds())
+	}
+}
+
+// median returns the median in seconds; 0 if there is none.
+func (s sample) median() float64 {
+	if len(s.all) == 0 {
+		return 0
+	}
+	all := slices.Sorted(slices.Values(s.all))
+	return float64(all[len(all)/2])
+}

@@ -1,0 +1,235 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+var day = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+
+// told is a log of runs.
+type told struct {
+	lines []decisions.Record
+	now   time.Time
+	base  decisions.Record
+}
+
+func (l *told) begin(list, digest string) {
+	l.base = decisions.Record{Workflow: "release", Digest: digest, List: list, Run: 1, Project: "/p", Version: decisions.Version}
+	r := l.base
+	r.Source, r.Decision, r.Steps = decisions.Hydrate, "hydrated", 2
+	l.add(r)
+}
+
+func (l *told) add(r decisions.Record) {
+	if l.now.IsZero() {
+		l.now = day
+	}
+	l.now = l.now.Add(time.Minute)
+	r.Time = l.now
+	l.lines = append(l.lines, r)
+}
+
+func (l *told) step(n int64, decision string, change func(*decisions.Record)) {
+	r := l.base
+	r.Source, r.Decision, r.Step, r.Place, r.Subject, r.To, r.Who = decisions.Step, decision, n, fmt.Sprint(n), "Step "+fmt.Sprint(n), "completed",
+		"agent"
+	if change != nil {
+		change(&r)
+	}
+	l.add(r)
+}
+
+func (l *told) text(t require.TestingT) string {
+	var b strings.Builder
+	for _, r := range l.lines {
+		line, err := r.JSON()
+		require.NoError(t, err)
+		b.Write(append(line, '\n'))
+	}
+	return b.String()
+}
+
+func count(t require.TestingT, text string, since time.Time) (shown, damage) {
+	c := newCounter(since, "")
+	d, err := c.readLines(context.Background(), strings.NewReader(text))
+	require.NoError(t, err)
+	return c.shown(true), d
+}
+
+func printed(x shown) string {
+	var b bytes.Buffer
+	x.print(terminal.Streams{Out: &b, Err: io.Discard}, true)
+	return b.String()
+}
+
+func passed(names ...string) func(*decisions.Record) {
+	return func(r *decisions.Record) { r.Passed = names }
+}
+
+// release tells runs of a version: the check refuses every nth, and passes on the same content or on another.
+func (l *told) release(digest string, runs, every int, content string) {
+	for i := range runs {
+		l.begin(fmt.Sprintf("/tasks/%s-%d", digest, i), digest)
+		l.step(1, "allow", passed("produces"))
+		if every > 0 && i%every == 0 {
+			l.step(2, "deny", func(r *decisions.Record) { r.Gate, r.Content = "check", "a" })
+		}
+		l.step(2, "allow", func(r *decisions.Record) { r.Passed, r.Content, r.Finished = []string{"check"}, content, true })
+	}
+}
+
+func TestVersionsStandSideBySide(t *testing.T) {
+	var l told
+	l.release("1111aaaa2222", 12, 2, "b")
+	l.release("3333bbbb4444", 12, 0, "b")
+	l.begin("/tasks/open", "3333bbbb4444")
+	x, _ := count(t, l.text(t), time.Time{})
+	text := printed(x)
+	for _, line := range []string{
+		`  version             1111aaaa                        3333bbbb`,
+		`  runs                12                              13`,
+		`  left open           0                               1`,
+		`    refused: check    6 (then passed: 6 after a change)  never in 12 runs`,
+		`  release: produces of #1 "Step 1": judged in 24 runs, and never refused`,
+	} {
+		assert.Contains(t, strings.Join(strings.Fields(text), " "), strings.Join(strings.Fields(line), " "))
+	}
+	assert.NotContains(t, text, "check of #2")
+	assert.NotContains(t, text, "too few")
+}
+
+func TestARefusalThatPassesOnTheSameContentWasWrong(t *testing.T) {
+	var l told
+	l.release("1111aaaa2222", 9, 3, "a")
+	x, _ := count(t, l.text(t), time.Time{})
+	assert.Contains(t, printed(x), `release: check of #2 "Step 2": 3 of 3 refusals wrong (3 passed on the next try on the same content) (too few to tell)`)
+}
+
+func TestWhatPersonsDid(t *testing.T) {
+	var l told
+	for i := range 10 {
+		l.begin(fmt.Sprint("/tasks/", i), "1")
+		l.step(1, "deny", func(r *decisions.Record) { r.Gate = "check" })
+		l.step(1, "skip", func(r *decisions.Record) { r.Who, r.Why, r.Wrong = "person", "it hangs", i == 0 })
+		l.step(2, "ask", func(r *decisions.Record) { r.Gate = "approval" })
+		l.step(2, "allow", func(r *decisions.Record) { r.Who, r.Finished = "person", true })
+	}
+	x, _ := count(t, l.text(t), time.Time{})
+	s := x.Skills[0].Versions[0].Steps
+	assert.Equal(t, map[string]int{"skip": 10}, s[0].Past)
+	assert.Equal(t, []string{"it hangs"}, s[0].Reasons)
+	assert.Equal(t, 10, s[1].Asked)
+	assert.Equal(t, 10, s[1].Yes)
+	text := printed(x)
+	assert.Contains(t, text, `release: check of #1 "Step 1": 1 of 10 refusals wrong (1 by a person's word)`+"\n")
+	assert.Contains(t, text, `release: check of #1 "Step 1": 10 times in 10 runs`+"\n")
+	assert.Contains(t, text, `release: #1 "Step 1": 10 times in 10 runs`+"\n    because: it hangs")
+}
+
+func TestWhatIsObservedIsAColumnOfItsOwn(t *testing.T) {
+	var l told
+	l.begin("/tasks/1", "1")
+	l.step(1, "allow", func(r *decisions.Record) { r.Gate, r.Gaps = "check", []string{"observing"} })
+	l.begin("/tasks/2", "1")
+	l.step(1, "deny", func(r *decisions.Record) { r.Gate = "check" })
+	x, _ := count(t, l.text(t), time.Time{})
+	require.Len(t, x.Skills[0].Versions, 2)
+	assert.True(t, x.Skills[0].Versions[0].Observing)
+	for _, v := range x.Skills[0].Versions {
+		assert.Equal(t, 1, v.Steps[0].Gates[0].Refused)
+	}
+	assert.Contains(t, printed(x), "1, observing")
+}
+
+func TestSinceLeavesOutRunsThatBeganBefore(t *testing.T) {
+	var l told
+	l.begin("/tasks/1", "1")
+	since := l.now.Add(time.Second)
+	l.step(1, "allow", nil)
+	l.begin("/tasks/2", "1")
+	x, _ := count(t, l.text(t), since)
+	assert.Equal(t, 1, x.Skills[0].Versions[0].Begun)
+	assert.Empty(t, x.Skills[0].Versions[0].Steps)
+}
+
+func TestARunThatWasUndone(t *testing.T) {
+	var l told
+	l.begin("/tasks/1", "1")
+	r := l.base
+	r.Source, r.Decision, r.Deleted, r.Run = decisions.Hydrate, "undone", []int64{1, 2}, 0
+	l.add(r)
+	x, _ := count(t, l.text(t), time.Time{})
+	assert.Equal(t, 1, x.Skills[0].Versions[0].Undone)
+	assert.Equal(t, 0, x.Skills[0].Versions[0].Open)
+}
+
+func TestDamagedLinesAreCounted(t *testing.T) {
+	var l told
+	l.release("1", 3, 0, "a")
+	whole, none := count(t, l.text(t), time.Time{})
+	assert.Zero(t, none.Lines)
+	text := strings.ReplaceAll(l.text(t), "\n", "\n"+strings.Repeat("x", longest+1)+"\n\n{\"time\":3}\n")
+	damaged, d := count(t, text, time.Time{})
+	assert.Equal(t, whole, damaged)
+	assert.Equal(t, 2*len(l.lines), d.Lines)
+	assert.Equal(t, 2, d.First)
+	newer, d := count(t, strings.ReplaceAll(l.text(t), `"v":1`, `"v":99`), time.Time{})
+	assert.Empty(t, newer.Skills)
+	assert.Equal(t, "it was written by a newer version of fsmtx", d.Why)
+}
+
+// TestTheReportIsOfItsSchema: whatever the log has, in any order, nothing is fatal and the result is of the schema.
+func TestTheReportIsOfItsSchema(t *testing.T) {
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
+	require.NoError(t, err)
+	c := jsonschema.NewCompiler()
+	require.NoError(t, c.AddResource("report.json", document))
+	schema, err := c.Compile("report.json")
+	require.NoError(t, err)
+	rapid.Check(t, func(t *rapid.T) {
+		var l told
+		for range rapid.IntRange(0, 30).Draw(t, "lines") {
+			if len(l.lines) == 0 || rapid.IntRange(0, 5).Draw(t, "begins") == 0 {
+				l.begin(rapid.SampledFrom([]string{"/a", "/b"}).Draw(t, "list"), rapid.SampledFrom([]string{"", "1", "2"}).Draw(t, "digest"))
+				continue
+			}
+			decision := rapid.SampledFrom([]string{"allow", "deny", "ask", "no", "skip", "done", "reopen", "end", "seen", "late", "answer", "permit",
+				"lapse", "called", "odd"}).Draw(t, "decision")
+			l.step(rapid.Int64Range(1, 3).Draw(t, "step"), decision, func(r *decisions.Record) {
+				r.To = rapid.SampledFrom([]string{"in_progress", "completed", ""}).Draw(t, "to")
+				r.Gate = rapid.SampledFrom([]string{"", "check", "order", "outcome check"}).Draw(t, "gate")
+				r.Passed = rapid.SliceOfN(rapid.SampledFrom([]string{"check", "produces"}), 0, 2).Draw(t, "passed")
+				r.Finished = rapid.Bool().Draw(t, "finished")
+				r.Gaps = rapid.SliceOfN(rapid.SampledFrom([]string{"observing", "checks off"}), 0, 2).Draw(t, "gaps")
+			})
+		}
+		x, d := count(t, l.text(t), time.Time{})
+		require.Zero(t, d.Lines)
+		text, err := json.Marshal(x)
+		require.NoError(t, err)
+		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		require.NoError(t, err)
+		require.NoError(t, schema.Validate(value))
+		for _, s := range x.Skills {
+			for _, v := range s.Versions {
+				assert.GreaterOrEqual(t, v.Begun, v.Ended)
+			}
+		}
+		_ = printed(x)
+	})
+}
