@@ -21,7 +21,8 @@ func (c Call) Decision(start, now time.Time) decisions.Record {
 	r := decisions.Record{
 		Time: start, Source: decisions.Hydrate, Decision: c.outcome(), Why: c.Skipped,
 		Session: c.Request.Session, Agent: c.Request.Agent, Event: c.Request.Event,
-		List: c.Result.List, Project: cmp.Or(c.Request.Project, c.Request.Cwd), Workflow: c.Request.Command, Spec: c.Result.Spec, Digest: c.Result.SHA256,
+		List: c.Result.List, Project: cmp.Or(c.Request.Project, c.Request.Cwd), Workflow: c.Request.Command,
+		Spec: c.Result.Spec, Digest: c.Result.SHA256,
 		Lost: c.Result.Lost, Changed: c.Result.Changed,
 		Restored: Numbers(c.Result.Restored), Duration: decisions.Milliseconds(now.Sub(start)),
 	}

@@ -111,7 +111,8 @@ func sinceOf(text string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil && d > 0 {
 		return now.Add(-d), nil
 	}
-	return time.Time{}, command.Fail(command.ExitUsage, fmt.Errorf("--since: got %q, want a time such as 30d or 12h, or a day such as 2026-11-01", text),
+	return time.Time{}, command.Fail(command.ExitUsage,
+		fmt.Errorf("--since: got %q, want a time such as 30d or 12h, or a day such as 2026-11-01", text),
 		"")
 }
 

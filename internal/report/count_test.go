@@ -46,8 +46,8 @@ func (l *told) add(r decisions.Record) {
 
 func (l *told) step(n int64, decision string, change func(*decisions.Record)) {
 	r := l.base
-	r.Source, r.Decision, r.Step, r.Place, r.Subject, r.To, r.Who = decisions.Step, decision, n, fmt.Sprint(n), "Step "+fmt.Sprint(n), "completed",
-		"agent"
+	r.Source, r.Decision, r.Step, r.Place, r.To, r.Who = decisions.Step, decision, n, fmt.Sprint(n), "completed", "agent"
+	r.Subject = "Step " + r.Place
 	if change != nil {
 		change(&r)
 	}
@@ -117,7 +117,8 @@ func TestARefusalThatPassesOnTheSameContentWasWrong(t *testing.T) {
 	var l told
 	l.release("1111aaaa2222", 9, 3, "a")
 	x, _ := count(t, l.text(t), time.Time{})
-	assert.Contains(t, printed(x), `release: check of #2 "Step 2": 3 of 3 refusals wrong (3 passed on the next try on the same content) (too few to tell)`)
+	assert.Contains(t, printed(x), `release: check of #2 "Step 2": 3 of 3 refusals wrong `+
+		`(3 passed on the next try on the same content) (too few to tell)`)
 }
 
 func TestWhatPersonsDid(t *testing.T) {
