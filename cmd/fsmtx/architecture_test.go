@@ -197,7 +197,6 @@ func sourcesIn(t *testing.T, begins ...string) (names []string) {
 // themselves, with the reason.
 var opensItself = map[string]string{
 	"internal/trial/project.go":               "makes the files of a copy, which it removes",
-	"internal/write/plan.go":                  "reads an event, which may come through a pipe",
 	"internal/terminal/system_unix.go":        "opens the terminal, which is a device",
 	"internal/terminal/system_windows.go":     "opens the terminal, which is a device",
 	"internal/decisions/file.go":              "appends to a log that a person names, which may be a pipe or a device",

@@ -77,7 +77,7 @@ func findExisting(ctx context.Context, s terminal.Streams, named string, over bo
 	if err != nil {
 		return found, err
 	}
-	return found, MustExist(found.Dir)
+	return found, mustExist(found.Dir)
 }
 
 // ChooseList returns the list that openList finds, or with over FindAnyList, which must exist. chosen describes it,
@@ -132,8 +132,8 @@ func (n *listName) Set(name string) error {
 func (n *listName) String() string { return string(*n) }
 func (n *listName) Type() string   { return "string" }
 
-// MustExist returns an error if neither the list nor its state directory exists.
-func MustExist(dir string) error {
+// mustExist returns an error if neither the list nor its state directory exists.
+func mustExist(dir string) error {
 	if !txn.IsAbsent(dir) {
 		return nil
 	}

@@ -35,7 +35,8 @@ func called(c *state.Current) Verdict {
 // lock, if no step demands the skill, or if the event is forged.
 func (f *Frame) Calls(ctx context.Context, x state.SkillCall) error {
 	r, err := f.OnRecord()
-	if err != nil || !slices.ContainsFunc(r.Steps, func(r state.RecordedStep) bool { return fsmspec.SameSkill(r.Do, x.Skill) }) || f.IsForged() {
+	calls := func(step state.RecordedStep) bool { return fsmspec.SameSkill(step.Do, x.Skill) }
+	if err != nil || !slices.ContainsFunc(r.Steps, calls) || f.IsForged() {
 		return err
 	}
 	return f.changing(ctx, x.Agent, func(change *call, dir *txn.Dir, s *state.State) error {

@@ -47,7 +47,8 @@ func (f *Frame) Stop(ctx context.Context, x Stopping) (agent, person string, err
 // stop returns the steps to which the agent is sent back, or none. s is the state of the
 // list; mine is that of the session's workflows, nil if it has none.
 func (f *Frame) stop(ctx context.Context, s *state.State, x Stopping) (mine *state.State, left []*state.Current, err error) {
-	_ = f.lapse(ctx, s, Pause{Agent: x.Agent, Rejected: func(use string) bool { return client.Rejected(x.Transcript, use) }}) // the next event tries again
+	rejected := func(use string) bool { return client.Rejected(x.Transcript, use) }
+	_ = f.lapse(ctx, s, Pause{Agent: x.Agent, Rejected: rejected}) // the next event tries again
 	nothing := x.Mode == StopOff || len(s.Ready()) == 0
 	if x.Heard != nil && !x.Heard.Works || nothing && f.Log == nil || !s.HasOpen() {
 		return nil, nil, nil

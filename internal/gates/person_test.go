@@ -280,7 +280,8 @@ func TestStanding(t *testing.T) {
 		require.NoError(t, err)
 		want := TurnEnd{SentBack: sentBack}
 		for i, word := range strings.Fields(words) {
-			want.Steps = append(want.Steps, StepAtTurnEnd{Command: "release", Subject: string(rune('a' + i)), Done: word == "done", Current: word == "now"})
+			want.Steps = append(want.Steps, StepAtTurnEnd{Command: "release", Subject: string(rune('a' + i)),
+				Done: word == "done", Current: word == "now"})
 		}
 		require.Equal(t, want, got)
 	}

@@ -66,7 +66,7 @@ func Run(ctx context.Context, s terminal.Streams, f *Flags) (code int) {
 		}
 	}()
 	h := &hook{streams: s, flags: f, began: time.Now()}
-	e, err := ReadEvent(s)
+	e, err := readEvent(s)
 	if errors.Is(err, client.ErrTooLarge) {
 		if code, refused := h.refuseUnread(ctx, e); refused {
 			return code

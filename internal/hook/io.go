@@ -17,8 +17,8 @@ import (
 // errTyped is returned if standard input is a terminal: a person has typed the command.
 var errTyped = errors.New("standard input is a terminal; it must be the client's event")
 
-// ReadEvent reads the event of a hook from standard input. It returns errTyped or an error of client.Read.
-func ReadEvent(s terminal.Streams) (*client.Event, error) {
+// readEvent reads the event of a hook from standard input. It returns errTyped or an error of client.Read.
+func readEvent(s terminal.Streams) (*client.Event, error) {
 	if s.InputIsTerminal() {
 		return nil, errTyped
 	}
@@ -97,7 +97,7 @@ func tell(s terminal.Streams, a *agent.Agent, message string) (code int) {
 // a skill, or else to the person; in other agents to the person. It refuses nothing.
 func Misused(s terminal.Streams, err error) (code int) {
 	message := message.Sprintf("invalid hook command line: %v", err)
-	e, readErr := ReadEvent(s) // an agent may not expect that its pipe breaks
+	e, readErr := readEvent(s) // an agent may not expect that its pipe breaks
 	if errors.Is(readErr, errTyped) {
 		s.Errorf("%s", message)
 		s.Hintf("the flags are in fsmtx hook --help")

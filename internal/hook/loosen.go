@@ -64,7 +64,7 @@ func always(*pflag.FlagSet) bool { return true }
 
 func given(names ...string) func(*pflag.FlagSet) bool {
 	return func(flags *pflag.FlagSet) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return IsSet(flags, name) })
+		return slices.ContainsFunc(names, func(name string) bool { return isSet(flags, name) })
 	}
 }
 
@@ -103,7 +103,7 @@ func dropsFlags(args []string) bool {
 	})
 }
 
-func IsSet(flags *pflag.FlagSet, name string) bool {
+func isSet(flags *pflag.FlagSet, name string) bool {
 	f := flags.Lookup(name)
 	return f != nil && f.Changed && f.Value.String() != "false"
 }
@@ -155,9 +155,9 @@ func Outside(rule Loosening, flags *pflag.FlagSet, args []string, line, list str
 	step := strings.HasPrefix(rule.Command, "step ")
 	switch {
 	case list == "":
-	case rule.Command == "continue" && !IsSet(flags, "to"):
+	case rule.Command == "continue" && !isSet(flags, "to"):
 		return line + " --to=" + shell.Join(list)
-	case IsSet(flags, "list"):
+	case isSet(flags, "list"):
 	case step || rule.Command == "begin":
 		return line + " --list=" + shell.Join(list)
 	case rule.Command == "undo":

@@ -280,7 +280,7 @@ func overrideOf(call Invocation) *gates.Past {
 		return nil
 	}
 	p := &gates.Past{Step: n, Done: call.Rule.Command == "step done", Because: strings.TrimSpace(because.Value.String()),
-		WithBlockers: IsSet(call.Flags, "with-blockers"), Values: call.Values}
+		WithBlockers: isSet(call.Flags, "with-blockers"), Values: call.Values}
 	if outcome := call.Flags.Lookup("outcome"); outcome != nil {
 		p.Outcome = outcome.Value.String()
 	}

@@ -21,7 +21,6 @@ func Join(words ...string) string {
 	return strings.Join(quoted, " ")
 }
 
-// needsQuotes reports whether c may mean something else than itself to a shell.
 // Bare returns a command line without quotes, backslashes and white space: what stays of it however a program quotes it again.
 func Bare(line string) string {
 	return strings.Map(func(c rune) rune {
@@ -32,6 +31,7 @@ func Bare(line string) string {
 	}, line)
 }
 
+// needsQuotes reports whether c may mean something else than itself to a shell.
 func needsQuotes(c rune) bool { return !isNameRune(c) && !strings.ContainsRune("%+,-./:=@", c) }
 
 // Guard returns a line that runs a program if it exists and does nothing otherwise, with
@@ -75,7 +75,8 @@ const (
 
 // inList spells the name of the list as the client does (tasks.CleanID): a "-" for each UTF-16 code unit that it replaces. In UTF-8 that
 // is one for a character, and two for one whose first byte is \360 or above.
-const inList = `n="${CLAUDE_CODE_TASK_LIST_ID:-$CLAUDE_CODE_SESSION_ID}"; LC_ALL=C; c=$(printf "[\200-\277]"); f=$(printf "[\360-\367]"); ` +
+const inList = `n="${CLAUDE_CODE_TASK_LIST_ID:-$CLAUDE_CODE_SESSION_ID}"; ` +
+	`LC_ALL=C; c=$(printf "[\200-\277]"); f=$(printf "[\360-\367]"); ` +
 	`while :; do case $n in *$c*) n=${n%%$c*}${n#*$c};; *$f*) n=${n%%$f*}--${n#*$f};; ` +
 	`*[!A-Za-z0-9_-]*) n=${n%%[!A-Za-z0-9_-]*}-${n#*[!A-Za-z0-9_-]};; *) break;; esac; done; ` +
 	`test ! -d "${CLAUDE_CONFIG_DIR:-$HOME/.claude}/tasks/.$n.fsmtx" || `

@@ -87,10 +87,11 @@ func watchStatus(ctx context.Context, s terminal.Streams, w watch) (err error) {
 // watch draws the status again at each change.
 type watch struct {
 	streams terminal.Streams
-	list    tasks.List                                // without a directory as long as newest finds none
-	chosen  string                                    // what the first line says of the list
-	newest  func(context.Context) (tasks.List, error) // finds the list that was worked on last, and sets chosen; nil if something names the list
-	roots   []string                                  // in which newest looks
+	list    tasks.List // without a directory as long as newest finds none
+	chosen  string     // what the first line says of the list
+	// newest finds the list that was worked on last, and sets chosen. It is nil if something names the list.
+	newest  func(context.Context) (tasks.List, error)
+	roots   []string // in which newest looks
 	in      io.Reader
 	out     io.Writer
 	resized <-chan os.Signal

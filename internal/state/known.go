@@ -88,7 +88,7 @@ func (st *Store) evidenceFile() fs.FileInfo {
 	return file
 }
 
-// linesOf returns the lines of evidence in src, with whole all of them.
+// linesIn returns the lines of evidence in src, with whole all of them.
 func (st *Store) linesIn(src Source, whole bool) (knownLines, error) {
 	k, file := st.known(), st.evidenceFile()
 	under, _ := src.(*txn.Dir)

@@ -94,13 +94,16 @@ func (w *readWorld) hook(event string, members ...string) func() string {
 	return func() string {
 		w.calls++
 		members := strings.ReplaceAll(strings.Join(members, ""), "USE", fmt.Sprintf("toolu_%d", w.calls))
-		return w.run(caller.Script, false, fmt.Sprintf(`{"session_id": %q, "cwd": %q, "transcript_path": %q, "prompt_id": "p", "hook_event_name": %q%s}`,
-			worlds.ListID, w.Path("project"), w.Path(".claude/projects/p/"+worlds.ListID+".jsonl"), event, members), "hook")
+		return w.run(caller.Script, false, fmt.Sprintf(
+			`{"session_id": %q, "cwd": %q, "transcript_path": %q, "prompt_id": "p", `+
+				`"hook_event_name": %q%s}`, worlds.ListID,
+			w.Path("project"), w.Path(".claude/projects/p/"+worlds.ListID+".jsonl"), event, members), "hook")
 	}
 }
 
 func (w *readWorld) update(event, task, status string) func() string {
-	return w.hook(event, fmt.Sprintf(`, "tool_name": "TaskUpdate", "tool_use_id": "USE", "tool_input": {"taskId": %q, "status": %q}`, task, status))
+	return w.hook(event, fmt.Sprintf(`, "tool_name": "TaskUpdate", "tool_use_id": "USE", "tool_input": {"taskId": %q, "status": %q}`,
+		task, status))
 }
 
 // set does what the client does when an update is allowed.
@@ -126,7 +129,8 @@ func TestOneReading(t *testing.T) {
 {"id": 6, "subject": "Six", "blockedBy": [4]}, {"id": 7, "subject": "Seven"}]}`)
 	w.Write(t, "project/x", "")
 	t.Chdir(w.Path("project"))
-	w.Write(t, ".claude/projects/p/"+worlds.ListID+".jsonl", `{"type": "user", "promptId": "p", "message": {"role": "user", "content": "Begin."}}`+"\n")
+	w.Write(t, ".claude/projects/p/"+worlds.ListID+".jsonl",
+		`{"type": "user", "promptId": "p", "message": {"role": "user", "content": "Begin."}}`+"\n")
 	w.hook("PostToolUse", `, "tool_name": "Skill", "tool_use_id": "USE", "tool_input": {"skill": "release"}, `+
 		`"tool_response": {"success": true, "commandName": "release"}`)()
 	require.FileExists(t, w.InList("7.json"))
@@ -155,9 +159,10 @@ func TestOneReading(t *testing.T) {
 		{"a check has passed", w.update("PostToolUse", "2", "completed"), "Two", nil},
 		{"a check fails", w.update("PreToolUse", "3", "completed"), "exit", nil},
 		{"a question", w.update("PreToolUse", "4", "completed"), "Good?", nil},
-		{"a call that belongs to a step", w.hook("PreToolUse", `, "tool_name": "Bash", "tool_use_id": "USE", "tool_input": {"command": "git push o"}`),
-			"belongs to #5", nil},
-		{"another call", w.hook("PreToolUse", `, "tool_name": "Write", "tool_use_id": "USE", "tool_input": {"file_path": "/x", "content": ""}`), "", nil},
+		{"a call that belongs to a step", w.hook("PreToolUse", `, "tool_name": "Bash", "tool_use_id": "USE", `+
+			`"tool_input": {"command": "git push o"}`), "belongs to #5", nil},
+		{"another call", w.hook("PreToolUse", `, "tool_name": "Write", "tool_use_id": "USE", `+
+			`"tool_input": {"file_path": "/x", "content": ""}`), "", nil},
 		{"a prompt", w.hook("UserPromptSubmit", `, "prompt": "go on"`), "", nil},
 		{"the end of a turn", w.hook("Stop"), "", nil},
 		{"the end of a turn again", w.hook("Stop"), "", nil},

@@ -171,7 +171,6 @@ func didYouMean(names []string) string {
 	return "did you mean " + strings.Join(names[:min(len(names), 5)], ", ") + "?"
 }
 
-// directory returns dir, or the current directory if it is empty, as an absolute path.
 func printLocated(s terminal.Streams, asJSON bool, r locator.Result) error {
 	only := install.CallableByOf(locator.OS{}, r.Runs())
 	if asJSON {

@@ -168,7 +168,8 @@ func inFile(s terminal.Streams, r *hydrate.Request, path string) error {
 	return nil
 }
 
-// request returns the request that the hook would derive from a call of the skill. With tasklist.ErrNoList it is that of a new session, whose list is empty.
+// request returns the request that the hook would derive from a call of the skill. With tasklist.ErrNoList it is that
+// of a new session, whose list is empty.
 func (f planFlags) request(ctx context.Context, s terminal.Streams, skill string) (r hydrate.Request, err error) {
 	r = hydrate.Request{Event: client.PostToolUse, Command: skill, Args: "{" + fsmspec.Args + "}"} // those of the call are not known
 	if r.Cwd, err = os.Getwd(); err != nil {
