@@ -19,7 +19,7 @@ import (
 // Under the lock all that the file has is added to the archive, and synced. Then the file is replaced by what decisions depend on. So
 // lines are in both, and some in the archive twice: of equal lines the first counts.
 const (
-	ArchivePrefix = "archive." // of the names of archives; letters follow that are in the order of their making
+	archivePrefix = "archive." // of the names of archives; letters follow that are in the order of their making
 	minArchived   = 16 << 10   // bytes that nobody needs, from which on a file is archived
 )
 
@@ -43,7 +43,7 @@ func addToArchive(dir *txn.Dir, lines []byte) error {
 	if err != nil {
 		return err
 	}
-	names, err := dir.StateNames(ArchivePrefix)
+	names, err := dir.StateNames(archivePrefix)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func addToArchive(dir *txn.Dir, lines []byte) error {
 
 func lastArchive(names []string) string {
 	if len(names) == 0 {
-		return ArchivePrefix + "a"
+		return archivePrefix + "a"
 	}
 	return names[len(names)-1]
 }
@@ -105,7 +105,7 @@ func readLines(src Source, whole bool) (l knownLines, err error) {
 	if l.data, err = src.ReadState(EvidenceFile); err != nil {
 		return l, err
 	}
-	names, err := src.StateNames(ArchivePrefix) // after the file, whose lines may have been archived meanwhile
+	names, err := src.StateNames(archivePrefix) // after the file, whose lines may have been archived meanwhile
 	if l.whole = whole || len(names) == 0 && err == nil; !whole || len(names) == 0 {
 		l.all, l.wrong = parseEvidence(l.data)
 		return l, err

@@ -28,7 +28,7 @@ func noted(step int64, n int) Evidence {
 }
 
 func (l *list) archive() string {
-	return filepath.Join(filepath.Dir(l.evidenceFile()), ArchivePrefix+"a")
+	return filepath.Join(filepath.Dir(l.evidenceFile()), archivePrefix+"a")
 }
 
 // TestALineInTheFileAndInTheArchiveCountsOnce: a death after the archive was written leaves all lines in the file, too, and the next

@@ -47,7 +47,7 @@ func TestNobodyElseWrites(t *testing.T) {
 	require.Len(t, found, 7, "each is called by somebody, or has another name now")
 	doc, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
-	for _, name := range []string{EvidenceFile, ArchivePrefix + "*", LatePrefix + "*", PendingFile, GrantsFile, StopFile, HeardFile, ToldFile,
+	for _, name := range []string{EvidenceFile, archivePrefix + "*", LatePrefix + "*", PendingFile, GrantsFile, StopFile, HeardFile, ToldFile,
 		MovingFile} {
 		assert.Contains(t, string(doc), "//\t"+name+" ")
 	}
