@@ -12,8 +12,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// MaxBytes limits an envelope.
-const MaxBytes = 16 << 20
+// maxBytes limits an envelope.
+const maxBytes = 16 << 20
 
 // envelope is a DSSE envelope.
 type envelope struct {
@@ -48,8 +48,8 @@ func seal(s Statement, signer ssh.Signer) ([]byte, error) {
 		e.Signatures = []signatureOf{{ssh.FingerprintSHA256(signer.PublicKey()), base64.StdEncoding.EncodeToString(blob)}}
 	}
 	text, err := e.encode()
-	if len(text) > MaxBytes {
-		return nil, fmt.Errorf("the statement is too large: %d bytes, at most %d", len(text), MaxBytes)
+	if len(text) > maxBytes {
+		return nil, fmt.Errorf("the statement is too large: %d bytes, at most %d", len(text), maxBytes)
 	}
 	return text, err
 }
@@ -104,8 +104,8 @@ func Read(data []byte) (Statement, error) {
 }
 
 func parseEnvelope(data []byte) (e envelope, payload []byte, err error) {
-	if len(data) > MaxBytes {
-		return e, nil, fmt.Errorf("it is too large: over %d bytes", MaxBytes)
+	if len(data) > maxBytes {
+		return e, nil, fmt.Errorf("it is too large: over %d bytes", maxBytes)
 	}
 	if err := json.Unmarshal(data, &e, strictly); err != nil {
 		return e, nil, fmt.Errorf("it is not a DSSE envelope: %w", jsonx.Explain(data, err))

@@ -193,7 +193,7 @@ func TestHostileEnvelopes(t *testing.T) {
 		"no key that can be read":              withBlob(func(b *sshsig) { b.Key = []byte("x") }),
 		`of the type "ssh-rsa"`:                withBlob(func(b *sshsig) { b.Key = rsaSigner.PublicKey().Marshal() }),
 		"something was changed since":          withBlob(func(b *sshsig) { b.Key = signerOf(t, newEd25519(t)).PublicKey().Marshal() }),
-		"it is too large":                      text + strings.Repeat(" ", MaxBytes),
+		"it is too large":                      text + strings.Repeat(" ", maxBytes),
 		"_type is":                             with(func(s *Statement) { s.Type = "x" }),
 		"predicateType is":                     with(func(s *Statement) { s.PredicateType = "x" }),
 		"it has no subject":                    with(func(s *Statement) { s.Subject = nil }),

@@ -205,7 +205,7 @@ func (r repository) read(ctx context.Context, commit, name string) ([]byte, erro
 // content returns what is in a blob, which has to be small enough for a note or a policy.
 func (r repository) content(ctx context.Context, id string) ([]byte, error) {
 	size, err := r.Line(ctx, "cat-file", "-s", id)
-	if n, _ := strconv.Atoi(size); err != nil || n > 4*MaxBytes {
+	if n, _ := strconv.Atoi(size); err != nil || n > 4*maxBytes {
 		return nil, fmt.Errorf("%s is too large: %s bytes", short(id), size)
 	}
 	return r.Run(ctx, "cat-file", "blob", id)

@@ -197,7 +197,7 @@ func (f verifyFlags) trusted(ctx context.Context, j judge, name string) ([]byte,
 func (f verifyFlags) verdicts(ctx context.Context, j judge, files []string) (all []verdict, code int, err error) {
 	all = []verdict{}
 	for _, file := range files {
-		data, err := safefile.ReadFile(file, MaxBytes, 0)
+		data, err := safefile.ReadFile(file, maxBytes, 0)
 		if err != nil {
 			all, code = append(all, unreadable(file, command.Unusable(file, err))), exitUnread
 			continue

@@ -86,7 +86,8 @@ func TestAnUpdateDoesNotReadTheWholeEvidence(t *testing.T) {
 		l.writes(Evidence{Time: at, Step: 2, From: pending, To: inProgress, Verdict: Deny, Why: "order", Times: n + 1})
 	}
 	for n := range 200 {
-		l.writes(Evidence{Time: at.Add(time.Duration(n)), Step: 4, From: pending, To: pending, Verdict: Allow, Why: "no gate applies", Note: strings.Repeat("n", 1000)})
+		l.writes(Evidence{Time: at.Add(time.Duration(n)), Step: 4, From: pending, To: pending, Verdict: Allow, Why: "no gate applies",
+			Note: strings.Repeat("n", 1000)})
 	}
 	l.writes(Evidence{Time: at, Step: 4, From: pending, To: inProgress, Verdict: Allow})
 

@@ -194,7 +194,8 @@ func (w *flow) env(name string) (string, bool) {
 }
 
 // short is a workflow whose fsm.json becomes another one while it is open: other steps of the same work. Nobody comes to its last step.
-const short = `[{"id": 1, "subject": "Write"}, {"id": 2, "subject": "Test", "blockedBy": [1]}, {"id": 9, "subject": "Announce", "blockedBy": [2]}]`
+const short = `[{"id": 1, "subject": "Write"}, {"id": 2, "subject": "Test", "blockedBy": [1]},
+{"id": 9, "subject": "Announce", "blockedBy": [2]}]`
 
 // changed has done the first step, and the fsm.json is another one.
 func changed(t require.TestingT, w *flow) {
