@@ -52,8 +52,8 @@ it the done steps of a list of more than 50 are folded.
 --watch shows the status on the whole terminal and redraws it when the list changes, until q
 is pressed. The step that is worked on stays in view, and what is done is folded; the arrow
 keys, Page Up and Page Down scroll, f follows the work again, and d unfolds what is done.
---notify rings the terminal's bell when the work begins to wait for you: for an approval, or
-for the decision how a step ends. Without --list it waits for the first workflow of this
+--notify rings the terminal's bell when the work begins to wait for you, in any list of the
+project: for an approval, or for the decision how a step ends. Without --list it waits for the first workflow of this
 project, and goes on to the list of the next one.
 
 --json prints an object with list, next (numbers of the steps that can be worked on),
@@ -75,8 +75,12 @@ time limit in seconds, 0 if none) and over (the seconds since that has passed).
 A step that is done for lines has each and, once they are read, items (the lines) and
 itemsDone (a number); a step that is done for a line, or a part of it, has item.
 
+The object of a list also has time (of the last work), atWork (the client of its session
+runs) and waits (what waits for you: the commands that answer).
+
 With --all --json it prints an object with projects, each with dir and workflows: objects with
-list, session, skill, done, skipped, notNeeded, open, total, next (a subject) and time.`
+list, session, skill, done, skipped, notNeeded, open, total, next (a subject), time, atWork
+and waits.`
 
 type statusFlags struct{ all, watch, notify, full, json bool }
 
@@ -387,9 +391,23 @@ func owned(t tasks.Task) string {
 	return ", owner " + t.Owner
 }
 
+// workTo prints with line when the list was last worked on, if a step is open, and whether a client runs that works on it.
+func (st *status) workTo(line func(string, ...any)) {
+	if !st.steps.HasOpen() {
+		return
+	}
+	work := waitsOf(st.steps, st.list.Dir, st.name, nil)
+	text := ""
+	if work.AtWork {
+		text = "; its client runs"
+	}
+	line("last worked on %s%s", work.Time.Local().Format("2006-01-02 15:04"), text)
+}
+
 // lastTo prints the last hydration and an interrupted change with line.
 func (st *status) lastTo(line func(string, ...any)) {
 	line("")
+	st.workTo(line)
 	switch {
 	case st.last == nil:
 		line("last hydration: none is on record")
@@ -488,6 +506,7 @@ type shownStatus struct {
 	Pending    string          `json:"pending"`
 	PendingErr string          `json:"pending_error"`
 	Troubles   []string        `json:"troubles"`
+	shownWaits
 }
 
 type shownWorkflow struct {
@@ -530,6 +549,7 @@ func (st *status) shown() shownStatus {
 		List: st.list.Dir, Next: []int64{}, Workflows: []shownWorkflow{}, Manual: append([]tasks.Task{}, st.manual()...), Last: st.last,
 		Undo:    shownUndo{st.undoable(), len(st.undo.Restored), len(st.undo.Removed)},
 		Pending: string(cmp.Or(st.pending.Outcome, txn.Clean)), Troubles: []string{},
+		shownWaits: waitsOf(st.steps, st.list.Dir, st.name, nil),
 	}
 	for _, trouble := range st.troubles {
 		out.Troubles = append(out.Troubles, trouble.Error())

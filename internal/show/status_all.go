@@ -7,10 +7,14 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/presence"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -21,8 +25,8 @@ type shownList struct {
 	Session string `json:"session"`
 	Skill   string `json:"skill"`
 	shownCount
-	Next string    `json:"next"`
-	Time time.Time `json:"time"`
+	Next string `json:"next"`
+	shownWaits
 
 	count   state.Count
 	to      string // the list in which the workflow goes on that it had last
@@ -49,14 +53,33 @@ func byProject(lists []shownList) (all []shownProject) {
 	return all
 }
 
+// shownWaits is when a list, or a workflow in it, was worked on, and what waits for the person.
+type shownWaits struct {
+	Time   time.Time `json:"time"`   // of the last work
+	AtWork bool      `json:"atWork"` // a client runs that works on the list
+	Waits  []string  `json:"waits"`  // the commands with which the person answers
+}
+
+// waitsOf returns that of the steps for which of is true, nil: of all.
+func waitsOf(now *state.State, list, name string, of func(*state.Current) bool) shownWaits {
+	out := shownWaits{tasklist.LastWork(list), presence.IsAlive(list), []string{}}
+	for _, c := range now.Steps {
+		if now.Word(c) == state.Awaits && (of == nil || of(c)) {
+			out.Waits = append(out.Waits, gates.DoneCommand(now, c, "--list "+shell.Join(name)))
+		}
+	}
+	return out
+}
+
 // workflowsOf returns the workflows of a list with a history, or what the list had last.
-func workflowsOf(dir string, all []Hydration, now *state.State) (lists []shownList) {
+func workflowsOf(dir, name string, all []Hydration, now *state.State) (lists []shownList) {
 	last := all[len(all)-1]
 	for _, w := range now.Workflows() {
 		if now.Parent(w) != nil || w.Part {
 			continue
 		}
-		l := shownList{List: dir, Session: w.Session, Skill: w.Command, Time: last.Time, project: w.Dir}
+		l := shownList{List: dir, Session: w.Session, Skill: w.Command, project: w.Dir}
+		l.shownWaits = waitsOf(now, dir, name, func(c *state.Current) bool { return now.Root(c.Workflow) == w })
 		ready, steps := now.Ready(), []*state.Current(nil)
 		for _, c := range now.Steps {
 			if now.Root(c.Workflow) != w {
@@ -72,7 +95,7 @@ func workflowsOf(dir string, all []Hydration, now *state.State) (lists []shownLi
 		lists = append(lists, l)
 	}
 	if len(lists) == 0 {
-		l := shownList{List: dir, Session: last.Session, Skill: last.Skill, Time: last.Time, to: last.To}
+		l := shownList{List: dir, Session: last.Session, Skill: last.Skill, to: last.To, shownWaits: waitsOf(now, dir, name, nil)}
 		for _, h := range all {
 			l.project = cmp.Or(h.project, l.project)
 		}
@@ -101,7 +124,7 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 			s.Errorf("%s: %v", dir, err)
 			continue
 		}
-		lists = append(lists, workflowsOf(dir, all, now)...)
+		lists = append(lists, workflowsOf(dir, filepath.Base(dir), all, now)...)
 	}
 	slices.SortFunc(lists, func(a, b shownList) int {
 		if a.open != b.open {
@@ -145,5 +168,12 @@ func (l shownList) line() string {
 		next = "nothing is ready"
 	}
 	list := filepath.Base(l.List) // by which it can be named
-	return fmt.Sprintf("%s  %s  %s  %s  %s", list, l.Time.Local().Format("2006-01-02 15:04"), l.Skill, l.count.Brief(), next)
+	text := fmt.Sprintf("%s  %s  %s  %s  %s", list, l.Time.Local().Format("2006-01-02 15:04"), l.Skill, l.count.Brief(), next)
+	if len(l.Waits) > 0 {
+		text += "; waits for you: " + strings.Join(l.Waits, "; ")
+	}
+	if l.AtWork && l.open {
+		text += "; its client runs"
+	}
+	return text
 }

@@ -105,7 +105,8 @@ type watch struct {
 	notify bool // rings the bell when the work begins to wait for the person
 
 	window
-	waits bool // the work waited for the person when the status was drawn last
+	project []tasklist.Listed // the lists of the project, unless something names the list
+	waits   map[string]bool   // the lists whose work waited for the person when the status was drawn last
 }
 
 const (
@@ -239,7 +240,7 @@ func (w *watch) choose(ctx context.Context, s terminal.Streams, session string) 
 		if err != nil {
 			return tasks.List{}, err
 		}
-		w.chosen = lastOf(s, all)
+		w.chosen, w.project = lastOf(s, all), all
 		return tasks.List{Dir: all[0].Dir, Wait: tasklist.Wait}, nil
 	}
 	w.roots, err = tasklist.Roots(s.Getenv)
@@ -254,7 +255,11 @@ func lastOf(s terminal.Streams, all []tasklist.Listed) string {
 	var others []string
 	for _, l := range all[1:] {
 		if l.Open {
-			others = append(others, fmt.Sprintf("%s (%s)", name(l), l.Skill))
+			what := l.Skill
+			if progress.WaitsForPerson(l.Now) {
+				what += ", waits for you"
+			}
+			others = append(others, fmt.Sprintf("%s (%s)", name(l), what))
 		}
 	}
 	if len(others) > 0 {
@@ -284,9 +289,14 @@ func (w *watch) draw(ctx context.Context) error {
 		var more []viewRow
 		more, body = st.screen(!w.whole)
 		head = append(head, more...)
-		waits := progress.WaitsForPerson(st.steps)
-		if waits && !w.waits && w.notify {
-			bell = "\a"
+		waits := map[string]bool{w.list.Dir: progress.WaitsForPerson(st.steps)}
+		for _, l := range w.project {
+			waits[l.Dir] = waits[l.Dir] || l.Now != nil && progress.WaitsForPerson(l.Now)
+		}
+		for list, now := range waits {
+			if now && !w.waits[list] && w.notify {
+				bell = "\a"
+			}
 		}
 		w.waits = waits
 	} else if ctx.Err() == nil {
