@@ -39,6 +39,7 @@ type Unfinished struct {
 	Steps    state.Count
 	Time     time.Time // when the list was last worked on
 	AtWork   bool      // the client of another session runs that works on the list
+	Cleaned  bool      // the list has none of its tasks any more
 	Same     bool      // the session is of the client that asks: it was cleared or forked, has another id now, or is the one at work
 }
 
@@ -61,7 +62,7 @@ type Query struct {
 func Find(ctx context.Context, q Query) (found []Unfinished, err error) {
 	all, err := tasklist.OfProject(ctx, q.Lookup, q.Here, tasklist.Recent)
 	for _, l := range all {
-		if l.Dir != q.List && l.Open {
+		if l.Dir != q.List && l.Now != nil {
 			found = append(found, slices.DeleteFunc(q.in(l.Dir, l.Now, l.Time), func(u Unfinished) bool {
 				return !tasklist.Belongs(q.Lookup, u.Workflow.Dir, q.Here)
 			})...)
@@ -80,8 +81,9 @@ func (q Query) in(dir string, s *state.State, last time.Time) (all []Unfinished)
 		}
 	}
 	for _, w := range s.Workflows() {
+		cleaned := s.Parent(w) == nil && s.Revive(w)
 		if s.Parent(w) == nil && len(s.OpenIn(w)) > 0 {
-			all = append(all, Unfinished{dir, w.Steps[0].ID, w, s.CountOf(s.In(w)), last, atWork, same})
+			all = append(all, Unfinished{dir, w.Steps[0].ID, w, s.CountOf(s.In(w)), last, atWork, cleaned, same})
 		}
 	}
 	return all
@@ -125,6 +127,9 @@ func (u Unfinished) String() string {
 		u.Time.Local().Format("2006-01-02 15:04"), filepath.Base(u.List)) // by which it can be named
 	if u.AtWork {
 		text += ", which is at work on it"
+	}
+	if u.Cleaned {
+		text += "; its task files are gone from there, and come back where it goes on"
 	}
 	return text
 }

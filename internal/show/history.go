@@ -110,31 +110,30 @@ func readHistories(dir string) (all []Hydration, unread []error, err error) {
 	for i := range entries {
 		all[i] = r.hydration(i)
 	}
-	setCleared(dir, all)
+	setStatus(dir, all)
 	return all, unread, nil
 }
 
-// setCleared marks those of the hydrations whose tasks are gone because all were done: the client removes a finished list (fact 8).
-func setCleared(dir string, all []Hydration) {
-	if !slices.ContainsFunc(all, func(h Hydration) bool { return h.State == gone }) {
-		return
-	}
+// setStatus makes the tasks have the status that is on record, which the list shows after the next event at the latest; and marks those of
+// the hydrations whose tasks are gone because all were done: the client removes a finished list (fact 8).
+func setStatus(dir string, all []Hydration) {
 	s, err := state.LoadNow(context.Background(), dir)
 	if err != nil {
-		return // they are gone
+		return // it is that of the files, and they are gone
 	}
-	open := func(t ChangedTask) bool {
+	step := func(t ChangedTask) *state.Current {
 		id, _ := strconv.ParseInt(t.ID, 10, 64)
-		c := s.Step(id)
-		return c == nil || s.IsMissing(c)
+		return s.Step(id)
 	}
+	open := func(t ChangedTask) bool { return step(t) == nil || s.IsMissing(step(t)) }
 	for i, h := range all {
-		if h.State != gone || slices.ContainsFunc(h.Created, open) {
-			continue
-		}
-		all[i].State = cleared
-		for j := range h.Created {
-			h.Created[j].Status = "completed"
+		finished := h.State == gone && !slices.ContainsFunc(h.Created, open)
+		for j, t := range h.Created {
+			if c := step(t); finished {
+				all[i].State, h.Created[j].Status = cleared, "completed"
+			} else if c != nil && !t.Gone && !c.Gone() {
+				h.Created[j].Status = c.ShownStatus()
+			}
 		}
 	}
 }

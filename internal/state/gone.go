@@ -78,3 +78,30 @@ func (s *State) ToldMissing(c *Current) string {
 	}
 	return "a call that belongs to " + c.Name() + " is not refused: the step is " + ErrMissing.Error()
 }
+
+// Revive makes a workflow whose tasks are all gone, with steps that were open, one that has its tasks: the client removes the lists of old
+// sessions (cleanupPeriodDays), and what is on record stays. It reports whether it is one. Nothing is written.
+func (s *State) Revive(w *workflow.Workflow) bool {
+	var all []*Current
+	status, lost := map[*Current]string{}, false
+	for _, c := range s.Steps {
+		if s.Root(c.Workflow) != w {
+			continue
+		}
+		if !c.Gone() || c.Unread {
+			return false
+		}
+		all, status[c] = append(all, c), workflow.Completed
+		if s.IsMissing(c) {
+			status[c], lost = workflow.Pending, true
+		}
+	}
+	if !lost {
+		return false
+	}
+	for _, c := range all {
+		c.Status = status[c]
+	}
+	s.Fold()
+	return true
+}

@@ -316,6 +316,7 @@ func (s *State) take(root int64, r *OnRecord) (*taken, error) {
 		return nil, errors.New(cmp.Or(s.Departed[message.Itoa(root)], fmt.Sprintf("#%d is not in the list any more", root)))
 	}
 	top := s.Root(first.Workflow)
+	s.Revive(top)
 	name := "the workflow of " + message.Clip(message.Words(top.Command), message.MaxSubject)
 	recordOf := func(id int64) *workflow.Workflow { return r.records[r.known[message.Itoa(id)].Workflow] }
 	t, open := &taken{State: s, records: []*workflow.Workflow{recordOf(top.Steps[0].ID)}}, false

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -201,6 +202,9 @@ func rewriteTasks(ctx context.Context, dir *txn.Dir, ids []int64, change func(id
 	}
 	return errors.Join(errs...)
 }
+
+// ShownStatus returns the status that the task has once the list shows what is on record.
+func (c *Current) ShownStatus() string { return cmp.Or(c.shownStatus(), c.Status) }
 
 // shownStatus returns the status that the list has to show for a step, or "" if it may be any.
 // The list shows what has happened: while a step is open the agent may start it or not, and
