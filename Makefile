@@ -118,6 +118,10 @@ cross: ## compile for every system, unoptimised, and vet all for Windows; make d
 	  GOOS=$$s go build -gcflags='all=-N -l' -o /dev/null ./cmd/fsmtx ./cmd/fsmtx-tools || exit 1; done
 	GOOS=windows go vet ./...
 
+.PHONY: windows
+windows: ## run in wine what is tested on Windows: files, locks, deaths and faults of a transaction, a session (fetches wine once; says so where it cannot)
+	@internal/harness/windows/run.sh $${FSMTX_WINE:-$$HOME/.cache/fsmtx-wine}
+
 cross-sample:
 	@$(MAKE) --no-print-directory cross ONE_IN=2
 

@@ -140,7 +140,7 @@ func literalDir(pattern string) (fixed, rest string) {
 func Homely(path string) string {
 	rest, ok := strings.CutPrefix(path, "~")
 	home, err := os.UserHomeDir()
-	if !ok || err != nil || rest != "" && rest[0] != '/' {
+	if !ok || err != nil || rest != "" && !os.IsPathSeparator(rest[0]) {
 		return path
 	}
 	return home + rest

@@ -72,5 +72,6 @@ func isInside(dir, path string) (bool, error) {
 	if err == nil {
 		path, err = filepath.EvalSymlinks(path)
 	}
-	return err == nil && strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/"), err
+	_, inside := safefile.Within(dir, path)
+	return err == nil && inside, err
 }

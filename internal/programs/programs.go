@@ -85,7 +85,7 @@ func AsTyped() string {
 	if err == nil && failed == nil && os.SameFile(a, b) {
 		return Fsmtx
 	}
-	return self
+	return filepath.ToSlash(self) // which every shell of Windows reads, too
 }
 
 // FindTools returns the path of Tools: this program's, or in the directory of this program, or else on PATH.

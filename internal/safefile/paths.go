@@ -19,7 +19,7 @@ func Resolve(path string) string { return ResolveWith(os.Readlink, path) }
 // ResolveWith is Resolve on another file system. An error of readlink means that the
 // path is not a symbolic link.
 func ResolveWith(readlink func(string) (string, error), path string) string {
-	resolved, rest := "/", elements(path)
+	resolved, rest := rootOf(path), elements(path)
 	for links := 0; len(rest) > 0; {
 		name := rest[0]
 		rest = rest[1:]
@@ -38,15 +38,18 @@ func ResolveWith(readlink func(string) (string, error), path string) string {
 		}
 		links++
 		if filepath.IsAbs(target) {
-			resolved = "/"
+			resolved = rootOf(target)
 		}
 		rest = append(elements(target), rest...)
 	}
 	return resolved
 }
 
+// rootOf returns the root of an absolute path: of its drive or share, on Windows.
+func rootOf(path string) string { return filepath.VolumeName(path) + string(filepath.Separator) }
+
 func elements(path string) []string {
-	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+	return strings.FieldsFunc(path[len(filepath.VolumeName(path)):], isSeparator)
 }
 
 // Same reports whether two paths are equal or lead to the same file. It compares inodes:

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -197,13 +198,13 @@ var known = map[syscall.Errno]syscall.Errno{
 	windows.ERROR_DIRECTORY:            syscall.ENOTDIR,
 }
 
-// patiently repeats a call as long as another program keeps it from the file, for at most sharingWait. A rename and a removal are
-// denied too while something below is open.
-func patiently(call func() error) error {
+// patiently repeats a call as long as another program keeps it from the file, for at most sharingWait. How that shows beside a sharing
+// violation is in also: a rename over a file that is open is denied.
+func patiently(call func() error, also ...error) error {
 	for end := time.Now().Add(sharingWait); ; time.Sleep(10 * time.Millisecond) {
 		err := call()
 		wait := errors.Is(err, windows.STATUS_SHARING_VIOLATION) || errors.Is(err, windows.STATUS_DELETE_PENDING) ||
-			errors.Is(err, windows.ERROR_SHARING_VIOLATION)
+			slices.ContainsFunc(also, func(one error) bool { return errors.Is(err, one) })
 		if !wait || time.Now().After(end) {
 			return posix(err)
 		}
@@ -430,7 +431,7 @@ func onNamed(oldfd int, old string, flag int, newfd int, new string, do func(h w
 		return err
 	}
 	defer done()
-	return patiently(func() error { return do(windows.Handle(h), parent, base) })
+	return patiently(func() error { return do(windows.Handle(h), parent, base) }, windows.STATUS_ACCESS_DENIED)
 }
 
 func giving(class uint32) func(windows.Handle, int, string) error {
@@ -481,7 +482,7 @@ func removeAt(dirfd int, name string) error {
 			err = set(dispositionClass)
 		}
 		return err
-	})
+	}, windows.STATUS_ACCESS_DENIED, windows.STATUS_CANNOT_DELETE)
 }
 
 // MostOpen returns how many files may be Unsynced at a time.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 )
 
 // Within returns the path of file relative to dir, and whether file is inside dir. Paths
@@ -27,10 +28,15 @@ func Absolute(path, base string) string {
 	case filepath.IsAbs(path):
 		return path
 	case filepath.IsAbs(base):
-		return strings.TrimRight(base, "/") + "/" + path
+		if os.IsPathSeparator(path[0]) { // of the drive of base, on Windows
+			return filepath.VolumeName(base) + path
+		}
+		return strings.TrimRightFunc(base, isSeparator) + string(filepath.Separator) + path
 	}
 	return ""
 }
+
+func isSeparator(r rune) bool { return r < utf8.RuneSelf && os.IsPathSeparator(uint8(r)) }
 
 // IsDir reports whether path is a directory or a symbolic link to one.
 func IsDir(path string) bool {

@@ -1,0 +1,90 @@
+//go:build windows
+
+package windows
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestASession: a skill is called, a step is refused out of order and without its file, one is completed by the list and one by a command,
+// and the call is undone.
+func TestASession(t *testing.T) {
+	program := os.Getenv("FSMTX_TEST_PROGRAM") // where there is no go command
+	if program == "" {
+		dir := t.TempDir()
+		out, err := exec.Command("go", "build", "-o", dir, "github.com/fsmtx/fsmtx/cmd/...").CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		program = filepath.Join(dir, "fsmtx.exe")
+	}
+	config, project := filepath.Join(t.TempDir(), "config dir"), t.TempDir()
+	skill := filepath.Join(config, "skills", "ship")
+	require.NoError(t, os.MkdirAll(skill, 0o755))
+	put := func(path, text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o644)) }
+	put(filepath.Join(skill, "SKILL.md"), "---\r\nname: ship\r\ndescription: ships it\r\n---\r\nShip it.\r\n")
+	put(filepath.Join(skill, "fsm.json"), "{\"fsm\": 2, \"steps\": [\r\n"+
+		"  {\"id\": 1, \"subject\": \"Write the notes\", \"produces\": [\"docs/NOTES.md\"]},\r\n"+
+		"  {\"id\": 2, \"subject\": \"Publish\", \"blockedBy\": [1]}\r\n]}\r\n")
+
+	run := func(input string, more []string, args ...string) (out string, code int) {
+		c := exec.Command(program, args...)
+		c.Dir, c.Stdin = project, strings.NewReader(input)
+		c.Env = append([]string{"CLAUDE_CONFIG_DIR=" + config, "SystemRoot=" + os.Getenv("SystemRoot"), "TEMP=" + t.TempDir(),
+			"USERPROFILE=" + os.Getenv("USERPROFILE"), "PATH=" + os.Getenv("PATH")}, more...)
+		text, err := c.CombinedOutput()
+		if c.ProcessState == nil {
+			require.NoError(t, err)
+		}
+		return string(text), c.ProcessState.ExitCode()
+	}
+	n := 0
+	event := func(event, tool string, input map[string]any, response string) (string, int) {
+		n++
+		text, err := json.Marshal(map[string]any{"session_id": "abc-123", "hook_event_name": event, "cwd": project, "tool_name": tool,
+			"tool_use_id": fmt.Sprint("use", n), "tool_input": input, "tool_response": map[string]any{"success": true, "commandName": response}})
+		require.NoError(t, err)
+		return run(string(text), nil, "hook")
+	}
+	complete := func(step string) (string, int) {
+		return event("PreToolUse", "TaskUpdate", map[string]any{"taskId": step, "status": "completed"}, "")
+	}
+
+	out, code := event("PostToolUse", "Skill", map[string]any{"skill": "ship"}, "ship")
+	require.Zero(t, code, out)
+	assert.Contains(t, out, "2 tasks #1, #2")
+	out, code = complete("2")
+	assert.Equal(t, 2, code, out)
+	assert.Contains(t, out, "must be done first")
+	out, code = complete("1")
+	assert.Equal(t, 2, code, out)
+	assert.Contains(t, out, "it needs docs/NOTES.md, which is missing or empty in "+project)
+	require.NoError(t, os.Mkdir(filepath.Join(project, "docs"), 0o755))
+	put(filepath.Join(project, "docs", "NOTES.md"), "notes\r\n")
+	out, code = complete("1")
+	assert.Zero(t, code, out)
+	agent := []string{"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=abc-123"}
+	for _, step := range []string{"1", "2"} {
+		out, code = run("", agent, "complete", step)
+		require.Zero(t, code, out)
+	}
+	out, code = run("", nil, "status", "--list", "abc-123")
+	require.Zero(t, code, out)
+	assert.Contains(t, out, "ship: 2 of 2 steps done")
+	assert.Contains(t, out, filepath.Join(skill, "fsm.json"))
+	out, code = run("", nil, "undo", "--list", "abc-123", "--force")
+	require.Zero(t, code, out)
+	entries, err := filepath.Glob(filepath.Join(config, "tasks", "abc-123", "*.json"))
+	require.NoError(t, err)
+	assert.Empty(t, entries)
+	out, code = run("", nil, "version")
+	require.Zero(t, code, out)
+	assert.Contains(t, out, "windows/")
+}
