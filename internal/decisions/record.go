@@ -69,6 +69,7 @@ type Record struct {
 	Gate      string   `json:"gate,omitzero"`
 	Passed    []string `json:"passed,omitempty"`
 	Wrong     bool     `json:"wrong,omitzero"`
+	Answer    string   `json:"answer,omitzero"`
 	Gaps      []string `json:"not_enforced,omitempty"`
 	Content   string   `json:"content,omitzero"`
 	Note      string   `json:"note,omitzero"`

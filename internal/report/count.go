@@ -290,8 +290,6 @@ func (s *step) add(r *decisions.Record, x *runStep) {
 		s.refused(r, x)
 	case state.Ask:
 		s.asked++
-	case state.Answer:
-		s.chosen++
 	case state.Late:
 		s.late++
 	case state.Lapsed:
@@ -301,8 +299,13 @@ func (s *step) add(r *decisions.Record, x *runStep) {
 	case state.Skip, state.CallsIt, state.Reopen, state.End, state.Permitted:
 		s.goPast(r, x, d)
 	}
-	if r.Decision == string(state.Declined) {
+	switch r.Answer {
+	case "yes":
+		s.yes++
+	case "no":
 		s.no++
+	case "a choice":
+		s.chosen++
 	}
 }
 
@@ -347,9 +350,6 @@ func (s *step) allowed(r *decisions.Record, x *runStep) {
 		s.done, x.done = s.done+1, true
 		if !x.started.IsZero() {
 			s.times.add(r.Time.Sub(x.started))
-		}
-		if r.Who == string(state.ThePerson) {
-			s.yes++
 		}
 	}
 	for _, name := range r.Passed {

@@ -128,7 +128,8 @@ func TestWhatPersonsDid(t *testing.T) {
 		l.step(1, "deny", func(r *decisions.Record) { r.Gate = "check" })
 		l.step(1, "skip", func(r *decisions.Record) { r.Who, r.Why, r.Wrong = "person", "it hangs", i == 0 })
 		l.step(2, "ask", func(r *decisions.Record) { r.Gate = "approval" })
-		l.step(2, "allow", func(r *decisions.Record) { r.Who, r.Finished = "person", true })
+		l.step(3, "allow", func(r *decisions.Record) { r.Who = "person" }) // in a terminal
+		l.step(2, "allow", func(r *decisions.Record) { r.Who, r.Answer, r.Finished = "person", "yes", true })
 	}
 	x, _ := count(t, l.text(t), time.Time{})
 	s := x.Skills[0].Versions[0].Steps

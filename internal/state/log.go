@@ -78,6 +78,7 @@ func (e Evidence) record(step workflow.Step, w *workflow.Workflow) decisions.Rec
 func (s *State) record(e Evidence, c *Current) decisions.Record {
 	r := e.record(c.Step, c.Workflow)
 	r.Place, r.Passed, r.Gate, r.Wrong = s.PlaceInFile(c), e.passed(c.Step), string(e.Gate), e.Wrong
+	r.Answer = e.Answer()
 	if e.Content != nil && len(e.Content.Trees) == 1 {
 		r.Content = e.Content.Trees[0]
 	}
