@@ -27,7 +27,7 @@ func command(c *state.Current, what string, r state.Result) Verdict {
 	}
 	how, failed, mend := r.How(), "failed", "Fix that, then"
 	if r.Unrunnable {
-		failed, mend = "cannot run", "That is no failure of the work: tell the person what is missing, then"
+		failed, mend = "cannot run", "That is no failure of the work: say what is missing, then"
 	}
 	reason := fmt.Sprintf("%s cannot be completed: %s %s (%s): %s", c.Name(), what, failed, how, message.Clip(message.Words(r.Run),
 		message.MaxSubject))

@@ -343,7 +343,11 @@ func begun(r Request, result Result) Begun {
 		b.Text = "The workflow of " + message.Words(r.Command) + " has no steps, so the task list was not changed.\n"
 	}
 	if text := changed(r, result); len(text) > 0 {
-		b.Text += "\nTell the person: " + strings.Join(text, "; ") + ".\n"
+		lead := "Tell the person"
+		if r.Typed {
+			lead = "Note"
+		}
+		b.Text += "\n" + lead + ": " + strings.Join(text, "; ") + ".\n"
 	}
 	if result.Args != "" {
 		b.Text += "\nThe arguments " + message.Clip(message.Words(result.Args), maxShownArgs) +

@@ -9,10 +9,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/settings"
+	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
 func main() {
 	managed := cmp.Or(os.Getenv("FSMTX_TEST_MANAGED"), os.DevNull) // never the machine's own
 	settings.ManagedDir = func() string { return managed }
-	os.Exit(command.Main(os.Args[1:], callers.Played()))
+	os.Exit(callers.Read(callers.Played(), func(s terminal.Streams) int { return command.Main(os.Args[1:], s) }))
 }
