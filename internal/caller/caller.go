@@ -9,9 +9,12 @@ package caller
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
 // Kind is what is known about the caller.
@@ -161,8 +164,9 @@ func agentAbove(chain []process, lookup func(string) (string, bool)) (c Caller, 
 		if i > 0 {
 			if program := agentOf(p); program != "" {
 				// Other agents than Claude Code start their hooks and servers themselves: what has a process in
-				// between, such as a shell, was started by a command.
-				c = Caller{Kind: Agent, Program: program, PID: p.pid, Started: chain[i-1].args, Shell: shell || program != Claude && i > 1,
+				// between was started by a command, unless that is the shell of a registered line.
+				between := program != Claude && i > 1 && !(i == 2 && runsHook(chain[1]))
+				c = Caller{Kind: Agent, Program: program, PID: p.pid, Started: chain[i-1].args, Shell: shell || between,
 					Why: fmt.Sprintf("%s is above it", p)}
 				if by := startedBy(chain[i+1:]); by != "" {
 					c.Nested, c.Why = true, fmt.Sprintf("%s was started by an agent: %s", p, by)
@@ -198,6 +202,17 @@ func startedBy(chain []process) string {
 		}
 	}
 	return ""
+}
+
+// runsHook reports whether a process is a shell that runs a line with which a hook is registered, and nothing else. It stays there until
+// the hook has ended (shell.GuardWell).
+func runsHook(p process) bool {
+	n := len(p.args)
+	if !isShellProgram(p) || n < 3 || !strings.HasSuffix(p.args[n-2], "c") || strings.Contains(p.args[n-1], "<") { // an event of its own
+		return false
+	}
+	words, ok := shell.Guarded(p.args[n-1])
+	return ok && len(words) > 1 && filepath.Base(words[0]) == "fsmtx" && words[1] == "hook"
 }
 
 func isShellProgram(p process) bool {

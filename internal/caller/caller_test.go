@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
 // chainOf returns processes from the top down: each is the child of the one before it.
@@ -291,6 +293,15 @@ func TestServersOfOtherAgents(t *testing.T) {
 		assert.True(t, server.FromClient(), agent)
 		twice := identify(chainOf(initd, gnome, agent, agent, program_), none)
 		assert.True(t, twice.FromClient(), "%v has started itself again", agent)
+		line := shell.GuardWell("/bin/fsmtx", []string{"hook", "--agent=codex"})
+		reporting := shell.GuardWellReporting("/bin/fsmtx", []string{"hook"}, "it's gone") + " # form 1"
+		for text, is := range map[string]bool{line: true, reporting: true, line + " <event.json": false, line + "; true; x": false,
+			"fsmtx complete 1 || exit 0": false, "other hook || exit 0": false, "cat event | fsmtx hook": false} {
+			hook := process{comm: "bash", args: []string{"/bin/bash", "--norc", "-c", text}}
+			assert.Equal(t, is, identify(chainOf(initd, gnome, agent, hook, program_), none).FromClient(), "%v: %s", agent, text)
+			below := identify(chainOf(initd, gnome, agent, clean, hook, program_), none)
+			assert.False(t, below.FromClient(), "a shell of the agent has started it")
+		}
 		for _, between := range []process{clean, {comm: "python3"}, {comm: "timeout"}} {
 			command := identify(chainOf(initd, gnome, agent, between, program_), none)
 			assert.Equal(t, Agent, command.Kind, agent)

@@ -75,6 +75,13 @@ func TestAWorkflowHolds(t *testing.T) {
 			"undo":     "Only the person can decide this",
 		})
 		assert.True(t, all[10].Request.Says("Go on with the workflow"), "it is sent back")
+		records, err := filepath.Glob(w.Path("home/.local/state/fsmtx/tasks/.*.fsmtx/steps.jsonl"))
+		require.NoError(t, err)
+		require.Len(t, records, 1)
+		record, err := os.ReadFile(records[0])
+		require.NoError(t, err)
+		assert.Regexp(t, `"step":1,.*"to":"completed","verdict":"allow",.*"how":"command"`, string(record), "the hook has seen it")
+		assert.NotContains(t, string(record), `"unseen"`)
 
 		fsmtx(t, w, program, "install", "--agent", a.Program, "--remove")
 		after, err := os.ReadFile(w.Path(a.HooksFile()))
