@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -123,7 +124,11 @@ func ownLine(ctx context.Context, s terminal.Streams, input jsontext.Value) (str
 	if err != nil {
 		return "", err
 	}
-	return lineOf(progress.Line(now), s.Limit(s.Out), s.Env("NO_COLOR") == ""), nil
+	parts := progress.Line(now)
+	if len(parts) > 0 && hook.Observing(s.Getenv, found)() {
+		parts = append([]progress.Part{{Text: "observing", Mood: progress.Bad}}, parts...)
+	}
+	return lineOf(parts, s.Limit(s.Out), s.Env("NO_COLOR") == ""), nil
 }
 
 // lineOf joins the parts. Those that do not fit into the columns are left out.

@@ -138,6 +138,7 @@ func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (
 	here, _ := os.Getwd()
 	l := &listWork{hook.NewFrame(s, found), progress.Way{Program: programs.AsTyped(), Named: f.list}.In(here), s, f.json, found, nil, "", ""}
 	l.NoChecks = sync.OnceValue(hook.ChecksOff(s.Getenv, found))
+	l.Observe = sync.OnceValue(hook.Observing(s.Getenv, found))
 	l.Apply, l.Via, l.Began, l.Log = true, Sender(s, found.Dir), startup.Began, hook.ToLog(s)
 	return l, nil
 }

@@ -383,6 +383,7 @@ func (c *call) finalDecision(s *state.State, target *state.Current, v Verdict, l
 	if target.Unread {
 		v.gaps = append(slices.Clone(v.gaps), state.Unread)
 	}
+	v, wouldRefuse := c.observed(v)
 	if c.isUnseen() {
 		v.gaps = append(slices.Clone(v.gaps), state.Unseen)
 	}
@@ -416,6 +417,10 @@ func (c *call) finalDecision(s *state.State, target *state.Current, v Verdict, l
 	}
 	if v.Decision == state.Allow && e.To == workflow.Completed && len(c.lists) > 0 {
 		e.Files = c.lists
+	}
+	if wouldRefuse {
+		e.Gate = v.gate
+		c.endsObserved(s, target, &e)
 	}
 	if !v.Allowed() {
 		n := s.Repeats(e) + 1

@@ -191,7 +191,7 @@ func (f *Frame) Report(ctx context.Context, session string) (string, error) {
 // Edit decides whether an agent that works in cwd may write the file at the path. The files of a list
 // are kept from it if a step is in the list, whether or not its record can be read.
 func (f *Frame) Edit(path, cwd string) Verdict {
-	if path = safefile.Absolute(facts.Homely(path), cwd); path == "" {
+	if path = safefile.Absolute(facts.Homely(path), cwd); path == "" || f.observes() {
 		return Verdict{}
 	}
 	s, err := txn.StateDir(f.List.Dir)

@@ -38,6 +38,7 @@ type Frame struct {
 	Env      []string      // environment of checks
 	Limit    time.Duration // of the whole call; 0 is CallLimit
 	NoChecks func() bool   // no command of a workflow is run; nil is no
+	Observe  func() bool   // what gates refuse, or ask about, is put on record and let through; nil is no
 	Planning bool          // the agent is in plan mode: an update that needs a command to run is denied
 
 	// Began is when the process began that serves this call only; zero is now.
@@ -69,6 +70,9 @@ type Frame struct {
 	// Answers returns the hooks that may have answered for the person when they were asked. Nil returns none.
 	Answers func() []state.Answerer
 }
+
+// observes reports whether nothing is refused.
+func (f *Frame) observes() bool { return f.Observe != nil && f.Observe() }
 
 // checksOff reports whether no command of a workflow is run.
 func (f *Frame) checksOff() bool { return f.NoChecks != nil && f.NoChecks() }

@@ -93,6 +93,9 @@ func (c *call) decideToolCallNow(ctx context.Context, parts []part) (v Verdict, 
 	if wait {
 		return v, true
 	}
+	if c.observes() {
+		v, lines = c.observeCall(v, lines)
+	}
 	lines = slices.DeleteFunc(lines, func(e state.Evidence) bool { return isOnRecord(s, e) })
 	if dir != nil {
 		err = c.Write(dir, s, lines)

@@ -22,13 +22,17 @@ func (c *call) decideEnd(s *state.State, target *state.Current, lines []state.Ev
 		return e.missing
 	case (ok && !state.IsBack(tr) || !ok && e.verdict.Decision == state.Ask) && c.content(target) == nil && !c.looked:
 		return decision{lines: lines, claim: []int64{target.ID}, content: true}
-	case !ok && e.verdict.Decision == state.Ask:
+	case !ok && e.verdict.Decision == state.Ask && !c.observes():
 		e.verdict.Outcome = outcomeToSay(target, tr.Outcome)
 		d := c.finalDecision(s, target, e.verdict, lines)
 		e.sign(&d.lines[len(d.lines)-1], machine.Transition{Outcome: tr.Outcome})
 		return d
 	case !ok:
 		return c.finalDecision(s, target, e.verdict, lines)
+	case c.observes() && state.IsBack(tr) && tr.Outcome == machine.Failed: // nobody has asked for that
+		v := check(target, *e.verdict.Check)
+		v.gate = workflow.CheckPasses
+		return c.finalDecision(s, target, v, lines)
 	}
 	files, known := c.facts[factKey{target.ID, filesBefore}]
 	if patterns := filesOpened(s, tr.Reopens); len(patterns) > 0 && !known {

@@ -149,6 +149,12 @@ func (h *hook) open() {
 		if f.Checks == "off" { // another hook may be stricter, and an agent may imitate this one
 			h.NoChecks = sync.OnceValue(func() bool { return h.fromClient() && !h.isStricter() })
 		}
+		if f.Steps == hydrate.Observe {
+			h.Observe = sync.OnceValue(func() bool {
+				all := Registered(s.Getenv, h.directory())
+				return h.fromClient() && (len(all) == 0 || Observes(all) != "")
+			})
+		}
 		h.Forged = func() bool { return s.Who().Imitates() }
 		h.Unseen = h.Forged
 		h.log.event = h.call.Event

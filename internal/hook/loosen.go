@@ -73,7 +73,7 @@ func unless(names ...string) func(*pflag.FlagSet) bool {
 }
 
 // lessFlags are the flags that lessEnforced reads.
-var lessFlags = []string{"check", "print", "remove", "purge", "no-steps", "with=", "stop=", "checks="}
+var lessFlags = []string{"check", "print", "remove", "purge", "no-steps", "observe", "with=", "stop=", "checks="}
 
 // lessEnforced reports whether install or plugin leaves less enforced than they would
 // without their flags.
@@ -84,7 +84,7 @@ func lessEnforced(flags *pflag.FlagSet) bool {
 	if with := flags.Lookup("with"); with != nil && strings.Contains(with.Value.String(), "none") {
 		return true
 	}
-	if given("remove", "purge", "no-steps")(flags) || flags.ArgsLenAtDash() >= 0 && dropsFlags(flags.Args()[flags.ArgsLenAtDash():]) {
+	if given("remove", "purge", "no-steps", "observe")(flags) || flags.ArgsLenAtDash() >= 0 && dropsFlags(flags.Args()[flags.ArgsLenAtDash():]) {
 		return true
 	}
 	stop, checks := flags.Lookup("stop"), flags.Lookup("checks")

@@ -27,6 +27,7 @@ type Registration struct {
 	Place  string // the file
 	Checks string
 	Stop   string
+	Steps  string // "on" or "observe"
 }
 
 // Registered returns the hooks that enforce steps in a session of Claude Code in a project, one for each file. What
@@ -45,7 +46,7 @@ func Registered(lookup func(string) (string, bool), project string) (all []Regis
 		if set.Parse(h.Args[1:]) != nil || f.Check() != nil || f.Steps == "off" {
 			continue // such a hook decides nothing
 		}
-		one := Registration{h.Place, f.Checks, f.Stop}
+		one := Registration{h.Place, f.Checks, f.Stop, f.Steps}
 		if i := slices.IndexFunc(all, func(r Registration) bool { return r.Place == h.Place }); i >= 0 {
 			all[i] = all[i].stricter(one)
 		} else {
@@ -59,6 +60,9 @@ func Registered(lookup func(string) (string, bool), project string) (all []Regis
 func (r Registration) stricter(other Registration) Registration {
 	if other.Checks != "off" {
 		r.Checks = other.Checks
+	}
+	if other.Steps != hydrate.Observe {
+		r.Steps = other.Steps
 	}
 	order := []string{string(gates.StopOff), string(gates.Remind), string(gates.Hold)}
 	if slices.Index(order, other.Stop) > slices.Index(order, r.Stop) {
@@ -77,6 +81,27 @@ func ChecksOff(lookup func(string) (string, bool), list tasklist.Found) func() b
 		lookup, project := asClient(lookup, list)
 		return ofRegistered(Registered(lookup, project))
 	}
+}
+
+// Observing reports whether nothing is refused in a list, whichever way the agent takes, because every hook that decides about its steps
+// says so. Like ChecksOff it is a function of the files.
+func Observing(lookup func(string) (string, bool), list tasklist.Found) func() bool {
+	return func() bool {
+		if list.Project != "" {
+			return false
+		}
+		lookup, project := asClient(lookup, list)
+		return Observes(Registered(lookup, project)) != ""
+	}
+}
+
+// Observes says that nothing is refused, and where that is registered; empty if the steps are enforced.
+func Observes(all []Registration) string {
+	if len(all) == 0 || slices.ContainsFunc(all, func(r Registration) bool { return r.Steps != hydrate.Observe }) {
+		return ""
+	}
+	return message.Sprintf("observing: nothing is refused, because %s registers the hook with --steps observe; fsmtx install enforces the steps again",
+		all[0].Place)
 }
 
 func ofRegistered(all []Registration) (checksOff bool) {
@@ -109,10 +134,13 @@ func ChecksAreOff(all []Registration) string {
 // Differing says that hooks are registered that differ, and what counts; empty if they do not.
 func Differing(all []Registration) string {
 	var words []string
+	differ := slices.ContainsFunc(all, func(r Registration) bool { return r.Steps != all[0].Steps })
 	for _, r := range all {
-		words = append(words, message.Sprintf("%s has --checks %s --stop %s", r.Place, r.Checks, r.Stop))
+		words = append(words, message.Sprintf("%s has --checks %s --stop %s%s", r.Place, r.Checks, r.Stop, map[bool]string{true: " --steps " + r.Steps}[differ]))
 	}
-	if len(all) < 2 || !slices.ContainsFunc(all, func(r Registration) bool { return r.Checks != all[0].Checks || r.Stop != all[0].Stop }) {
+	if len(all) < 2 || !slices.ContainsFunc(all, func(r Registration) bool {
+		return r.Checks != all[0].Checks || r.Stop != all[0].Stop || r.Steps != all[0].Steps
+	}) {
 		return ""
 	}
 	return "hooks of fsmtx are registered that differ: " + message.Sentence(words) + ". The stricter counts"

@@ -123,8 +123,11 @@ func (h *hook) report(call hydrate.Call) client.Answer {
 	}
 	if len(result.Created) > 0 && h.agent.Session {
 		person = strings.TrimPrefix(person+"\n"+unjudged(h.streams, r.Cwd, result.Steps), "\n")
-		if differing := Differing(Registered(h.streams.Getenv, h.directory())); differing != "" {
-			person = strings.Trim(person, "\n") + "\nfsmtx: " + differing
+		all := Registered(h.streams.Getenv, h.directory())
+		for _, more := range []string{Differing(all), Observes(all)} {
+			if more != "" {
+				person = strings.Trim(person, "\n") + "\nfsmtx: " + more
+			}
 		}
 	}
 	h.notes = hydrate.Notes(result)

@@ -11,6 +11,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/gates"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/programs"
@@ -38,8 +39,15 @@ func (h *hook) recovered(ctx context.Context) client.Answer {
 	return a
 }
 
-// start tells a session that goes on what is open.
+// start tells a session that goes on what is open, and the person that nothing is refused.
 func (h *hook) start(ctx context.Context) client.Answer {
+	if h.flags.Steps != hydrate.Observe {
+		return h.goesOn(ctx)
+	}
+	return client.Join(h.call.Name, h.goesOn(ctx), h.troubled(Observes(Registered(h.streams.Getenv, h.directory()))))
+}
+
+func (h *hook) goesOn(ctx context.Context) client.Answer {
 	text, err := "", error(nil)
 	switch {
 	case h.agent.Session && h.call.Resumed:

@@ -31,6 +31,9 @@ func (h *hook) stop(ctx context.Context) client.Answer {
 		}
 		x = gates.Stopping{Mode: x.Mode, Message: x.Message, Turns: x.Turns, Heard: &heard, Caller: c.SessionID}
 	}
+	if h.Observe != nil && h.Observe() {
+		x.Mode = gates.StopOff
+	}
 	sentBack, person, err := h.Stop(ctx, x)
 	switch {
 	case err != nil:

@@ -34,8 +34,11 @@ type Flags struct {
 	Limit        time.Duration
 
 	Agent string // whose hook it is; empty for the agent that sent the event
-	Steps string // "on" or "off"
+	Steps string // "on", "observe" or "off"
 }
+
+// Observe is the value of Flags.Steps with which gates are judged and put on record, and nothing is refused.
+const Observe = "observe"
 
 // OfHydrate are the names of the flags that fsmtx hydrate has, too.
 var OfHydrate = []string{"scope", "active", "nest", "announce", "plugin-dir", "add-dir", "history", "lock-timeout", "log"}
@@ -66,7 +69,7 @@ func (f *Flags) Add(to *pflag.FlagSet) {
 	to.StringVar(&f.Checks, "checks", f.Checks, `run the checks of steps: "on" or "off"`)
 	to.DurationVar(&f.Limit, "limit", f.Limit, "the time limit with which the hook is registered")
 	to.StringVar(&f.Agent, "agent", f.Agent, "the agent whose hook this is; without it, the agent that the event shows")
-	to.StringVar(&f.Steps, "steps", f.Steps, `enforce the steps of workflows: "on" or "off"`)
+	to.StringVar(&f.Steps, "steps", f.Steps, `enforce the steps of workflows: "on", "observe" (decide, record and refuse nothing) or "off"`)
 	// Has no effect: fsmtx install adds it to the hook to mark that it has set the variable.
 	to.Bool("task-tools", false, "")
 	_ = to.MarkHidden("task-tools")
@@ -117,7 +120,7 @@ func (f *Flags) Choices() []Choice {
 		{"scope", []string{"all", "skill"}, f.Scope},
 		{"active", []string{"reset", "refuse"}, f.Active},
 		{"nest", onOff, f.Nest},
-		{"steps", onOff, f.Steps},
+		{"steps", []string{"on", Observe, "off"}, f.Steps},
 		{"stop", []string{string(gates.Remind), string(gates.Hold), string(gates.StopOff)}, f.Stop},
 		{"checks", onOff, f.Checks},
 	}

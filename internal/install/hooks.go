@@ -199,8 +199,12 @@ func (d *doctor) hooks(context.Context) ([]Fault, error) {
 		}
 		found = append(found, f)
 	}
-	if differing := hook.Differing(hook.Registered(d.Getenv, d.cwd)); differing != "" {
+	all := hook.Registered(d.Getenv, d.cwd)
+	if differing := hook.Differing(all); differing != "" {
 		found = append(found, Fault{Kind: "hooks", What: differing})
+	}
+	if observes := hook.Observes(all); observes != "" {
+		found = append(found, Fault{Kind: "hooks", What: observes, Command: "fsmtx install"})
 	}
 	for _, p := range h.registered {
 		if !slices.Contains(h.gone, p) { // the command for the missing program repairs the rest, too

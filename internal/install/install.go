@@ -191,8 +191,10 @@ func (j *job) printOthers(s terminal.Streams, path string) {
 			message.Fprintf(s.Out, "  also registered in %s: one is enough, and each call of the agent starts both\n", r.Place)
 		}
 	}
-	if differing := hook.Differing(all); differing != "" {
-		message.Fprintf(s.Out, "  %s\n", differing)
+	for _, more := range []string{hook.Differing(all), hook.Observes(all)} {
+		if more != "" {
+			message.Fprintf(s.Out, "  %s\n", more)
+		}
 	}
 }
 

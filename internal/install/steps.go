@@ -65,8 +65,11 @@ func (c *Steps) Hooks(data []byte, binary string, listed settings.Only, given []
 			flags = hydrate.MergeFlags(flags, given)
 		}
 		hooks[i].Flags = c.Applied(without(flags, "--steps"))
-		if c.None {
+		switch {
+		case c.None:
 			hooks[i].Flags = append(hooks[i].Flags, "--steps=off")
+		case c.Observe:
+			hooks[i].Flags = append(hooks[i].Flags, "--steps="+hydrate.Observe)
 		}
 		hooks[i].Timeout = limit(hooks[i])
 	}

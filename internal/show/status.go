@@ -189,6 +189,7 @@ type status struct {
 	name       string // by which a person names the list
 	steps      *state.State
 	troubles   []error  // why the steps are not enforced, or not fully
+	observing  string   // that nothing is refused, and where that is registered; empty if the steps are enforced
 	off        []string // the switches that keep the client from running the hooks
 	full       bool     // nothing is folded
 	works      string   // how the session works on open steps; empty if it is not Claude Code's
@@ -257,9 +258,11 @@ func (st *status) look(s terminal.Streams) {
 		st.off = append(st.off, f.Place()+f.What)
 	}
 	if len(st.off) == 0 {
-		if where := hook.ChecksAreOff(hook.Registered(s.Getenv, dir)); where != "" {
+		registered := hook.Registered(s.Getenv, dir)
+		if where := hook.ChecksAreOff(registered); where != "" {
 			st.off = append(st.off, where)
 		}
+		st.observing = hook.Observes(registered)
 	}
 	st.works = install.Works(s.Getenv, dir)
 	for _, e := range st.steps.Evidence {
@@ -555,6 +558,9 @@ func (st *status) shown() shownStatus {
 		out.Troubles = append(out.Troubles, trouble.Error())
 	}
 	out.Troubles = append(out.Troubles, st.off...)
+	if st.observing != "" {
+		out.Troubles = append(out.Troubles, st.observing)
+	}
 	if st.pendingErr != nil {
 		out.Pending, out.PendingErr = "unknown", st.pendingErr.Error()
 	}

@@ -62,6 +62,9 @@ const most = 50
 // text returns the state as it is printed. columns limits the length of a line.
 func (st *status) text(chosen string, columns int, colour bool) string {
 	var b strings.Builder
+	if st.observing != "" {
+		message.Fprintf(&b, "%s\n", st.observing)
+	}
 	b.WriteString(message.Line(chosen) + "\n") // not cut: its path must stay usable
 	for _, trouble := range st.troubles {
 		message.Fprintf(&b, "not fully enforced: %v; %s\n", trouble, cmp.Or(message.Hint(trouble), state.Remedy)) // not cut

@@ -113,7 +113,7 @@ func (s *State) PlaceInFile(c *Current) string {
 
 // passed returns the gates that let the step through; see decisions.Record.
 func (e Evidence) passed(step workflow.Step) (names []string) {
-	if !e.Lets() || e.GonePast() != "" || e.IsQuiet() || e.To == "" {
+	if !e.Lets() || e.Gate != "" || e.GonePast() != "" || e.IsQuiet() || e.To == "" {
 		return nil
 	}
 	completes := e.To == workflow.Completed && len(e.Reopens) == 0

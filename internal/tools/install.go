@@ -49,7 +49,9 @@ One command, "fsmtx hook", is registered once for each event that it needs:
                                   tells the agent the state of the steps
 
 If the program is missing, the line of SessionStart reports it, and the others do nothing. With
---no-steps only tasks are put into the list, and nothing is enforced (docs/steps.md).
+--no-steps only tasks are put into the list, and nothing is enforced (docs/steps.md). With --observe
+every gate is judged and put on record, and nothing is refused, nor asked, for a comparison with and
+without (docs/measure.md); install without it enforces the steps again.
 
 Further tools are those listed under "only" in the workflows that the client knows in the
 current directory: with a rule such as Bash(git push *) every call of Bash starts the hook.
@@ -110,8 +112,8 @@ docs/agents.md says what holds in which agent.
 Some agents read these files only after you have trusted them; install then says what to
 do, and --check knows it as far as it can be known.
 
-If an agent runs the command, the hook asks the person about --remove, --no-steps, --checks
-off, --stop remind and off, and after "--" about no flag at all, --history, --log,
+If an agent runs the command, the hook asks the person about --remove, --no-steps, --observe,
+--checks off, --stop remind and off, and after "--" about no flag at all, --history, --log,
 --lock-timeout, --active=reset, --nest=off, --scope=all and --announce=false.`
 
 type installFlags struct {
@@ -203,7 +205,7 @@ func (f *installFlags) parse(args []string, dash int) error {
 		return message.NewError("--remove cannot be combined with --task-tools",
 			"install --task-tools=false removes the variable and keeps the hooks")
 	case f.remove && f.steps.Given():
-		return message.NewError("--remove cannot be combined with --no-steps, --only, --stop or --checks",
+		return message.NewError("--remove cannot be combined with --no-steps, --observe, --only, --stop or --checks",
 			"install --no-steps removes the hooks of steps and keeps the others")
 	case unfit != nil:
 		return unfit
@@ -303,6 +305,7 @@ func (f *installFlags) checkAgents(dash int) error {
 		given bool
 	}{
 		{"--local", f.local}, {"--task-tools", f.taskTools.given()}, {"--no-steps", f.steps.None}, {"--only", f.steps.Only},
+		{"--observe", f.steps.Observe},
 		{"--checks", f.steps.Checks != ""}, {"--with", len(f.parts) > 0}, {"--statusline", f.line.given()}, {"--purge", f.purge},
 		{"flags of hydrate", dash >= 0},
 	} {

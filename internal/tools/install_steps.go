@@ -19,6 +19,7 @@ type stepChoice struct{ install.Steps }
 func (c *stepChoice) flags(to *cobra.Command) {
 	flags := to.Flags()
 	flags.BoolVar(&c.None, "no-steps", false, "leave out the hooks that enforce the steps")
+	flags.BoolVar(&c.Observe, "observe", false, "judge the gates and put on record what they say, and refuse nothing; without it the steps are enforced")
 	flags.StringVar(&c.Stop, "stop", "", "when the agent stops while a step is ready: remind (default), hold or off")
 	flags.StringVar(&c.Checks, "checks", "", "run the checks that workflows declare: on (default) or off")
 	flags.BoolVar(&c.Only, "only", false,
@@ -27,6 +28,9 @@ func (c *stepChoice) flags(to *cobra.Command) {
 }
 
 func (c *stepChoice) validate() error {
+	if c.Observe && c.None {
+		return message.NewError("--no-steps cannot be combined with --observe", "without the hooks no gate is judged")
+	}
 	if c.Only && c.None {
 		return message.NewError("--no-steps cannot be combined with --only", "without the hooks no call is judged")
 	}

@@ -152,7 +152,7 @@ func runLine(ts *testscript.TestScript, neg bool, args []string, background bool
 		text := fmt.Sprintf(`{"session_id": "abc-123", "cwd": %q, "hook_event_name": %q, "tool_name": "Bash", "tool_use_id": "toolu_%d",
 "tool_input": %s, "tool_response": {}}`, ts.MkAbs("project"), event, updates.Load(), input)
 		ts.Check(os.WriteFile(ts.MkAbs("line.json"), []byte(text), 0o644))
-		return ts.Exec("sh", "-c", "CLAUDECODE=1 AI_AGENT=claude-code_2_harness CLAUDE_PID=$PPID CLAUDE_CODE_SESSION_ID=abc-123 fsmtx hook < "+
+		return ts.Exec("sh", "-c", "CLAUDECODE=1 AI_AGENT=claude-code_2_harness CLAUDE_PID=$PPID CLAUDE_CODE_SESSION_ID=abc-123 fsmtx hook $HOOK_FLAGS < "+
 			ts.MkAbs("line.json"))
 	}
 	updates.Add(1)
@@ -174,11 +174,11 @@ func runLine(ts *testscript.TestScript, neg bool, args []string, background bool
 	ts.Check(ts.Exec("tail", "-n", "1", ts.MkAbs("home/.claude/tasks/.abc-123.fsmtx/steps.jsonl")))
 }
 
-// does lets the agent update a task: the hook before it, the update, and the hook after it,
+// does lets the agent update a task: the hook before it, with the flags in HOOK_FLAGS, the update, and the hook after it,
 // whose output is left. With ! the hook before it has to refuse: does 2 completed.
 func does(ts *testscript.TestScript, neg bool, args []string) {
 	update(ts, false, args)
-	if err := ts.Exec("sh", "-c", "fsmtx hook < update.json"); neg != (err != nil) {
+	if err := ts.Exec("sh", "-c", "fsmtx hook $HOOK_FLAGS < update.json"); neg != (err != nil) {
 		ts.Fatalf("does %v: %v", args, err)
 	}
 	if neg {
@@ -191,7 +191,7 @@ func does(ts *testscript.TestScript, neg bool, args []string) {
 	becomes(ts, false, []string{args[0], status})
 	text := strings.Replace(ts.ReadFile("update.json"), "PreToolUse", "PostToolUse", 1)
 	ts.Check(os.WriteFile(ts.MkAbs("seen.json"), []byte(text), 0o644))
-	ts.Check(ts.Exec("sh", "-c", "fsmtx hook < seen.json"))
+	ts.Check(ts.Exec("sh", "-c", "fsmtx hook $HOOK_FLAGS < seen.json"))
 }
 
 // ahead makes the evidence, and what the person was told of it, look as if the clock had been ten years ahead then.
