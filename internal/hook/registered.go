@@ -100,8 +100,8 @@ func Observes(all []Registration) string {
 	if len(all) == 0 || slices.ContainsFunc(all, func(r Registration) bool { return r.Steps != hydrate.Observe }) {
 		return ""
 	}
-	return message.Sprintf("observing: nothing is refused, because %s registers the hook with --steps observe; fsmtx install enforces the steps again",
-		all[0].Place)
+	return message.Sprintf("observing: nothing is refused, because %s registers the hook with --steps observe; "+
+		"fsmtx install enforces the steps again", all[0].Place)
 }
 
 func ofRegistered(all []Registration) (checksOff bool) {
@@ -136,7 +136,11 @@ func Differing(all []Registration) string {
 	var words []string
 	differ := slices.ContainsFunc(all, func(r Registration) bool { return r.Steps != all[0].Steps })
 	for _, r := range all {
-		words = append(words, message.Sprintf("%s has --checks %s --stop %s%s", r.Place, r.Checks, r.Stop, map[bool]string{true: " --steps " + r.Steps}[differ]))
+		steps := ""
+		if differ {
+			steps = " --steps " + r.Steps
+		}
+		words = append(words, message.Sprintf("%s has --checks %s --stop %s%s", r.Place, r.Checks, r.Stop, steps))
 	}
 	if len(all) < 2 || !slices.ContainsFunc(all, func(r Registration) bool {
 		return r.Checks != all[0].Checks || r.Stop != all[0].Stop || r.Steps != all[0].Steps
