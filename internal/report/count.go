@@ -359,6 +359,9 @@ func (s *step) allowed(r *decisions.Record, x *runStep) {
 			continue
 		}
 		switch {
+		case slices.Contains([]string{string(workflow.ProducedFiles), string(workflow.ReadyFiles)}, name),
+			strings.HasPrefix(name, string(workflow.OutcomeFiles)): // it looks at files
+			g.changed++
 		case x.content == "" || r.Content == "":
 			g.un++
 		case x.content == r.Content:

@@ -43,7 +43,7 @@ func TestExamplesInTheDocuments(t *testing.T) {
 			}
 		}
 	}
-	for _, page := range []string{"start.md", "faq.md", "agents.md", "hooks.md"} {
+	for _, page := range []string{"start.md", "faq.md", "agents.md", "measure.md", "hooks.md"} {
 		assert.NotZero(t, ran[page], page)
 	}
 }

@@ -152,8 +152,8 @@ func runLine(ts *testscript.TestScript, neg bool, args []string, background bool
 		text := fmt.Sprintf(`{"session_id": "abc-123", "cwd": %q, "hook_event_name": %q, "tool_name": "Bash", "tool_use_id": "toolu_%d",
 "tool_input": %s, "tool_response": {}}`, ts.MkAbs("project"), event, updates.Load(), input)
 		ts.Check(os.WriteFile(ts.MkAbs("line.json"), []byte(text), 0o644))
-		return ts.Exec("sh", "-c", "CLAUDECODE=1 AI_AGENT=claude-code_2_harness CLAUDE_PID=$PPID CLAUDE_CODE_SESSION_ID=abc-123 fsmtx hook $HOOK_FLAGS < "+
-			ts.MkAbs("line.json"))
+		return ts.Exec("sh", "-c", "CLAUDECODE=1 AI_AGENT=claude-code_2_harness CLAUDE_PID=$PPID CLAUDE_CODE_SESSION_ID=abc-123 "+
+			"fsmtx hook $HOOK_FLAGS < "+ts.MkAbs("line.json"))
 	}
 	updates.Add(1)
 	if err := hook("PreToolUse"); neg != (err != nil) {
