@@ -84,7 +84,8 @@ func lessEnforced(flags *pflag.FlagSet) bool {
 	if with := flags.Lookup("with"); with != nil && strings.Contains(with.Value.String(), "none") {
 		return true
 	}
-	if given("remove", "purge", "no-steps", "observe")(flags) || flags.ArgsLenAtDash() >= 0 && dropsFlags(flags.Args()[flags.ArgsLenAtDash():]) {
+	behind := flags.ArgsLenAtDash()
+	if given("remove", "purge", "no-steps", "observe")(flags) || behind >= 0 && dropsFlags(flags.Args()[behind:]) {
 		return true
 	}
 	stop, checks := flags.Lookup("stop"), flags.Lookup("checks")
