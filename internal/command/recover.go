@@ -11,7 +11,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-const recoverLong = `Recover finishes interrupted hydrations, the changes that put the steps of a skill into a task
+const recoverLong = `Recover finishes interrupted calls, the changes that put the steps of a skill into a task
 list: it completes those that were committed, and rolls back others. After a power cut it
 also writes again what the disk has lost of committed changes. For each list it prints one of:
 
@@ -31,7 +31,7 @@ The exit code is 0 if nothing is left to do, and 1 otherwise, also if the sessio
 task list.
 
 --json prints an array of objects with the fields list, state (one of the above), skill
-and time of the interrupted hydration (empty if there was none), restored, removed, created,
+and time of the interrupted call (empty if there was none), restored, removed, created,
 deleted, conflicts (name, moved_to, why), aside, reason, hint and dry_run.`
 
 type recoverFlags struct {

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/pattern"
@@ -248,13 +250,21 @@ func PlaceOf(dir string) (at Place, err error) {
 	return Place{device, inode}, nil
 }
 
-// maxBlank is the size of a file that can be blank.
-const maxBlank = 4096
-
 // isBlank reports whether a file has white space only, or a byte order mark.
 func isBlank(path string) bool {
-	data, err := safefile.ReadFile(path, maxBlank, 0)
-	return err == nil && strings.Trim(strings.TrimSpace(string(data)), "\ufeff") == ""
+	f, err := safefile.Open(path, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	for in := bufio.NewReader(f); ; {
+		switch c, _, err := in.ReadRune(); {
+		case err != nil:
+			return errors.Is(err, io.EOF)
+		case !unicode.IsSpace(c) && c != '\ufeff':
+			return false
+		}
+	}
 }
 
 // counts reports whether a path is a regular file that is not empty. One that was to be produced has to be in the project, and to
@@ -264,7 +274,7 @@ func (s *search) counts(path string) bool {
 	if s.note(err); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return false
 	}
-	if !s.Every && info.Size() <= maxBlank && isBlank(path) {
+	if !s.Every && isBlank(path) {
 		name, _ := filepath.Rel(s.dir, path)
 		s.Unfit = append(s.Unfit, message.Words(name)+" has nothing but white space, and counts as empty")
 		return false

@@ -214,7 +214,7 @@ func TestEditsByAnyPath(t *testing.T) {
 		v := l.Edit(path, filepath.Dir(l.List.Dir))
 		require.Equal(t, allowed, v.Allowed(), path)
 		require.Equal(t, !allowed, strings.Contains(v.Reason,
-			"Use your task tools, the tools of the workflow, or fsmtx start and fsmtx complete"))
+			"Use your tools for the task list, the tools of the workflow, or fsmtx start and fsmtx complete"))
 	}
 	require.True(t, l.Edit("1.json", "").Allowed())
 }

@@ -81,7 +81,7 @@ func edit(path string, dirs ...string) Verdict {
 			if strings.EqualFold(at, dir) { // as on a file system that ignores case
 				return Verdict{Decision: state.Deny, Why: "edit of a task file",
 					Reason: "do not edit the tasks of a workflow as files: " + message.Line(path) +
-						" belongs to the task list. Use your task tools, the tools of the workflow, or fsmtx start and fsmtx complete"}
+						" belongs to the task list. Use your tools for the task list, the tools of the workflow, or fsmtx start and fsmtx complete"}
 			}
 			if at == filepath.Dir(at) {
 				break

@@ -33,7 +33,7 @@ func Loosenings() []Loosening {
 		{Command: "step allow", When: always, What: "go past a gate"},
 		{Command: "step move", When: always, What: "say where the gates look"},
 		{Command: "step reload", When: unless("dry-run"), What: "take a changed workflow"},
-		{Command: "recover", When: given("force"), What: "set aside the record of an interrupted hydration"},
+		{Command: "recover", When: given("force"), What: "set aside the record of an interrupted call"},
 		{"undo", unless("dry-run"), "undo a workflow", false, []string{"dry-run"}},
 		{"doctor", given("fix"), "remove what doctor calls left over or stale", true, []string{"fix"}},
 		{"install", lessEnforced, "remove or loosen the hooks of fsmtx", true, lessFlags},

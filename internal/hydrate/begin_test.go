@@ -202,7 +202,7 @@ func TestWhatElseIsSaid(t *testing.T) {
 1.json: it was changed
 2.json: it was there; moved to /m
 a lock on the task list could not be released: busy; the next call releases it, and others wait ten seconds at most
-nothing to do: this invocation was hydrated before`, strings.Join(hydrate.Notes(result), "\n"))
+nothing to do: this call was taken up before`, strings.Join(hydrate.Notes(result), "\n"))
 	assert.Equal(t, "s: an interrupted change was rolled back "+
 		"first; 1.json: it was changed; 2.json: it was there; moved to /m; a lock on the task list could not be released: busy; "+
 		"the next call releases it, and others wait ten seconds at most", hydrate.Notice(request, result))

@@ -89,7 +89,7 @@ func Notes(result Result) (notes []string) {
 		notes = append(notes, Unreleased(result.Unreleased))
 	}
 	if result.Duplicate {
-		notes = append(notes, "nothing to do: this invocation was hydrated before")
+		notes = append(notes, "nothing to do: this call was taken up before")
 	}
 	return notes
 }

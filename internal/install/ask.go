@@ -67,7 +67,8 @@ func Works(getenv func(string) (string, bool), dir string) string {
 		return ByList
 	}
 	if len(set) > 0 {
-		return fmt.Sprintf("by commands; nothing is drawn: newer models have no task tools, because %s is %q in %s; set it to %s there",
+		return fmt.Sprintf("by commands; nothing is drawn: newer models have no tools for the task list, because %s is %q in %s; "+
+			"set it to %s there",
 			settings.TaskTools, set[0].Value, set[0].Where, settings.TaskToolsOn)
 	}
 	return ByCommands
@@ -79,5 +80,5 @@ const (
 	ByTools    = "by the tools of the MCP server; nothing is drawn: " + newerModels
 	ByCommands = "by commands; nothing is drawn: " + newerModels
 
-	newerModels = "newer models have no task tools, which fsmtx install --task-tools gives them"
+	newerModels = "newer models have no tools for the task list, which fsmtx install --task-tools gives them"
 )

@@ -340,7 +340,7 @@ func (d *doctor) taskTools(context.Context) ([]Fault, error) {
 
 // taskToolsFault judges the places that set the variable, of which the first counts.
 func taskToolsFault(set []taskTools, wanted place) []Fault {
-	const without = ", so newer models do not have the task tools that install --task-tools was to give them"
+	const without = ", so newer models do not have the tools for the task list that install --task-tools was to give them"
 	switch {
 	case len(set) > 0 && set[0].Value == settings.TaskToolsOn:
 		return nil

@@ -36,7 +36,7 @@ func (d *doctor) recovery(ctx context.Context) (found []Fault, err error) {
 		case tasklist.Refused:
 			found = append(found, Fault{Kind: "recovery", What: r.Reason, File: dir, Command: "fsmtx recover"})
 		default:
-			found = append(found, Fault{Kind: "recovery", What: "a hydration was interrupted", File: dir, Command: "fsmtx recover", Safe: true,
+			found = append(found, Fault{Kind: "recovery", What: "a call of a skill was interrupted", File: dir, Command: "fsmtx recover", Safe: true,
 				repair: func(ctx context.Context) error {
 					if now := tasklist.Recover(ctx, dir, tasklist.Wait, tasklist.RecoverOptions{}); now.Pending() {
 						return errors.New(now.Reason)
@@ -143,7 +143,7 @@ func taskRoot(root, variable string) (found []Fault, err error) {
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
 	if err := safefile.Unheld.WriteNew(a, nil, 0o600); err == nil {
 		if err := safefile.Unheld.Link(a, safefile.Unheld, b); err != nil {
-			found = append(found, Fault{Kind: "task list", What: "has no hard links, so every hydration fails; set " + variable +
+			found = append(found, Fault{Kind: "task list", What: "has no hard links, so every call of a skill fails; set " + variable +
 				" to another file system", File: root})
 		}
 	}

@@ -196,7 +196,7 @@ func (p Plugin) readme() []byte {
 	b.WriteString(p.platforms())
 	if p.MCP {
 		b.WriteString("\nThe MCP server `fsmtx` (`bin/fsmtx mcp`) serves the steps of the workflow as tools, for\n" +
-			"models without task tools. The same rules apply to them as to the task tools.\n")
+			"models without tools for the task list. The same rules apply to them as to those.\n")
 	}
 	for _, part := range p.Parts {
 		if part.About != "" {

@@ -90,17 +90,20 @@ func (t taskTools) File() bool { return t.Where != environment }
 func (t taskTools) String() string {
 	switch {
 	case t.ours:
-		return fmt.Sprintf("%s=%s is set in this file, so that newer models have task tools", settings.TaskTools, settings.TaskToolsOn)
+		return fmt.Sprintf("%s=%s is set in this file, so that newer models have the tools for the task list", settings.TaskTools,
+			settings.TaskToolsOn)
 	case t.Value == settings.TaskToolsOn:
 		return fmt.Sprintf("%s=%s is set in %s", settings.TaskTools, t.Value, t.Where)
 	case t.asked:
 		return fmt.Sprintf("%s is %q in %s and is left alone", settings.TaskTools, t.Value, t.Where)
 	}
 	if t.Where != "" {
-		return fmt.Sprintf("newer models have no task tools, and work by %s; nothing is drawn: %s is %q in %s, where it has to be %s",
+		return fmt.Sprintf("newer models have no tools for the task list, and work by %s; nothing is drawn: %s is %q in %s, "+
+			"where it has to be %s",
 			t.instead(), settings.TaskTools, t.Value, t.Where, settings.TaskToolsOn)
 	}
-	return "newer models have no task tools, and work by " + t.instead() + "; nothing is drawn: --task-tools gives them the client's list"
+	return "newer models have no tools for the task list, and work by " + t.instead() +
+		"; nothing is drawn: --task-tools gives them the client's list"
 }
 
 // instead names what models without task tools work with.
@@ -136,5 +139,5 @@ func (t taskTools) hint() string {
 	if !t.asked || t.Value == settings.TaskToolsOn {
 		return ""
 	}
-	return fmt.Sprintf("newer models have no task tools unless it is %s there", settings.TaskToolsOn)
+	return fmt.Sprintf("newer models have no tools for the task list unless it is %s there", settings.TaskToolsOn)
 }

@@ -11,9 +11,9 @@ import (
 // damaged says which hydration cannot be read, from which file and why, what that means, and
 // what to do.
 func damaged(e txn.Entry) error {
-	name := "a hydration"
+	name := "a call"
 	if e.Number != 0 {
-		name = fmt.Sprintf("hydration %d", e.Number)
+		name = fmt.Sprintf("call %d", e.Number)
 	}
 	if errors.Is(e.Err, txn.ErrJournalVersion) {
 		return fmt.Errorf("%s was recorded by another version of fsmtx: %w. That version shows and undoes it", name, e.Err)

@@ -106,7 +106,7 @@ func (h Hydration) decision(list string) decisions.Record {
 	by := h.by
 	switch {
 	case h.Undoes != 0 || h.State == undoing:
-		r.Decision, r.Why = "undone", "hydration "+strconv.FormatInt(h.Undoes, 10)+" was undone"
+		r.Decision, r.Why = "undone", "call "+strconv.FormatInt(h.Undoes, 10)+" was undone"
 		r.Restored, r.Created = r.Created, nil
 	case h.To != "" && len(h.Created) == 0:
 		r.Decision, r.Why, by = "continued", "it goes on in the task list "+h.To, ""

@@ -21,24 +21,24 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-const logLong = `Log lists the hydrations of a task list, newest first. A hydration is one change that put the
+const logLong = `Log lists the calls of a task list, newest first. A call is one change that put the
 steps of a skill into the list in place of others. Log prints its number, time, skill, how
 many tasks were created and deleted, how many of the created ones are completed, and the state:
 
   in the list     at least one of its tasks is in the list
-  replaced by N   hydration N deleted its tasks
-  undone by N     hydration N undid it
-  undoes N        it undid hydration N
+  replaced by N   call N deleted its tasks
+  undone by N     call N undid it
+  undoes N        it undid call N
   gone            other programs deleted its tasks
   cleared         all were done, so the client has removed its tasks
   empty           it created no tasks
   goes on in L    its workflow was continued in the list L
 
-Where a workflow was continued here, the hydrations of the list follow in which it was before.
+Where a workflow was continued here, the calls of the list follow in which it was before.
 
 --all prints those of every list; with --json an array of objects with list and hydrations.
 
-With N it prints one hydration in full: the path and the SHA-256 of its fsm.json, and each
+With N it prints one call in full: the path and the SHA-256 of its fsm.json, and each
 task. --list is as for "fsmtx undo". For each list the last ten calls of skills are
 kept (see fsmtx hydrate --history), with what came under their steps, and older ones that
 have a task in the list or that undoing one of these can bring back. "fsmtx undo N" undoes
@@ -49,8 +49,8 @@ skill, spec, sha256, session, created, deleted (arrays of id, subject, status, g
 state (in the list, replaced, undone, undoing, gone, cleared, empty, moved), by and undoes (numbers), from (id,
 list, session, dir, time: where its workflow was before) and to (the list in which it goes on).
 
---decisions prints instead what hydrations, steps and guards decided about the list and in its
-sessions, oldest first, with who decided and why. Hydrations come from the history, steps from the
+--decisions prints instead what calls, steps and guards decided about the list and in its
+sessions, oldest first, with who decided and why. Calls come from the history, steps from the
 evidence (the last denials of each step are kept when that grows large), and planning guards
 from their logs, which tell the time in whole seconds. With --json it prints one object per
 line, as described by "fsmtx schema --log".
@@ -84,7 +84,7 @@ func NewLog(s terminal.Streams) *cobra.Command {
 			}
 			if decided {
 				if number != "" {
-					return command.Fail(command.ExitUsage, fmt.Errorf("--decisions cannot be combined with the number of a hydration, %s", number),
+					return command.Fail(command.ExitUsage, fmt.Errorf("--decisions cannot be combined with the number of a call, %s", number),
 						"fsmtx log --decisions shows those of the whole list")
 				}
 				return printDecisions(c.Context(), s, named, asJSON)
@@ -92,8 +92,8 @@ func NewLog(s terminal.Streams) *cobra.Command {
 			return runLog(c.Context(), s, named, number, asJSON)
 		},
 	}
-	c.Flags().BoolVar(&decided, "decisions", false, "print what hydrations, steps and guards decided, in order, with who and why")
-	c.Flags().BoolVar(&everything, "all", false, "print the hydrations of every list that has ever had a workflow")
+	c.Flags().BoolVar(&decided, "decisions", false, "print what calls, steps and guards decided, in order, with who and why")
+	c.Flags().BoolVar(&everything, "all", false, "print the calls of every list that has ever had a workflow")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	command.NameList(s, c, &named)
 	c.MarkFlagsMutuallyExclusive("all", "decisions")
@@ -230,7 +230,7 @@ func findHydration(list string, all []Hydration, name string) (Hydration, error)
 			return h, nil
 		}
 	}
-	return Hydration{}, command.Fail(command.ExitNo, fmt.Errorf("the history of the list has no hydration %s", name),
+	return Hydration{}, command.Fail(command.ExitNo, fmt.Errorf("the history of the list has no call %s", name),
 		shell.Join("fsmtx", "log", "--list", filepath.Base(list))+" lists those that are on record")
 }
 

@@ -31,7 +31,7 @@ import (
 
 const statusLong = `Status shows the state of the workflows in a task list: the next step; each workflow as a
 tree of steps, with their gates and the last decision about each; the tasks that belong to
-no workflow; the last hydration, that is the last change that put the steps of a skill into
+no workflow; the last call, that is the last change that put the steps of a skill into
 the list, and whether "fsmtx undo" can undo it; and an interrupted change, if there is one.
 It says if steps are not enforced because what is on record about them cannot be read or is
 gone, or because a setting keeps the client from running hooks; and how the session works
@@ -57,7 +57,7 @@ project: for an approval, or for the decision how a step ends. Without --list it
 project, and goes on to the list of the next one.
 
 --json prints an object with list, next (numbers of the steps that can be worked on),
-workflows, manual (tasks with id, subject, status, owner, blockedBy), last (a hydration as
+workflows, manual (tasks with id, subject, status, owner, blockedBy), last (a call as
 "fsmtx log --json" prints it, or null), undo (possible, restores, removes), pending
 (clean, rolled back or committed: what "fsmtx recover" would report; or unknown, and then
 pending_error says why) and troubles (why the steps are not enforced, or not fully); of
@@ -325,7 +325,7 @@ func (st *status) undoing() string {
 	case st.target == nil:
 		return "fsmtx undo has nothing to undo"
 	case st.target.ID != st.last.ID:
-		it = "hydration " + nameOf(*st.target)
+		it = "call " + nameOf(*st.target)
 	}
 	if _, ok := errors.AsType[*tasks.WorkedOnError](st.undoErr); ok {
 		return it + " was worked on since; " + st.undoLine(st.target.Number, "--force") + " takes it back"
@@ -413,9 +413,9 @@ func (st *status) lastTo(line func(string, ...any)) {
 	st.workTo(line)
 	switch {
 	case st.last == nil:
-		line("last hydration: none is on record")
+		line("last call: none is on record")
 	default:
-		line("last hydration: %s, %s, %s: %s, %s", nameOf(*st.last), when(*st.last), quoted(st.last.Skill), cameAndWent(*st.last),
+		line("last call: %s, %s, %s: %s, %s", nameOf(*st.last), when(*st.last), quoted(st.last.Skill), cameAndWent(*st.last),
 			outcomeOf(*st.last))
 		line("%s", st.undoing())
 	}

@@ -138,7 +138,7 @@ func (u undoneHydration) works(number int64, does string) string {
 // refused says of the error of undoing the hydration what was not done, and what to do.
 func (u undoneHydration) refused(ctx context.Context, s terminal.Streams, err error) error {
 	h := u.Hydration
-	it := fmt.Sprintf("hydration %s of %s", nameOf(h), quoted(h.Skill))
+	it := fmt.Sprintf("call %s of %s", nameOf(h), quoted(h.Skill))
 	hint := ""
 	worked, isWorked := errors.AsType[*tasks.WorkedOnError](err)
 	switch {
@@ -229,7 +229,7 @@ func (u undoneHydration) callOf(step int64) int64 {
 func (u undoneHydration) decision(by state.By) decisions.Record {
 	h := u.Hydration
 	r := decisions.Record{
-		Time: time.Now(), Source: decisions.Hydrate, Decision: "undone", Why: "hydration " + nameOf(h) + " was undone",
+		Time: time.Now(), Source: decisions.Hydrate, Decision: "undone", Why: "call " + nameOf(h) + " was undone",
 		Session: h.Session, List: u.list.Dir, Workflow: h.Skill, Spec: h.Spec, Deleted: hydrate.Numbers(u.list.IDs(u.Removed)),
 		Restored: hydrate.Numbers(u.list.IDs(u.Restored)),
 	}
@@ -245,7 +245,7 @@ func toUndo(list tasks.List, all []Hydration, number string) (h Hydration, err e
 	if h, ok := lastToUndo(all); ok {
 		return h, nil
 	}
-	return h, command.Fail(command.ExitNo, fmt.Errorf("%s: there is no hydration to undo", list.Dir),
+	return h, command.Fail(command.ExitNo, fmt.Errorf("%s: there is no call to undo", list.Dir),
 		shell.Join("fsmtx", "log", "--list", filepath.Base(list.Dir))+" lists those that are on record")
 }
 
@@ -303,7 +303,7 @@ func (u undoneHydration) text() string {
 	if u.dryRun {
 		undid, restored, removed = "would undo", "would restore", "would remove"
 	}
-	message.Fprintf(&b, "%s hydration %s of %s", undid, nameOf(u.Hydration), quoted(u.Skill))
+	message.Fprintf(&b, "%s call %s of %s", undid, nameOf(u.Hydration), quoted(u.Skill))
 	for _, h := range u.under() {
 		message.Fprintf(&b, ", and %s of %s under #%d", nameOf(h), quoted(h.Skill), h.Parent)
 	}

@@ -216,7 +216,7 @@ func RecoverAll(ctx context.Context, dirs []string, wait time.Duration, o Recove
 func Answer(r Report, err error) client.Answer {
 	switch {
 	case err != nil:
-		return client.Failure{Message: "cannot look for an interrupted hydration: " + message.Error(err)}.Answer(client.SessionStart)
+		return client.Failure{Message: "cannot look for an interrupted call: " + message.Error(err)}.Answer(client.SessionStart)
 	case r.State == Clean, r.State == Committed:
 		return client.GoOn(client.SessionStart, "")
 	}
@@ -262,9 +262,9 @@ func (r Report) tasks(names []string) []string {
 
 // words returns the state as a phrase for people.
 func (r Report) words() string {
-	hydration := "an interrupted hydration"
+	hydration := "an interrupted call"
 	if !r.time.IsZero() {
-		hydration = "the interrupted hydration"
+		hydration = "the interrupted call"
 		if r.Skill != "" {
 			hydration += fmt.Sprintf(" of %q", r.Skill)
 		}

@@ -27,10 +27,10 @@ It prints each problem, the most urgent first, with a command that repairs it:
                is broken, or their time limits are too short; a hook of yours may answer for
                you; what is on record about a list's steps cannot be read or is gone; or the
                tasks of a workflow were removed with steps open
-  task tools   newer models do not have the task tools that install --task-tools promised
+  task tools   newer models do not have the tools for the task list that install --task-tools promised
   workflow     a skill's fsm.json is not valid, has another name, or no name leads to it
   guards       a configuration of the planning guards that cannot be read
-  recovery     an interrupted hydration, or a journal that is not trusted
+  recovery     an interrupted call, or a journal that is not trusted
   plugin       installed in two scopes with different versions, or a copy that is older
                than its source
   task list    its directory is not writable, on a network, or without hard links
@@ -41,7 +41,7 @@ It prints each problem, the most urgent first, with a command that repairs it:
 If nothing is wrong, it says how a session works on steps here, and whether there is a
 workflow at all.
 
---fix repairs what can be repaired safely: it finishes interrupted hydrations, removes
+--fix repairs what can be repaired safely: it finishes interrupted calls, removes
 stale locks, the state directories of lists that were removed at least 30 days ago, and what
 killed commands left.
 

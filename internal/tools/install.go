@@ -58,7 +58,7 @@ current directory: with a rule such as Bash(git push *) every call of Bash start
 --only registers the hook for every tool that such a rule can name, for workflows that are
 not known here. It stays until --remove.
 
-Newer models have no task tools. They work on the same steps with commands (fsmtx next,
+Newer models have no tools for the task list. They work on the same steps with commands (fsmtx next,
 start and complete), which the hook tells them and lets through without a permission question.
 --task-tools gives them the task tools: it sets CLAUDE_CODE_ENABLE_TODO_TOOLS to 1 under
 "env" in that file. It stays until --remove or --task-tools=false. If the environment or a
@@ -142,7 +142,7 @@ func newInstall(s terminal.Streams) *cobra.Command {
 			"fsmtx install -- --scope=skill       # with flags for hydrate",
 			"fsmtx install --print --project      # show the result, change nothing",
 			"fsmtx install --check || fsmtx install",
-			"fsmtx install --task-tools           # newer models get the client's task tools",
+			"fsmtx install --task-tools           # newer models get the client's tools for the task list",
 			"fsmtx install --stop hold            # the agent cannot stop while a step is ready",
 			"fsmtx install --no-steps             # tasks only, no step is enforced",
 			"fsmtx install --statusline           # the workflow in the client's status line",
@@ -182,7 +182,7 @@ Exit codes of --check:
 	f.steps.flags(c)
 	f.parts.flags(c)
 	f.line.flags(c, "statusline", "show the workflow in the client's status line, beside the line that is there")
-	f.taskTools.flags(c, "task-tools", "set CLAUDE_CODE_ENABLE_TODO_TOOLS, so that newer models have the client's task tools")
+	f.taskTools.flags(c, "task-tools", "set CLAUDE_CODE_ENABLE_TODO_TOOLS, so that newer models have the client's tools for the task list")
 	return c
 }
 

@@ -145,7 +145,7 @@ func (w *undoWorld) cleared(t *rapid.T) {
 
 var (
 	spaces  = regexp.MustCompile(`  +`)
-	ofUndo  = regexp.MustCompile(`(?m)^(last hydration: |last worked on |fsmtx undo |it |hydration |.*[0-9] (deny|allow): ).*\n`)
+	ofUndo  = regexp.MustCompile(`(?m)^(last call: |last worked on |fsmtx undo |it |call |.*[0-9] (deny|allow): ).*\n`)
 	digests = regexp.MustCompile(`(?s)"evidence": \{.*?\}`)
 )
 

@@ -46,7 +46,7 @@ subject, after, produces, ready, check, approval, outcomes, decides, when, only,
 each, partOf, and content, the bytes of the file), kept (a number), high_water (the mark
 after it), warnings (array of line, column, message) and decisions (array of strings).
 
-The exit code is 1 if the skill has no workflow, or a hydration would fail.`
+The exit code is 1 if the skill has no workflow, or a call would fail.`
 
 type planFlags struct {
 	hydrate.Flags // of the hook that is registered here
@@ -95,7 +95,7 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 		return e
 	}
 	if err != nil {
-		return command.Fail(command.ExitNo, message.Lines(err.Error()), "a hydration would fail with this error and change nothing")
+		return command.Fail(command.ExitNo, message.Lines(err.Error()), "a call would fail with this error and change nothing")
 	}
 	if h == nil {
 		return noWorkflow(s, request.Command, request.Cwd)
