@@ -71,8 +71,8 @@ fails is shown as it ran, with its line.
 skipped; line, message, log, seconds), workflows (skill, spec, tests, gates, outcomes, branches) and
 summary. The members are described by "fsmtx schema --test".
 
-The exit code is 0 if all tests pass, 1 if one fails, if there is none, or with --strict if a gate
-was never seen refusing or passing, and 2 if the command line is wrong.`
+The exit code is 0 if all tests pass or there is none, 1 if one fails, or with --strict if a gate was
+never seen refusing or passing, and 2 if the command line is wrong.`
 
 // jobFlag is the flag of the process that runs one test.
 const jobFlag = "job"
@@ -224,8 +224,18 @@ func (f flags) test(ctx context.Context, s terminal.Streams, args []string) erro
 		return writeFirst(s, cwd, suites)
 	}
 	all = slices.DeleteFunc(all, func(t *trialled) bool { return !pattern.MatchString(command.Relative(cwd, t.file)) })
-	if len(all) == 0 {
+	if len(all) == 0 && (f.run != "" || f.strict) {
 		return none(cwd, suites, f.run)
+	}
+	if len(all) == 0 {
+		err, _ := errors.AsType[*command.Exit](none(cwd, suites, ""))
+		s.Errorf("%v", err.Err)
+		s.Hintf("%s", err.Hint)
+		if f.format.Value == "json" {
+			found, err := coverage(nil, suites, cwd)
+			return errors.Join(err, command.PrintJSON(s.Out, outcome{cwd: cwd, workflows: found}.shown()))
+		}
+		return nil
 	}
 	t := tries{limit: f.limit}
 	if t.program, err = pathOf(); err != nil {

@@ -71,3 +71,10 @@ func TestEveryTemplateIsTested(t *testing.T) {
 	require.NoError(t, os.CopyFS(dir, os.DirFS("../../testdata/workflows")))
 	tested(t, dir)
 }
+
+// TestTheExampleRepositoryIsTested: so is the skill of the complete repository in the documents.
+func TestTheExampleRepositoryIsTested(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "repository")
+	require.NoError(t, os.CopyFS(dir, os.DirFS("../../docs/examples/skills-repository")))
+	tested(t, dir)
+}

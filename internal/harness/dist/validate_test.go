@@ -111,8 +111,11 @@ func (a *author) hook(args ...string) (string, int) {
 	a.t.Helper()
 	var hooks []struct{ ID, Entry, Language, Files string }
 	a.parse(".pre-commit-hooks.yaml", &hooks)
-	require.Len(a.t, hooks, 1)
+	require.Len(a.t, hooks, 2)
 	require.Equal(a.t, "script", hooks[0].Language)
+	require.Equal(a.t, "script", hooks[1].Language)
+	require.Equal(a.t, hooks[0].Entry+" --run test", hooks[1].Entry)
+	assert.Regexp(a.t, hooks[1].Files, "skills/release/tests/first.txtar")
 	assert.Regexp(a.t, hooks[0].Files, "skills/release/fsm.json")
 	assert.NotRegexp(a.t, hooks[0].Files, "skills/release/other-fsm.json")
 	return a.run(nil, absolute(a.t, hooks[0].Entry), args...) // relative to the hook's repository
@@ -143,7 +146,7 @@ func TestAuthorsCheck(t *testing.T) {
 
 	out, code := a.action("validate", map[string]string{"version": "1.2.3", "strict": "true", "sums": pin})
 	require.Zero(t, code, out)
-	require.Equal(t, "1 workflow, 5 steps, no problems\n", out)
+	require.Equal(t, "1 workflow, 5 steps, no problems\n1 test: 1 passed, 0 failed; 3 of 3 gates seen refusing and passing\n", out)
 	out, code = a.hook("--version", "v1.2.3", "--sums", pin, "--strict", "skills/release/fsm.json")
 	require.Zero(t, code, out)
 
