@@ -104,7 +104,7 @@ func newsOf(s *state.State, f *Frame, since string) (lines []string, last time.T
 		case e.By.How == state.AtTerminal || e.IsQuiet() || e.IsReopen():
 		case len(e.Reopens) > 0:
 			lines = append(lines, message.Sprintf("%s: %s was sent back: %s", c.Workflow.Command, c.Name(), e.Why))
-		case e.Verdict == state.Deny && (e.By.How == state.ByApproval || e.Use == "" &&
+		case e.Verdict == state.Deny && !c.Done() && (e.By.How == state.ByApproval || e.Use == "" &&
 			slices.Contains([]state.How{state.ByShell, state.ByCommand}, e.By.How)):
 			if e.Times > 1 { // the same again
 				break
