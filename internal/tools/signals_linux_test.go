@@ -68,6 +68,7 @@ func stuckCalls() map[string][]stuck {
 		"fsmtx log":        {hook("x", "log", "--list", "s"), hook("x", "log", "--list", "s", "--decisions")},
 		"fsmtx undo":       one("undo", "--list", "s", "--dry-run"),
 		"fsmtx test":       one("test"),
+		"fsmtx report":     {hook("x", "report"), hook("x", "report", "--all")},
 		"fsmtx recover":    {hook("x", "recover")},
 		"fsmtx attest":     one("attest", "--list", "s"), "fsmtx verify": one("verify", "none"),
 		"fsmtx doctor":  one("doctor"),
