@@ -249,7 +249,7 @@ func (q Query) named() (Found, error) {
 		if name := filepath.Base(dir); name == q.Named || name == tasks.CleanID(q.Named) {
 			found = []string{dir}
 			break
-		} else if len(q.Named) >= minName && strings.HasPrefix(name, q.Named) {
+		} else if len(q.Named) >= minName && (strings.HasPrefix(name, q.Named) || strings.HasPrefix(name, tasks.TeamPrefix+q.Named)) {
 			found = append(found, dir)
 		}
 	}

@@ -1,24 +1,53 @@
 package tasks
 
 import (
+	"cmp"
+	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf16"
 
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // ID returns the id of the task list of a session: the environment variable
-// CLAUDE_CODE_TASK_LIST_ID if it is not empty, else the session's id, with every
+// CLAUDE_CODE_TASK_LIST_ID if it is not empty, else that of the team that the session leads, else the session's id, with every
 // UTF-16 code unit outside [A-Za-z0-9_-] replaced by "-" (fact 1, client 2.1.197).
 // lookup is os.LookupEnv or a stand-in for it.
 func ID(lookup func(string) (string, bool), session string) string {
 	id, _ := lookup("CLAUDE_CODE_TASK_LIST_ID")
-	if id == "" {
-		id = session
-	}
-	return CleanID(id)
+	return CleanID(cmp.Or(id, team(lookup, session), session))
 }
+
+// TeamVariable switches agent teams on.
+const TeamVariable = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS"
+
+// TeamPrefix begins the name of a team's list.
+const TeamPrefix = "session-"
+
+// team returns the id of the list of the team that a session leads, "" if it leads none: with -p there is none (fact 84, client 2.1.329).
+func team(lookup func(string) (string, bool), session string) string {
+	if on, _ := lookup(TeamVariable); on != "1" && on != "true" {
+		return ""
+	}
+	config, err := client.ConfigDir(lookup)
+	if err != nil {
+		return ""
+	}
+	teams, _ := os.ReadDir(filepath.Join(config, "teams"))
+	for _, e := range teams {
+		data, err := safefile.ReadFile(filepath.Join(config, "teams", e.Name(), "config.json"), maxTeam, 0)
+		if err == nil && session != "" && jsonx.StringMember(data, "leadSessionId") == session {
+			return TeamPrefix + session[:min(8, len(session))]
+		}
+	}
+	return ""
+}
+
+// maxTeam limits a team's configuration, in bytes.
+const maxTeam = 1 << 20
 
 // CleanID returns the name with the characters that the client leaves in the name of a list: it
 // replaces the others by "-".

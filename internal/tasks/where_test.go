@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/stretchr/testify/assert"
 )
 
 // TestTheRegisteredLineSpellsTheListAsTheProgramDoes: where the program is missing, the line of a hook finds the list by its name.
@@ -32,4 +33,20 @@ func TestTheRegisteredLineSpellsTheListAsTheProgramDoes(t *testing.T) {
 		defer os.Remove(state)
 		require.True(r, refused(sh, name), "%s: %q is %s", sh, name, state)
 	})
+}
+
+// TestTheListOfATeam is that of the session that leads it, in a terminal; with -p there is no team.
+func TestTheListOfATeam(t *testing.T) {
+	home := t.TempDir()
+	env := map[string]string{"HOME": home, TeamVariable: "1"}
+	lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
+	const session = "0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"
+	assert.Equal(t, session, ID(lookup, session))
+	team := filepath.Join(home, ".claude", "teams", "a")
+	require.NoError(t, os.MkdirAll(team, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(team, "config.json"), []byte(`{"name": "a", "leadSessionId": "`+session+`"}`), 0o600))
+	assert.Equal(t, "session-0b54e1c2", ID(lookup, session))
+	assert.Equal(t, "other", ID(lookup, "other"))
+	env[TeamVariable] = ""
+	assert.Equal(t, session, ID(lookup, session))
 }

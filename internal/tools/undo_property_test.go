@@ -143,6 +143,24 @@ func (w *undoWorld) cleared(t *rapid.T) {
 	}
 }
 
+// wanders makes the workflow of the list go on in another one, and back, if it is the only one. Neither is undone.
+func (w *undoWorld) wanders(t *rapid.T) {
+	const other = "elsewhere"
+	w.history = "10" // what went on elsewhere stays in the history, and what it replaced has to be there, too
+	require.NoError(t, os.MkdirAll(w.Path(".claude/tasks/"+other), 0o755))
+	if _, err := w.run(t, false, "", "continue", "--list", worlds.ListID, "--to", other); err != nil {
+		return
+	}
+	_, err := w.run(t, false, "", "undo", "--list", worlds.ListID, strconv.Itoa(w.last()), "--force")
+	require.ErrorContains(t, err, "so nothing was undone")
+	w.works(t, 0)
+	_, err = w.run(t, false, "", "continue", "--list", other, "--to", worlds.ListID)
+	require.NoError(t, err)
+	_, err = w.run(t, false, "", "undo", "--list", worlds.ListID, strconv.Itoa(w.last()), "--force")
+	require.ErrorContains(t, err, "so nothing was undone")
+	w.works(t, 0)
+}
+
 var (
 	spaces  = regexp.MustCompile(`  +`)
 	ofUndo  = regexp.MustCompile(`(?m)^(last call: |last worked on |fsmtx undo |it |call |.*[0-9] (deny|allow): ).*\n`)
@@ -169,6 +187,9 @@ func (w *undoWorld) read(t *rapid.T, last int) map[string]string {
 				return err == nil && n > last
 			})
 			text = spaces.ReplaceAllString(strings.Join(lines, "\n"), " ") // columns are as wide as what is in them
+			if i := strings.LastIndex(text[:max(0, strings.Index(text, " was before in the task list "))], "\n"); i >= 0 {
+				all["log of the other list"], text = text[i:], text[:i]
+			}
 		case "attest":
 			text = digests.ReplaceAllString(text, "") // lines stay on record, such as that the skill was called
 		}
@@ -187,8 +208,11 @@ func TestAfterAnUndoEveryReaderSaysWhatItSaidBefore(t *testing.T) {
 		for range rapid.IntRange(1, 3).Draw(t, "before") {
 			_ = w.call(t, rapid.SampledFrom([]string{"outer", "notes", "short"}).Draw(t, "skill"))
 			w.works(t, 0)
-			if rapid.IntRange(0, 5).Draw(t, "clear") == 0 {
+			switch rapid.IntRange(0, 5).Draw(t, "clear") {
+			case 0:
 				w.cleared(t)
+			case 1, 2:
+				w.wanders(t)
 			}
 		}
 		before := w.read(t, w.last())
