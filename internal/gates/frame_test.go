@@ -310,7 +310,7 @@ func TestWhatDecisionsAreAbout(t *testing.T) {
 	l.begin(2)
 	l.set(3, completed)
 	l.seen()
-	none, troubles, err := state.Decided(t.TempDir())
+	none, troubles, err := (&state.Store{List: tasks.List{Dir: t.TempDir()}}).Decided()
 	require.Equal(t, []any{nil, 0, 0}, []any{err, len(troubles), len(none)})
 	require.Equal(t, "allow Name g 1: again, time 1 of 1, allow Name g 2: ok: in order, expand Do x: 1 item, allow Do x: in order, "+
 		"seen a of x, g: it was completed in another way", l.decided())
@@ -643,7 +643,7 @@ func TestStepsChangedInAnotherWay(t *testing.T) {
 // decided returns the decisions that are kept with the list.
 func (l *list) decided() string {
 	l.t.Helper()
-	read, troubles, err := state.Decided(l.List.Dir)
+	read, troubles, err := l.Decided()
 	require.NoError(l.t, err)
 	require.Empty(l.t, troubles)
 	var kept []string

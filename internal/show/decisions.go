@@ -26,7 +26,9 @@ type Extent struct {
 //
 // Errors: that nothing can be read about the list.
 func Decided(s Extent) (all []decisions.Record, troubles []error, err error) {
-	hydrations, broken, err := readHistories(s.List)
+	st := storeOf(s.List)
+	decided, missing, decidedErr := st.Decided()
+	hydrations, broken, err := readHistories(st)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -41,9 +43,8 @@ func Decided(s Extent) (all []decisions.Record, troubles []error, err error) {
 			}
 		}
 	}
-	decided, missing, err := state.Decided(s.List)
-	if err != nil {
-		missing = append(missing, err)
+	if decidedErr != nil {
+		missing = append(missing, decidedErr)
 	}
 	for _, e := range missing {
 		if !slices.ContainsFunc(troubles, func(t error) bool { return strings.Contains(t.Error(), e.Error()) }) {

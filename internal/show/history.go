@@ -89,12 +89,17 @@ func (h Hydration) Done() int {
 // skips entries that this version of the program cannot read. It takes no lock and
 // creates nothing. Its errors are those of txn.ReadHistory.
 func ReadHistory(dir string) ([]Hydration, error) {
-	all, _, err := readHistories(dir)
+	all, _, err := readHistories(storeOf(dir))
 	return all, err
 }
 
+func storeOf(dir string) *state.Store {
+	return &state.Store{List: tasks.List{Dir: dir}, Known: new(state.Known)}
+}
+
 // readHistories is ReadHistory, and also returns for each hydration that cannot be read why, and what to do.
-func readHistories(dir string) (all []Hydration, unread []error, err error) {
+func readHistories(st *state.Store) (all []Hydration, unread []error, err error) {
+	dir := st.List.Dir
 	entries, err := txn.ReadHistory(dir)
 	if err != nil {
 		return nil, nil, unreadable(dir, err)
@@ -105,22 +110,22 @@ func readHistories(dir string) (all []Hydration, unread []error, err error) {
 		}
 	}
 	entries = slices.DeleteFunc(entries, func(e txn.Entry) bool { return e.Err != nil })
-	r := &reader{dir: dir, entries: entries, undone: tasks.Undone(entries)}
+	now, err := st.Now(context.Background())
+	if err != nil {
+		now = new(state.State) // what the files say is shown
+	}
+	r := &reader{dir: dir, entries: entries, undone: tasks.Undone(entries), now: now}
 	all = make([]Hydration, len(entries))
 	for i := range entries {
 		all[i] = r.hydration(i)
 	}
-	setStatus(dir, all)
+	setStatus(now, all)
 	return all, unread, nil
 }
 
 // setStatus makes the tasks have the status that is on record, which the list shows after the next event at the latest; and marks those of
 // the hydrations whose tasks are gone because all were done: the client removes a finished list (fact 8).
-func setStatus(dir string, all []Hydration) {
-	s, err := state.LoadNow(context.Background(), dir)
-	if err != nil {
-		return // it is that of the files, and they are gone
-	}
+func setStatus(s *state.State, all []Hydration) {
 	step := func(t ChangedTask) *state.Current {
 		id, _ := strconv.ParseInt(t.ID, 10, 64)
 		return s.Step(id)
@@ -161,6 +166,7 @@ type reader struct {
 	dir     string
 	entries []txn.Entry
 	undone  map[string]string // see tasks.Undone
+	now     *state.State
 }
 
 func (r *reader) hydration(i int) Hydration {
@@ -269,6 +275,10 @@ func (r *reader) task(i int, name string) ChangedTask {
 // an id.
 func (r *reader) read(dir, name string) (ChangedTask, error) {
 	t := ChangedTask{ID: tasks.Form.ID(name)}
+	if file := r.now.Task(t.ID); file != nil && dir == r.dir {
+		t.Subject, t.Status = file.Subject, file.Status
+		return t, nil
+	}
 	data, err := safefile.ReadFile(filepath.Join(dir, name), vfs.MaxFileBytes, 0)
 	if err != nil {
 		return t, err

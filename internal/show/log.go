@@ -119,7 +119,7 @@ func logOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		all, unread, err := readHistories(dir)
+		all, unread, err := readHistories(storeOf(dir))
 		if err != nil {
 			s.Errorf("%v", err)
 			continue
@@ -148,7 +148,7 @@ func runLog(ctx context.Context, s terminal.Streams, session, number string, asJ
 	if err != nil {
 		return err
 	}
-	all, unread, err := readHistories(list.Dir)
+	all, unread, err := readHistories(storeOf(list.Dir))
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func before(all []Hydration, seen map[string]bool) (lists []loggedList, unread [
 			continue
 		}
 		seen[h.From.List] = true
-		there, troubles, err := readHistories(h.From.List)
+		there, troubles, err := readHistories(storeOf(h.From.List))
 		if unread = append(unread, troubles...); err != nil {
 			unread = append(unread, err)
 			continue

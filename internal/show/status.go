@@ -210,16 +210,15 @@ const pendingLimit = time.Second
 func readStatus(ctx context.Context, s terminal.Streams, list tasks.List) (*status, error) {
 	st := &status{list: list, name: tasklist.ShortName(s.Getenv, list.Dir)}
 	var err error
-	if st.steps, err = state.Load(ctx, list.Dir); err != nil {
+	known := storeOf(list.Dir)
+	if st.steps, err = known.Whole(ctx); err != nil {
 		return nil, err
 	}
-	if st.troubles, err = st.steps.AllTroubles(list.Dir); err != nil {
+	if st.tasks, err = tasks.Tasks(ctx, list.Dir, st.steps.Task); err != nil {
 		return nil, err
 	}
-	if st.tasks, err = tasks.Tasks(ctx, list.Dir); err != nil {
-		return nil, err
-	}
-	all, err := ReadHistory(list.Dir)
+	st.troubles = st.steps.AllTroubles(st.tasks)
+	all, _, err := readHistories(known)
 	if err != nil && len(st.troubles) == 0 {
 		st.troubles = []error{err}
 	}

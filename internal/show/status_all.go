@@ -115,11 +115,12 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		all, err := ReadHistory(dir)
+		st := storeOf(dir)
+		all, _, err := readHistories(st)
 		if err != nil || len(all) == 0 {
 			continue // it has no history
 		}
-		now, err := state.LoadNow(ctx, dir)
+		now, err := st.Now(ctx)
 		if err != nil {
 			s.Errorf("%s: %v", dir, err)
 			continue

@@ -56,7 +56,7 @@ func TestALineInTheFileAndInTheArchiveCountsOnce(t *testing.T) {
 	quick := l.read(false)
 	require.Less(t, len(quick.Evidence), 60)
 	require.True(t, quick.Step(1).Done())
-	all, _, err := Decided(l.List.Dir)
+	all, _, err := l.Decided()
 	require.NoError(t, err)
 	require.Equal(t, 15+3*40, len(all), "the log has all decisions")
 }

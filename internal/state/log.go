@@ -9,7 +9,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -143,13 +142,13 @@ func About(r decisions.Record, step workflow.Step, w *workflow.Workflow) decisio
 	return r
 }
 
-// Decided returns the decisions about steps of the list in dir that are on record, oldest first, also those of
+// Decided returns the decisions about steps of the list that are on record, oldest first, also those of
 // workflows that were replaced. It takes no lock and creates nothing. troubles are why some
 // are missing, or what they are about.
 //
 // Errors: that S cannot be read. With no S there are no decisions.
-func Decided(dir string) (all []decisions.Record, troubles []error, err error) {
-	src, err := txn.OpenReader(dir)
+func (st *Store) Decided() (all []decisions.Record, troubles []error, err error) {
+	src, err := txn.OpenReader(st.List.Dir, txn.WithFS(st.List.Files()))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
@@ -157,7 +156,7 @@ func Decided(dir string) (all []decisions.Record, troubles []error, err error) {
 		return nil, nil, err
 	}
 	defer src.Close()
-	r := readRecord(src)
+	r := st.recorded(src)
 	for _, b := range r.Broken {
 		troubles = append(troubles, b.err)
 	}
@@ -166,7 +165,7 @@ func Decided(dir string) (all []decisions.Record, troubles []error, err error) {
 		s.Steps = append(s.Steps, &Current{Step: *x.Step, Workflow: x.Workflow})
 	}
 	slices.SortFunc(s.Steps, func(a, b *Current) int { return cmp.Compare(a.ID, b.ID) })
-	(&Store{List: tasks.List{Dir: dir}}).readEvidence(&s, src, true)
+	st.readEvidence(&s, src, true)
 	lines := slices.Concat(s.Evidence, s.Calls)
 	slices.SortStableFunc(lines, func(a, b Evidence) int { return a.Time.Compare(b.Time) })
 	for _, e := range lines {
@@ -180,7 +179,7 @@ func Decided(dir string) (all []decisions.Record, troubles []error, err error) {
 		}
 		if e.isDecision() && !(c.Workflow != nil && r.hasLeft(c.Workflow)) {
 			r := s.record(e, c)
-			r.List = dir
+			r.List = st.List.Dir
 			all = append(all, r)
 		}
 	}

@@ -116,24 +116,31 @@ func (st *Store) AllTroubles(ctx context.Context) ([]error, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.AllTroubles(st.List.Dir)
+	all, err := tasks.Tasks(ctx, st.List.Dir, s.Task)
+	return s.AllTroubles(all), err
 }
 
-// AllTroubles returns the troubles of the state, and that tasks are tagged and not on record.
-func (s *State) AllTroubles(dir string) ([]error, error) {
-	all, err := s.TaggedTasks(dir)
-	if err != nil {
-		return nil, err
-	}
+// AllTroubles returns the troubles of the state, and that some of the tasks of the list are tagged and not on record.
+func (s *State) AllTroubles(all []tasks.Task) []error {
 	var lost []string
 	for _, t := range all {
-		lost = append(lost, "#"+t.ID)
+		if _, tagged := tagOf(&t); tagged && s.Find(t.ID) == nil {
+			lost = append(lost, "#"+t.ID)
+		}
 	}
 	troubles := slices.Clone(s.Troubles)
 	if len(lost) > 0 {
 		troubles = append(troubles, fmt.Errorf("%w: %s", ErrUnrecorded, message.Sentence(lost)))
 	}
-	return troubles, nil
+	return troubles
+}
+
+// Task returns the task of a step, nil if there is no such step, or its file has no task.
+func (s *State) Task(id string) *tasks.Task {
+	if c := s.Find(id); c != nil {
+		return c.File
+	}
+	return nil
 }
 
 // StateDir returns the path of the state directory, for people.

@@ -162,16 +162,20 @@ func TestTasks(t *testing.T) {
 	write(t, dir, "4.json", `{"subject":"without id"}`)
 	write(t, dir, ".5.json", `{"id":"5"}`)
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "6.json"), 0o755))
-	got, err := Tasks(t.Context(), dir)
+	got, err := Tasks(t.Context(), dir, nil)
 	require.NoError(t, err)
 	assert.Equal(t, []Task{
 		{ID: "2", Subject: "two", Status: "in_progress"},
 		{ID: "10", Subject: "ten", Status: "pending", BlockedBy: []string{"2"}},
 	}, got)
+	got, err = Tasks(t.Context(), dir, func(id string) *Task { return map[string]*Task{"3": {Subject: "known"}}[id] })
+	require.NoError(t, err)
+	require.Len(t, got, 3)
+	assert.Equal(t, Task{ID: "3", Subject: "known"}, got[1])
 }
 
 func TestTasksOfAnAbsentList(t *testing.T) {
-	got, err := Tasks(t.Context(), filepath.Join(t.TempDir(), "list"))
+	got, err := Tasks(t.Context(), filepath.Join(t.TempDir(), "list"), nil)
 	require.NoError(t, err)
 	assert.Empty(t, got)
 }
@@ -179,11 +183,11 @@ func TestTasksOfAnAbsentList(t *testing.T) {
 func TestTasksErrors(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "1.json", "{}")
-	_, err := Tasks(t.Context(), filepath.Join(dir, "1.json"))
+	_, err := Tasks(t.Context(), filepath.Join(dir, "1.json"), nil)
 	require.ErrorIs(t, err, syscall.ENOTDIR)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = Tasks(ctx, dir)
+	_, err = Tasks(ctx, dir, nil)
 	require.ErrorIs(t, err, context.Canceled)
 }
 

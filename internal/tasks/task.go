@@ -12,8 +12,9 @@ import (
 )
 
 // Tasks returns the tasks in dir, ordered by number. It is for display: it takes no
-// lock, and skips files that are not a task at that moment. An absent dir has no tasks.
-func Tasks(ctx context.Context, dir string) ([]Task, error) {
+// lock, and skips files that are not a task at that moment. An absent dir has no tasks. A task that known returns by its id, and not as
+// nil, is not read; known may be nil.
+func Tasks(ctx context.Context, dir string, known func(id string) *Task) ([]Task, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -21,13 +22,23 @@ func Tasks(ctx context.Context, dir string) ([]Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := []string{}
+	names, tasks := []string{}, []Task(nil)
 	for _, e := range entries {
-		if Form.IsTask(e.Name()) && e.Type().IsRegular() {
+		if !Form.IsTask(e.Name()) || !e.Type().IsRegular() {
+			continue
+		}
+		var t *Task
+		if known != nil {
+			t = known(Form.ID(e.Name()))
+		}
+		if t != nil {
+			same := *t
+			same.ID = Form.ID(e.Name())
+			tasks = append(tasks, same)
+		} else {
 			names = append(names, e.Name())
 		}
 	}
-	var tasks []Task
 	err = Form.Each(dir, names, func(_ int, data []byte) {
 		if t := Form.Decode(data); ctx.Err() == nil && t != nil && t.ID != "" {
 			tasks = append(tasks, *t)

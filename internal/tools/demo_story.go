@@ -114,7 +114,7 @@ func (d *demo) say(format string, args ...any) {
 func (d *demo) list() string { return filepath.Join(d.home, ".claude/tasks/demo") }
 
 func (d *demo) tasks(ctx context.Context) []tasks.Task {
-	all, err := tasks.Tasks(ctx, d.list())
+	all, err := tasks.Tasks(ctx, d.list(), nil)
 	d.keep(err)
 	return all
 }

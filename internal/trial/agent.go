@@ -22,6 +22,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/orphans"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -164,7 +165,7 @@ func stepIn(words []string) int64 {
 
 // denials returns how often the step was refused, or a person was asked about it.
 func (x *session) denials(ts *testscript.TestScript, step int64) (n int) {
-	all, _, err := state.Decided(x.list)
+	all, _, err := (&state.Store{List: tasks.List{Dir: x.list}}).Decided()
 	ts.Check(err)
 	for _, r := range all {
 		if d := state.Decision(r.Decision); r.Step == step && (d == state.Deny || d == state.Declined || d == state.Ask) {

@@ -283,7 +283,7 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 		return nil, err
 	}
 	if len(now.Steps) == 0 {
-		list, err := tasks.Tasks(ctx, frame.List.Dir)
+		list, err := tasks.Tasks(ctx, frame.List.Dir, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -105,7 +105,7 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 		text, hint := hydrate.Explain(err, result, s.Getenv)
 		return command.Fail(command.ExitNo, message.Lines(text), hint)
 	}
-	all, err := tasks.Tasks(ctx, p.List)
+	all, err := tasks.Tasks(ctx, p.List, nil)
 	if err != nil {
 		return err
 	}
