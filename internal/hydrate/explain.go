@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
@@ -128,6 +131,12 @@ func faults() []fault {
 func remedy(err error, list string) string {
 	if made, ok := errors.AsType[*fs.PathError](err); ok && made.Op == "mkdir" && errors.Is(err, fs.ErrPermission) {
 		return "you may not write into " + filepath.Dir(made.Path) + ": change its permissions or its owner, then invoke the skill again"
+	}
+	if info, failed := os.Stat(list); failed == nil && errors.Is(err, fs.ErrPermission) {
+		if owner, ok := safefile.OwnerOf(info); ok && owner != os.Geteuid() {
+			return message.Sprintf("%s belongs to user %d; make it yours: sudo chown -R %d %s; then invoke the skill again", list, owner,
+				os.Geteuid(), shell.Join(list))
+		}
 	}
 	for _, f := range faults() {
 		for _, one := range f.errors {

@@ -3,6 +3,7 @@ package outline
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // maxSubject is the length of the longest subject in characters. The rest of a long line goes
@@ -37,7 +38,7 @@ func subject(text string) (subject, rest string) {
 
 func split(text string) (subject, rest string) {
 	text = boxed.compiled().ReplaceAllString(strings.TrimSpace(text), "")
-	text = ordinal.compiled().ReplaceAllString(text, "")
+	text = withoutOrdinal(text)
 	switch m := bold.find(text); {
 	case m == nil || clean(m[1]) == "", runsOn.in(text):
 	case calls.in(clean(m[1])) && clean(m[2]) != "": // a word that calls for attention, and no subject
@@ -45,7 +46,7 @@ func split(text string) (subject, rest string) {
 	case numeral.in(clean(m[1])) && clean(m[2]) != "": // the bold text is the number of the step alone
 		text = m[2]
 	default:
-		return cut(clean(ordinal.compiled().ReplaceAllString(m[1], "")), m[2])
+		return cut(clean(withoutOrdinal(m[1])), m[2])
 	}
 	text = clean(text)
 	for _, end := range stop.compiled().FindAllStringIndex(text, -1) {
@@ -54,6 +55,21 @@ func split(text string) (subject, rest string) {
 		}
 	}
 	return cut(text, "")
+}
+
+// withoutOrdinal removes the number with which a text begins, but not that of a word such as 3-way, 2.0 or 0.5bis.
+func withoutOrdinal(text string) string {
+	m := ordinal.find(text)
+	if m == nil {
+		return text
+	}
+	rest := text[len(m[0]):]
+	mark, _ := utf8.DecodeLastRuneInString(m[0])
+	next, _ := utf8.DecodeRuneInString(rest)
+	if rest != "" && (strings.ContainsRune("-–—", mark) || unicode.IsDigit(next) || unicode.IsLower(next)) && !unicode.IsSpace(mark) {
+		return text
+	}
+	return rest
 }
 
 // clean removes the markup of emphasis, code and links, and invisible characters.

@@ -213,7 +213,7 @@ func reloads(w *flow) {
 	}
 	r, err := hydrate.PrepareReload(s, w.dir(), s.Workflows()[0])
 	if err == nil {
-		_, _ = r.Apply(context.Background(), w.env, hydrate.Options{LockTimeout: time.Minute, FS: w.files}, person)
+		_, _ = r.Apply(context.Background(), w.env, hydrate.Options{LockTimeout: time.Hour, FS: w.files}, person) // each step is looked at long
 	}
 }
 
