@@ -69,14 +69,15 @@ func cover(spec *fsmspec.Spec, steps map[string]sighted) (c covered) {
 func (c *covered) level(above string, tasks []fsmspec.Task, steps map[string]sighted) {
 	for _, t := range tasks {
 		place := above + strconv.FormatInt(t.ID, 10)
-		c.step(place, t, steps[place])
-		parts := t.Parts
-		if t.Each != nil && len(parts) == 0 { // its gates are those of the copies
+		if t.Each != nil && len(t.Parts) == 0 { // its gates are those of the copies
 			if inner, err := fsmspec.Parse([]byte(t.Each.Workflow)); err == nil && len(inner.Tasks()) == 1 {
-				c.step(place, inner.Tasks()[0], steps[place])
+				when := t.Flow.When
+				t = inner.Tasks()[0]
+				t.Flow.When = when
 			}
 		}
-		c.level(place+".", parts, steps)
+		c.step(place, t, steps[place])
+		c.level(place+".", t.Parts, steps)
 	}
 }
 

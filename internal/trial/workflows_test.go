@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -76,5 +77,33 @@ func TestEveryTemplateIsTested(t *testing.T) {
 func TestTheExampleRepositoryIsTested(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "repository")
 	require.NoError(t, os.CopyFS(dir, os.DirFS("../../docs/examples/skills-repository")))
+	tested(t, dir)
+}
+
+// TestTheWorkflowsOfTheMachineAreTested: so are the eight workflows by which the language was made.
+func TestTheWorkflowsOfTheMachineAreTested(t *testing.T) {
+	worlds.Long(t)
+	dir := filepath.Join(t.TempDir(), "skills")
+	skill := func(name string) string {
+		folder := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(folder, 0o755))
+		text := "---\nname: " + name + "\ndescription: A skill.\n---\n"
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "SKILL.md"), []byte(text), 0o644))
+		return folder
+	}
+	files, err := filepath.Glob("../../testdata/machine/*.json")
+	require.NoError(t, err)
+	require.Len(t, files, 8)
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".json")
+		folder := skill(name)
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "fsm.json"), text, 0o644))
+		require.NoError(t, os.CopyFS(filepath.Join(folder, "tests"), os.DirFS("../../testdata/machine/tests/"+name)))
+	}
+	for _, name := range []string{"release-notes", "speckit-specify", "speckit-plan"} {
+		skill(name)
+	}
 	tested(t, dir)
 }
