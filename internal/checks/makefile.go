@@ -53,13 +53,15 @@ func (p Project) readMakefile(dir string) (m makefile, ok bool) {
 	m.text = strings.ReplaceAll(text, "\\\n", " ")
 	given := map[string]bool{}
 	var targets []string
+	extend := func(needs []string, lines ...string) {
+		for _, name := range targets {
+			r := m.rules[name]
+			m.rules[name] = rule{needs: append(r.needs, needs...), lines: append(r.lines, lines...)}
+		}
+	}
 	for line := range strings.SplitSeq(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\\\n", " "), "\n") {
 		if strings.HasPrefix(line, "\t") {
-			for _, name := range targets {
-				r := m.rules[name]
-				r.lines = append(r.lines, strings.TrimSpace(line))
-				m.rules[name] = r
-			}
+			extend(nil, strings.TrimSpace(line))
 			continue
 		}
 		if at := strings.IndexByte(line, '#'); at >= 0 {
@@ -82,16 +84,12 @@ func (p Project) readMakefile(dir string) (m makefile, ok bool) {
 			return makefile{}, false
 		}
 		targets = strings.Fields(m.expand(names, 0))
-		for _, name := range targets {
-			r := m.rules[name]
-			r.needs = append(r.needs, strings.Fields(strings.ReplaceAll(rest, "|", " "))...)
-			if hasInline {
-				r.lines = append(r.lines, strings.TrimSpace(inline))
-			}
-			m.rules[name] = r
-			if m.first == "" && !strings.HasPrefix(name, ".") {
-				m.first = name
-			}
+		extend(strings.Fields(strings.ReplaceAll(rest, "|", " ")))
+		if hasInline {
+			extend(nil, strings.TrimSpace(inline))
+		}
+		if i := slices.IndexFunc(targets, func(name string) bool { return !strings.HasPrefix(name, ".") }); m.first == "" && i >= 0 {
+			m.first = targets[i]
 		}
 	}
 	if goal := m.values[".DEFAULT_GOAL"]; goal != "" {

@@ -53,12 +53,10 @@ func (d *document) passages(begin, end int, titles []string) (all []passage) {
 		if line == joinedOn {
 			continue
 		}
-		if fence.in(line) {
+		switch m := itemMark.find(line); {
+		case fence.in(line):
 			flush()
 			code = !code
-			continue
-		}
-		switch m := itemMark.find(line); {
 		case code:
 		case text == "", strings.HasPrefix(text, "|"), strings.HasPrefix(text, ">"):
 			flush()
@@ -70,9 +68,7 @@ func (d *document) passages(begin, end int, titles []string) (all []passage) {
 			flush()
 		case m != nil:
 			flush()
-			for len(above) > 0 && above[len(above)-1].indent >= len(m[1]) {
-				above = above[:len(above)-1]
-			}
+			above = slices.DeleteFunc(above, func(o open) bool { return o.indent >= len(m[1]) })
 			forbidden = refused || lead || len(above) > 0 && above[len(above)-1].forbidden
 			said := lineMarks.without(line)
 			above = append(above, open{len(m[1]), forbidden || negates(said)})
