@@ -51,7 +51,11 @@ type shown struct {
 func (o outcome) shown() shown {
 	x := shown{Tests: []shownTest{}, Workflows: append([]covered{}, o.workflows...), Summary: o.summary()}
 	for _, t := range o.tests {
-		x.Tests = append(x.Tests, shownTest{command.Relative(o.cwd, t.file), filepath.Base(t.suite.skill), t.word(), t.Line, t.Message, t.Log,
+		log := t.Log
+		if !t.Failed && !o.verbose {
+			log = ""
+		}
+		x.Tests = append(x.Tests, shownTest{command.Relative(o.cwd, t.file), filepath.Base(t.suite.skill), t.word(), t.Line, t.Message, log,
 			t.took.Seconds()})
 	}
 	return x
