@@ -32,6 +32,6 @@ func Claude() *Agent {
 		TimeoutUnit: time.Second,
 		ownsEvent:   func(e *client.Event) bool { return !e.Foreign() },
 		skillTool:   tool{name: "Skill"},
-		shells:      []string{"Bash"}, edits: []string{"Write", "Edit", "MultiEdit", "NotebookEdit"},
+		shells:      []string{"Bash", "PowerShell"}, edits: []string{"Write", "Edit", "MultiEdit", "NotebookEdit"},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/client"
@@ -49,7 +50,7 @@ func ownPath() string {
 	if err != nil {
 		return settings.Program
 	}
-	return self
+	return filepath.ToSlash(self)
 }
 
 // unread answers an event that cannot be read.

@@ -15,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -55,6 +56,9 @@ func (j *job) runAgent(s terminal.Streams, name string) (Status, error) {
 
 // run does the job for an agent, once again while another program keeps changing a file, up to 100 times.
 func (j *job) run(s terminal.Streams, a *agent.Agent) (status Status, err error) {
+	if self, err := programs.Path(); err == nil && j.verb == put && a.Name != caller.Claude && filepath.Ext(self) == ".exe" {
+		return Unreadable, fmt.Errorf("%s: %w", a.Title, errNotOnWindows)
+	}
 	for range 100 {
 		if status, err = (agentInstall{j, a}).once(s); !errors.Is(err, safefile.ErrChanged) {
 			break
@@ -62,6 +66,9 @@ func (j *job) run(s terminal.Streams, a *agent.Agent) (status Status, err error)
 	}
 	return status, err
 }
+
+// errNotOnWindows is returned for the agents whose hooks are lines of a POSIX shell only.
+var errNotOnWindows = message.NewError("its hooks do not run on Windows yet", "install them in WSL, with the agent in WSL as well")
 
 // chosen returns the names of the agents that the given words stand for.
 func chosen(s terminal.Streams, words []string) (names []string) {

@@ -259,7 +259,7 @@ func missingPrograms(path string, commands []settings.Call, repair string) (foun
 // Installing the hooks again would not change that they run a name.
 func programOnPath() string {
 	self, err := settings.Binary(os.Args[0])
-	if err != nil || filepath.Base(self) != settings.Program {
+	if err != nil || !settings.IsNamed(self) {
 		return ""
 	}
 	return "export PATH=" + shell.Join(filepath.Dir(self)) + `:"$PATH"`

@@ -128,6 +128,9 @@ func (j *job) find(s terminal.Streams) (command string, unusable, err error) {
 	if j.verb == remove {
 		return path, nil, nil
 	}
+	if filepath.Ext(path) == ".exe" && writes {
+		return path, nil, errShared
+	}
 	if unusable = settings.CheckName(); unusable != nil && launcherIsOnPath(s.Getenv) {
 		unusable = nil
 	}
@@ -136,6 +139,10 @@ func (j *job) find(s terminal.Streams) (command string, unusable, err error) {
 	}
 	return settings.Program, unusable, err
 }
+
+// errShared is returned on Windows for a file that colleagues share.
+var errShared = message.NewError("on Windows hooks run fsmtx.exe without a shell, and on other systems there is none of that name",
+	"install with --local or --user; colleagues on other systems can install with --project")
 
 // isRenamed reports whether the name is that of this program with a version or a platform behind it.
 func isRenamed(name string) bool {

@@ -42,7 +42,7 @@ func Typed(s terminal.Streams) string {
 	if err != nil || settings.IsTemporary(self) || settings.CheckName() == nil || launcherIsOnPath(s.Getenv) {
 		return settings.Program
 	}
-	return shell.Join(self)
+	return shell.Join(filepath.ToSlash(self))
 }
 
 // maxNamed limits the workflows that are named.

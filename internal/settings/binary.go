@@ -35,7 +35,7 @@ func Binary(name string) (string, error) {
 		return "", err
 	}
 	for at := path; ; {
-		if filepath.Base(at) == Program {
+		if IsNamed(at) {
 			return at, nil
 		}
 		to, err := os.Readlink(at)

@@ -1,5 +1,7 @@
 package settings
 
+import "slices"
+
 // Add returns settings that contain each of the hooks once, and the variable of
 // WithTaskTools. Everything else is unchanged. data is nil if there is no file. Outdated
 // hooks are removed first; settings that are up to date are returned unchanged. Errors
@@ -33,16 +35,21 @@ func Add(data []byte, hooks []Hook) ([]byte, error) {
 // group returns a group with the hook, in the form that the client documents.
 func (h Hook) group() any {
 	type command struct {
-		Type    string `json:"type"`
-		Command string `json:"command"`
-		Timeout int    `json:"timeout"`
-		If      string `json:"if,omitzero"`
-		Failure string `json:"onFailure,omitzero"`
+		Type    string   `json:"type"`
+		Command string   `json:"command"`
+		Args    []string `json:"args,omitzero"`
+		Timeout int      `json:"timeout"`
+		If      string   `json:"if,omitzero"`
+		Failure string   `json:"onFailure,omitzero"`
+	}
+	c := command{"command", h.Line(), nil, h.Timeout, h.If, h.onFailure()}
+	if h.isExec() {
+		c.Command, c.Args = h.Command, slices.Concat(h.Args, h.Flags)
 	}
 	return struct {
 		Matcher string    `json:"matcher,omitzero"`
 		Hooks   []command `json:"hooks"`
-	}{h.Matcher, []command{{"command", h.Line(), h.Timeout, h.If, h.onFailure()}}}
+	}{h.Matcher, []command{c}}
 }
 
 // onFailure returns the member of that name, empty for none.

@@ -18,7 +18,7 @@ import (
 // find the program on PATH (fact 67, client 2.1.329).
 const Program = "fsmtx"
 
-// Hook is one command that the client runs on one event. It is registered as a line of the
+// Hook is one command that the client runs on one event. But on Windows it is registered as a line of the
 // shell, in "command" alone: other agents read the client's files too, ignore "args" and run
 // "command" in a shell whose standard input is the event (fact 127). The line does nothing if
 // the program is missing, because some of these agents refuse every call whose hook fails
@@ -105,6 +105,9 @@ func Hooks(binary string, flags []string, d Duty) []Hook {
 	}
 	ran := on(client.PostToolUse, "Bash", short)
 	ran.If = "Bash(*" + Program + " *)"
+	if isExec(binary) { // without Git Bash the model has PowerShell only, of which "if" knows nothing
+		bash.Matcher, bash.If, ran.Matcher, ran.If = bash.Matcher+"|PowerShell", "", "Bash|PowerShell", ""
+	}
 	failed := ran
 	failed.Event = client.PostToolUseFailure
 	return []Hook{on(client.PostToolUse, "Skill|TaskUpdate|AskUserQuestion", short), ran, failed, on(client.UserPromptExpansion, "", short),
@@ -159,8 +162,17 @@ const form = 1
 
 const formMark = " # " + Program + " form "
 
-// Line returns the line of the shell that the client runs.
+// isExec reports whether the hook is registered with "args", without a shell: on Windows the client's shell may be Git Bash or PowerShell.
+// Nothing then tells a session with a workflow from others, so the program is always started.
+func (h Hook) isExec() bool { return isExec(h.Command) }
+
+func isExec(program string) bool { return strings.EqualFold(filepath.Ext(program), ".exe") }
+
+// Line returns the line of the shell that the client runs; empty if it runs none.
 func (h Hook) Line() string {
+	if h.isExec() {
+		return ""
+	}
 	if h.inList {
 		return shell.InList(h.start())
 	}
@@ -195,10 +207,16 @@ func (h Hook) owns(c call) bool {
 	return len(c.args) > 0 && c.args[0] == h.Args[0] && !missing && h.isProgram(c.program)
 }
 
+// IsNamed reports whether a path ends in this program's name, on Windows with its suffix.
+func IsNamed(path string) bool {
+	name := path[strings.LastIndexAny(path, `/\`)+1:]
+	return name == Program || strings.EqualFold(name, Program+".exe")
+}
+
 // isProgram reports whether the path is this program: by its base name, by the path in
 // h.Command, or through a link to that.
 func (h Hook) isProgram(path string) bool {
-	if filepath.Base(path) == Program || path == h.Command {
+	if IsNamed(path) || path == h.Command {
 		return true
 	}
 	own, err := exec.LookPath(h.Command) // Command may be a name

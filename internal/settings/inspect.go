@@ -145,7 +145,9 @@ func (h Hook) compare(e *entry) string {
 		return fmt.Sprintf("runs %s, want %s", e.program, h.Command)
 	case !slices.Equal(h.flagsOf(e.call), h.Flags):
 		return has("flags", strings.Join(h.flagsOf(e.call), " "), strings.Join(h.Flags, " "))
-	case e.line == "":
+	case e.line != "" && h.isExec():
+		return `has no "args", without which it depends on the shell of the client`
+	case e.line == "" && !h.isExec():
 		return `has "args", which other agents ignore`
 	case e.line != h.Line() && h.fallback == shell.Refuse:
 		return "lets steps through if the program cannot be started"

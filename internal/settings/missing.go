@@ -19,7 +19,7 @@ func Missing(program string) (person, model string) {
 		return absence("The program of a plugin, bin/"+Program+", does not run on this machine: workflows",
 			"Ask the author of the plugin for one that has the program for this platform, or get it from "+programs.Home+".",
 			" of a plugin", "does not run on this machine", "the program of the plugin does not run here")
-	case strings.Contains(program, "/"):
+	case strings.ContainsAny(program, `/\`):
 		return absence("The program "+Program+" is not where the hooks expect it: workflows",
 			"Run fsmtx install again, or fsmtx install --remove. The program is at "+programs.Home+".", "", "was removed from this machine",
 			Program+" is missing")

@@ -71,7 +71,7 @@ func FindOnly(data []byte) (only Only, err error) {
 	for _, e := range found {
 		switch _, rest, hasMore := strings.Cut(e.matcher, fileTools+"|"); {
 		case e.event != client.PreToolUse:
-		case e.matcher == "Bash", e.matcher == "Bash|Monitor":
+		case e.matcher == "Bash", strings.HasPrefix(e.matcher, "Bash|Monitor"):
 			only.Shell = only.Shell || e.condition == ""
 		case hasMore:
 			only.Tools = append(only.Tools, strings.Split(strings.TrimSuffix(rest, ")$"), "|")...)

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"bytes"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -64,7 +63,7 @@ func Calls(data []byte) (calls []Call) {
 	for _, groups := range file.Hooks {
 		for _, group := range groups {
 			for _, h := range group.Hooks {
-				if program, args := Called(h.Command, h.Args); filepath.Base(program) == Program {
+				if program, args := Called(h.Command, h.Args); IsNamed(program) {
 					calls = append(calls, Call{program, args, ""})
 				}
 			}
@@ -102,7 +101,7 @@ func Opens(data []byte) string {
 		if e.event != client.PreToolUse || !strings.Contains(e.matcher, steppingTool) || strings.Contains(e.matcher, otherTaskTools) {
 			continue
 		}
-		if e.onFailure != "block" || !strings.Contains(e.line, string(shell.Refuse)) {
+		if e.onFailure != "block" || e.line != "" && !strings.Contains(e.line, string(shell.Refuse)) {
 			return "the entry of " + steppingTool + " lets steps through if the program is broken"
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestASession: a skill is called, a step is refused out of order and without its file, one is completed by the list and one by a command,
-// and the call is undone.
+// TestASession: a skill is called, a step is refused out of order, without its file, and where no shell can run its check; two are
+// completed, and the call is undone.
 func TestASession(t *testing.T) {
 	program := os.Getenv("FSMTX_TEST_PROGRAM") // where there is no go command
 	if program == "" {
@@ -32,7 +32,8 @@ func TestASession(t *testing.T) {
 	put(filepath.Join(skill, "SKILL.md"), "---\r\nname: ship\r\ndescription: ships it\r\n---\r\nShip it.\r\n")
 	put(filepath.Join(skill, "fsm.json"), "{\"fsm\": 2, \"steps\": [\r\n"+
 		"  {\"id\": 1, \"subject\": \"Write the notes\", \"produces\": [\"docs/NOTES.md\"]},\r\n"+
-		"  {\"id\": 2, \"subject\": \"Publish\", \"blockedBy\": [1]}\r\n]}\r\n")
+		"  {\"id\": 2, \"subject\": \"Publish\", \"blockedBy\": [1]},\r\n"+
+		"  {\"id\": 3, \"subject\": \"Look\", \"check\": \"true\", \"blockedBy\": [2]}\r\n]}\r\n")
 
 	run := func(input string, more []string, args ...string) (out string, code int) {
 		c := exec.Command(program, args...)
@@ -59,7 +60,7 @@ func TestASession(t *testing.T) {
 
 	out, code := event("PostToolUse", "Skill", map[string]any{"skill": "ship"}, "ship")
 	require.Zero(t, code, out)
-	assert.Contains(t, out, "2 tasks #1, #2")
+	assert.Contains(t, out, "3 tasks #1–#3")
 	out, code = complete("2")
 	assert.Equal(t, 2, code, out)
 	assert.Contains(t, out, "must be done first")
@@ -75,9 +76,12 @@ func TestASession(t *testing.T) {
 		out, code = run("", agent, "complete", step)
 		require.Zero(t, code, out)
 	}
+	out, code = run("", append(agent, "PATH="), "complete", "3")
+	assert.Equal(t, 1, code, out)
+	assert.Contains(t, out, "no shell: Git for Windows, which has one, was not found")
 	out, code = run("", nil, "status", "--list", "abc-123")
 	require.Zero(t, code, out)
-	assert.Contains(t, out, "ship: 2 of 2 steps done")
+	assert.Contains(t, out, "ship: 2 of 3 steps done")
 	assert.Contains(t, out, filepath.Join(skill, "fsm.json"))
 	out, code = run("", nil, "undo", "--list", "abc-123", "--force")
 	require.Zero(t, code, out)
