@@ -171,22 +171,26 @@ func Choose(ctx context.Context, q Query, named, skill string) (u Unfinished, er
 		return u, message.WithHint(message.Lines("nothing to continue: "+where),
 			"fsmtx status --all shows those of other directories, also of a work tree that is gone; --list names them")
 	case len(all) > 1 || named == "" && all[0].AtWork || q.List == "":
-		return u, q.which(all)
+		return u, q.which(ctx, all)
 	}
 	return all[0], nil
 }
 
 // which returns the error that a workflow has to be named, or the list in which it goes on, with the whole command for each.
-func (q Query) which(all []Unfinished) error {
-	text, to := "nothing was continued. Run one of these:", []string{q.List}
-	if q.List == "" {
-		text = "nothing was continued: a terminal has no task list of its own. Run one of these:"
-		if to = q.targets(); len(to) == 0 {
-			text = "nothing was continued: a terminal has no task list of its own, and no session of this project is known to run. " +
-				"In the session in which it is to go on, its agent runs:"
-			to = []string{""}
-		}
+func (q Query) which(ctx context.Context, all []Unfinished) error {
+	if q.List != "" {
+		return message.Lines("nothing was continued. Run one of these:" + q.lines(ctx, all, q.List))
 	}
+	const none = "nothing was continued: a terminal has no task list of its own"
+	if lines := q.lines(ctx, all, q.targets()...); lines != "" {
+		return message.Lines(none + ". Run one of these:" + lines)
+	}
+	return message.Lines(none + ", and no session of this project is known to run. In the session in which it is to go on, its agent runs:" +
+		q.lines(ctx, all, ""))
+}
+
+// lines returns for each workflow the commands by which it goes on in one of the lists; an empty one is that of whoever runs the command.
+func (q Query) lines(ctx context.Context, all []Unfinished, to ...string) (text string) {
 	for _, u := range all {
 		lines := ""
 		for _, dir := range to {
@@ -197,7 +201,7 @@ func (q Query) which(all []Unfinished) error {
 			if dir != "" && (q.Named || q.List == "") {
 				line = append(line, "--to", tasklist.ShortName(q.Lookup, dir))
 			}
-			if dir != u.List {
+			if dir != u.List && (dir == "" || dir == q.List || !hasOpen(ctx, dir, u.Workflow.Command)) {
 				lines += "\n    " + shell.Join(line...)
 			}
 		}
@@ -205,7 +209,7 @@ func (q Query) which(all []Unfinished) error {
 			text += "\n  " + u.String() + ":" + lines
 		}
 	}
-	return message.Lines(text)
+	return text
 }
 
 // targets returns the lists of the project in which a workflow could go on: those at which a client works, and the project's own.
@@ -219,13 +223,15 @@ func (q Query) targets() []string {
 
 // MayTake reports whether the list has an unfinished workflow of a skill that could go on in the other one.
 func MayTake(ctx context.Context, from, to, skill string) bool {
-	isOpen := func(list string) bool {
-		s, err := state.LoadNow(ctx, list)
-		return err == nil && slices.ContainsFunc(s.Workflows(), func(w *workflow.Workflow) bool {
-			return w.Command == skill && s.Parent(w) == nil && len(s.OpenIn(w)) > 0
-		})
-	}
-	return !txn.IsAbsent(to) && isOpen(from) && !isOpen(to)
+	return !txn.IsAbsent(to) && hasOpen(ctx, from, skill) && !hasOpen(ctx, to, skill)
+}
+
+// hasOpen reports whether a list has an unfinished workflow of a skill.
+func hasOpen(ctx context.Context, list, skill string) bool {
+	s, err := state.LoadNow(ctx, list)
+	return err == nil && slices.ContainsFunc(s.Workflows(), func(w *workflow.Workflow) bool {
+		return w.Command == skill && s.Parent(w) == nil && len(s.OpenIn(w)) > 0
+	})
 }
 
 // Take makes the workflow go on in this list, by this session, and returns what there is to say of it, beside what is ready.
