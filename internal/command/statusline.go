@@ -24,6 +24,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
 )
@@ -120,7 +121,7 @@ func ownLine(ctx context.Context, s terminal.Streams, input jsontext.Value) (str
 	if err != nil {
 		return "", nil // there is no list
 	}
-	now, err := state.LoadNow(ctx, found.Dir)
+	now, err := (&state.Store{List: tasks.List{Dir: found.Dir}, Known: found.Known}).Now(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -112,7 +112,7 @@ func ofRegistered(all []Registration) (checksOff bool) {
 func asClient(lookup func(string) (string, bool), list tasklist.Found) (_ func(string) (string, bool), project string) {
 	c, _ := presence.Of(list.Dir).Latest(caller.Claude)
 	if project = c.Dir; project == "" {
-		frame := gates.Frame{Store: state.Store{List: tasks.List{Dir: list.Dir}, Session: list.Session}}
+		frame := gates.Frame{Store: state.Store{List: tasks.List{Dir: list.Dir}, Session: list.Session, Known: list.Known}}
 		project = cmp.Or(frame.Directory(context.Background()), Here())
 	}
 	return func(name string) (string, bool) {

@@ -19,6 +19,7 @@ import (
 // It is not safe for concurrent use.
 type Known struct {
 	list    string   // its directory
+	dir     string   // the state directory
 	history []string // the names of what record is made of
 	record  *OnRecord
 	tasks   map[string]knownTask // by the names of their files
@@ -61,11 +62,7 @@ func (st *Store) recorded(src Source) *OnRecord {
 
 // historyNames returns the names of the transactions in the history, nil if they are not known. One never changes.
 func (st *Store) historyNames() []string {
-	s, err := txn.StateDir(st.List.Dir)
-	if err != nil {
-		return nil
-	}
-	entries, err := st.List.Files().ReadDir(s)
+	entries, err := st.List.Files().ReadDir(st.stateDir())
 	if err != nil {
 		return nil
 	}
@@ -78,13 +75,18 @@ func (st *Store) historyNames() []string {
 	return names
 }
 
+// stateDir returns the path of the state directory.
+func (st *Store) stateDir() string {
+	k := st.known()
+	if k.dir == "" {
+		k.dir, _ = txn.StateDir(st.List.Dir) // an empty path is that of nothing
+	}
+	return k.dir
+}
+
 // evidenceFile describes the file with the evidence, nil if there is none.
 func (st *Store) evidenceFile() fs.FileInfo {
-	s, err := txn.StateDir(st.List.Dir)
-	if err != nil {
-		return nil
-	}
-	file, _ := st.List.Files().Lstat(filepath.Join(s, EvidenceFile))
+	file, _ := st.List.Files().Lstat(filepath.Join(st.stateDir(), EvidenceFile))
 	return file
 }
 

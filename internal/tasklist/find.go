@@ -1,6 +1,7 @@
 package tasklist
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -42,7 +43,7 @@ type Found struct {
 	Session string // the id of the session that called the skill; the list's name if it is a project's list
 	Project string // the root of the project; empty if the list is a session's
 
-	Known *state.Known // what was read to find it; nil is nothing
+	Known *state.Known // what is known of it; nil is nothing
 }
 
 // Questions returns the tool by which the agent of the list asks its person, if hooks hear the
@@ -70,6 +71,12 @@ func (f Found) Name() string { return filepath.Base(f.Dir) }
 //
 // Errors: ErrNoList, ErrNoSuchList, *SeveralError, client.ErrNoHome, or the file system's.
 func Find(ctx context.Context, q Query) (Found, error) {
+	found, err := q.find(ctx)
+	found.Known = cmp.Or(found.Known, new(state.Known))
+	return found, err
+}
+
+func (q Query) find(ctx context.Context) (Found, error) {
 	if q.Session != "" && q.Named == "" && q.Agent == "" {
 		return q.ofSession(q.Session)
 	}
