@@ -67,7 +67,7 @@ func (f *workFlags) command(s terminal.Streams, c *cobra.Command, run func(conte
 			l.vouched(c.Context(), hook.VoucherFor(c.Name(), args))
 		}
 		if err == nil && l.Via.Who == state.TheAgent {
-			l.yes, err = agreed(c, s)
+			l.yes, err = l.agreed(c.Context())
 		}
 		if err == nil {
 			err = run(c.Context(), l, args)
@@ -78,8 +78,8 @@ func (f *workFlags) command(s terminal.Streams, c *cobra.Command, run func(conte
 }
 
 // agreed returns the yes of the person to this call of the agent, nil if they gave none.
-func agreed(c *cobra.Command, s terminal.Streams) (*state.Grant, error) {
-	g, err := useGrant(c.Context(), s, c.Flags(), commandLine(c.Context()))
+func (l *listWork) agreed(ctx context.Context) (*state.Grant, error) {
+	g, err := l.UseGrant(ctx, commandLine(ctx), l.streams.Who().Started)
 	if errors.Is(err, state.ErrNoGrant) {
 		return nil, nil // the gates decide, and refuse what needs a person
 	}
