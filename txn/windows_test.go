@@ -5,7 +5,6 @@ package txn
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -194,12 +193,4 @@ func TestTwoAtATime(t *testing.T) {
 	require.ErrorIs(t, err, ErrLocked)
 	require.ErrorContains(t, err, fmt.Sprint("process ", os.Getpid()))
 	require.NoError(t, d.Close())
-	d, err = Open(t.Context(), dir)
-	require.NoError(t, err)
-	require.NoError(t, d.Forget(), "what is locked can be removed")
-	require.NoError(t, d.Close())
-	s, err := StateDir(dir)
-	require.NoError(t, err)
-	_, err = os.Stat(s)
-	require.ErrorIs(t, err, fs.ErrNotExist)
 }

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package advice runs the commands that fsmtx tells a person to run, as they are said.
 package advice
 
