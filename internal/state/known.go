@@ -53,9 +53,17 @@ func (st *Store) known() *Known {
 
 // recorded returns what hydrations have recorded.
 func (st *Store) recorded(src Source) *OnRecord {
-	k, names := st.known(), st.historyNames()
-	if k.record == nil || names == nil || len(k.record.Broken) > 0 || !slices.Equal(names, k.history) {
-		k.history, k.record = names, readRecord(src)
+	k := st.known()
+	if k.record != nil && len(k.record.Broken) == 0 && slices.Equal(st.historyNames(), k.history) {
+		return k.record
+	}
+	history, err := src.History()
+	if err != nil {
+		return &OnRecord{Broken: []broken{{err: err}}}
+	}
+	k.record, k.history = recordOf(history), nil
+	for _, e := range history {
+		k.history = append(k.history, "done-"+e.ID)
 	}
 	return k.record
 }
@@ -66,7 +74,7 @@ func (st *Store) historyNames() []string {
 	if err != nil {
 		return nil
 	}
-	names := []string{}
+	var names []string
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), "done-") {
 			names = append(names, e.Name())

@@ -196,14 +196,6 @@ func (all RecordedSteps) Find(task string) *RecordedStep {
 	return nil
 }
 
-func readRecord(src Source) *OnRecord {
-	history, err := src.History()
-	if err != nil {
-		return &OnRecord{Broken: []broken{{err: err}}}
-	}
-	return recordOf(history)
-}
-
 // recordOf follows a history from its beginning: a transaction removes the files that it
 // deleted and adds those that it created or restored. So an undo that kept a task leaves
 // that step in force.
