@@ -21,9 +21,10 @@ const reloadLong = `Reload takes the fsm.json of the open workflow as it is now:
 recorded when its skill is called, and a correction counts from the next call otherwise. The
 new steps come in the place of the old ones, all or none, and "fsmtx undo" takes that back.
 
-A step that is done stays done if the new file has its id with the same subject, and it has
-no outcomes. Every other step is open again, as the output says; it also says which steps are
-new, gone or changed, and each gate that goes or is another. --dry-run changes nothing.
+A step that is done stays done if the new file has its id with the same subject, it has no
+outcomes, no part and no gate is new, and every step that it waits for stays done. Every other
+step is open again, as the output says; it also says which steps are new, gone or changed, and
+each gate that goes or is another. --dry-run changes nothing.
 
 It is refused if something could not be kept: a plan, a step that is done once for each line,
 a loop that has gone back, a check that is running, a skill that is open under a step.
@@ -67,6 +68,9 @@ func reload(ctx context.Context, s terminal.Streams, found tasklist.Found, skill
 		return err
 	}
 	r, err := hydrate.PrepareReload(now, found.Dir, w)
+	if invalid, ok := errors.AsType[*hydrate.SpecError](err); ok {
+		err = message.Lines(invalid.Error())
+	}
 	if err != nil {
 		return &Exit{Code: ExitNo, Err: err}
 	}
@@ -78,8 +82,8 @@ func reload(ctx context.Context, s terminal.Streams, found tasklist.Found, skill
 		return err
 	}
 	how := "is taken"
-	if n := len(result.Created); n > 0 {
-		how = fmt.Sprintf("is taken: its steps are #%d to #%d", result.Created[0].ID, result.Created[n-1].ID)
+	if len(result.Created) > 0 {
+		how = "is taken: its steps are " + result.Numbers()
 	}
 	if err := printReload(s, r, how); err != nil {
 		return err

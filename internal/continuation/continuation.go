@@ -5,11 +5,8 @@ package continuation
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,7 +25,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
-	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // Unfinished is a workflow with open steps in another list.
@@ -250,8 +246,8 @@ func Take(ctx context.Context, q Query, to *state.Store, u Unfinished) (text str
 	if w.Dir != u.Workflow.Dir {
 		text += message.Sprintf(" Its gates look in %s from now on.", w.Dir)
 	}
-	if len(w.Plan) == 0 && changed(w) { // a plan is read at every step
-		text += message.Sprintf(" %s has changed since it was begun: it goes on as it was.", w.Spec)
+	if what, _ := state.FileChange(w); what != "" {
+		text += message.Sprintf(" %s %s: it goes on as it was.", w.Spec, what)
 	}
 	return text, nil
 }
@@ -268,13 +264,6 @@ func (q Query) log(to *state.Store, u Unfinished, w *workflow.Workflow) {
 	line.Why, line.List, line.Project, line.Run = "it was in the task list "+u.List, to.List.Dir, w.Dir, w.Steps[0].ID
 	line.Steps, line.Open = u.Steps.All(), &u.Steps.Open
 	to.Log(line)
-}
-
-// changed reports whether the fsm.json of the workflow is another one now.
-func changed(w *workflow.Workflow) bool {
-	data, err := safefile.ReadFile(w.Spec, vfs.MaxFileBytes, 0)
-	sum := sha256.Sum256(data)
-	return err == nil && hex.EncodeToString(sum[:]) != w.SHA256 || errors.Is(err, fs.ErrNotExist)
 }
 
 // place returns the directory of this project in which gates look that looked in dir.

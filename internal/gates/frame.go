@@ -521,7 +521,7 @@ func (f *Frame) withPastHint(c *call, v Verdict, told func(key string) bool) Ver
 			}
 			v.Reason += "\nA person can go past " + what + " in a terminal outside the client: " + state.OverrideCommands(step, f.listFlag())
 		}
-		v.Reason += f.reloadHint(c, told)
+		v.Reason += f.reloadHint(c, v.past.only, told)
 	}
 	if v.past.ends {
 		v.Reason += ": in a terminal outside the client they can skip it with " + state.OverrideCommands(v.Step, f.listFlag()) +
@@ -530,13 +530,15 @@ func (f *Frame) withPastHint(c *call, v Verdict, told func(key string) bool) Ver
 	return f.shortened(v)
 }
 
-// reloadHint says, the first time that a step is refused after its fsm.json has changed, that the gates are still the old ones.
-func (f *Frame) reloadHint(c *call, told func(key string) bool) string {
+// reloadHint says, the first time that a step is refused after its fsm.json has changed, and again when the agent is sent to the
+// person, that the gates are still the old ones.
+func (f *Frame) reloadHint(c *call, again bool, told func(key string) bool) string {
 	w := c.target.Workflow
-	if !state.FileChanged(w) || told(f.Session+"/reload/"+w.SHA256[:min(len(w.SHA256), 16)]) {
+	what, takes := state.FileChange(w)
+	if !takes || told(f.Session+"/reload/"+w.SHA256[:min(len(w.SHA256), 16)]) && !again {
 		return ""
 	}
-	return "\nThe fsm.json of " + message.Words(w.Command) + " has changed since the workflow began, and the gates are still those of then. " +
+	return "\nThe fsm.json of " + message.Words(w.Command) + " " + what + ", and the gates are still those of then. " +
 		"A person can take the new one in a terminal outside the client: fsmtx step reload " + f.listFlag()
 }
 

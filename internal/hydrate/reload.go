@@ -20,8 +20,8 @@ import (
 )
 
 // Reload is a new version of the fsm.json of an open workflow, and what becomes of the steps with it. The new steps come in the place
-// of the old ones in one transaction, as at a call of the skill, so that one undo takes it back. What is done stays done where id and
-// subject agree: those steps are in the list as done from the beginning, and the record of the workflow names them.
+// of the old ones in one transaction, as at a call of the skill, so that one undo takes it back. What is done stays done where nothing of
+// it is new, see compare: those steps are in the list as done from the beginning, and the record of the workflow names them.
 type Reload struct {
 	Workflow *workflow.Workflow // as it is on record
 	Spec     string             // the path of its fsm.json
@@ -110,7 +110,10 @@ func (r *Reload) compare(s *state.State, spec *fsmspec.Spec, now map[string]stri
 	for _, c := range s.In(r.Workflow) {
 		old[c.Local] = c
 	}
-	seen := map[int64]bool{}
+	seen, kept, parts := map[int64]bool{}, map[int64]bool{}, map[int64]bool{}
+	for _, l := range plan.Levels() {
+		parts[l.Parent] = true
+	}
 	for _, step := range steps {
 		id := step.Local
 		name, was := fmt.Sprintf("%d %q", id, step.Subject), old[id]
@@ -129,13 +132,23 @@ func (r *Reload) compare(s *state.State, spec *fsmspec.Spec, now map[string]stri
 			r.Changed = append(r.Changed, name)
 		}
 		r.Weaker = append(r.Weaker, weaker(name, before, step)...)
-		word := s.Word(was)
+		kept[step.ID] = s.Word(was) == state.IsDone && same && len(before.Outcomes)+len(step.Outcomes) == 0 &&
+			len(newGates(before, step)) == 0 && (!parts[step.ID] || r.Workflow.Definition[key] == now[key])
+	}
+	for range steps { // what waits for a step that is open is open
+		for _, step := range steps {
+			kept[step.ID] = kept[step.ID] && !slices.ContainsFunc(step.BlockedBy, func(id int64) bool { return !kept[id] })
+		}
+	}
+	for _, step := range steps {
+		was := old[step.Local]
+		name := fmt.Sprintf("%d %q", step.Local, step.Subject)
 		switch {
-		case word == state.IsDone && same && len(before.Outcomes)+len(step.Outcomes) == 0:
-			r.Kept, r.done = append(r.Kept, name), append(r.done, id)
+		case kept[step.ID]:
+			r.Kept, r.done = append(r.Kept, name), append(r.done, step.Local)
 			maps.Copy(r.values, was.Values)
-		case !word.IsOpen() || was.Status != workflow.Pending:
-			r.Again = append(r.Again, fmt.Sprintf("%s (was %s)", name, word))
+		case was != nil && (!s.Word(was).IsOpen() || was.Status != workflow.Pending):
+			r.Again = append(r.Again, fmt.Sprintf("%s (was %s)", name, s.Word(was)))
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(old)) {
@@ -150,17 +163,14 @@ func (r *Reload) compare(s *state.State, spec *fsmspec.Spec, now map[string]stri
 
 // weaker returns the gates of a step that are not there any more as they were.
 func weaker(name string, old, now workflow.Step) (all []string) {
-	left := now.Gates()
-	for _, g := range old.Gates() {
-		if !slices.ContainsFunc(left, func(n workflow.Gate) bool { return n.Kind == g.Kind && n.String() == g.String() }) {
-			word := "goes"
-			for _, n := range left {
-				if n.Kind == g.Kind {
-					word = "becomes: " + n.String()
-				}
+	for _, g := range newGates(now, old) {
+		word := "goes"
+		for _, n := range now.Gates() {
+			if n.Kind == g.Kind {
+				word = "becomes: " + n.String()
 			}
-			all = append(all, fmt.Sprintf("step %s: %s %s", name, g, word))
 		}
+		all = append(all, fmt.Sprintf("step %s: %s %s", name, g, word))
 	}
 	for _, rule := range old.Only {
 		if !slices.Contains(now.Only, rule) {
@@ -168,6 +178,14 @@ func weaker(name string, old, now workflow.Step) (all []string) {
 		}
 	}
 	return all
+}
+
+// newGates returns the gates of a step that it did not have before, as they are.
+func newGates(before, step workflow.Step) []workflow.Gate {
+	had := before.Gates()
+	return slices.DeleteFunc(step.Gates(), func(g workflow.Gate) bool {
+		return slices.ContainsFunc(had, func(h workflow.Gate) bool { return h.Kind == g.Kind && h.String() == g.String() })
+	})
 }
 
 // Apply takes the new version. by says who decided it.

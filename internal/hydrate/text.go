@@ -34,6 +34,9 @@ func changes(result Result) string {
 	return text
 }
 
+// Numbers names the steps that were created.
+func (r Result) Numbers() string { return numbers(idsOf(r.Created)) }
+
 func idsOf(created []fsmspec.Creation) []int64 {
 	var ids []int64
 	for _, c := range created {

@@ -93,9 +93,13 @@ func (d *doctor) ofProject(ctx context.Context, list *state.Store) (found []Faul
 		if err != nil || !filepath.IsLocal(rel) || st.Parent(w) != nil {
 			continue
 		}
-		if len(st.OpenIn(w)) > 0 && state.FileChanged(w) {
-			found = append(found, Fault{Kind: "workflow", File: w.Spec, What: "has changed since the open workflow of " + message.Words(w.Command) +
-				" began, whose gates are those of then", Command: "fsmtx step reload --list " + shell.Join(filepath.Base(dir))})
+		if what, takes := state.FileChange(w); len(st.OpenIn(w)) > 0 && what != "" {
+			fault := Fault{Kind: "workflow", File: w.Spec, What: what + "; the gates of the open workflow of " + message.Words(w.Command) +
+				" are those of then"}
+			if takes {
+				fault.Command = "fsmtx step reload --list " + shell.Join(filepath.Base(dir))
+			}
+			found = append(found, fault)
 		}
 		if gone := st.Emptied(w); len(gone) > 0 {
 			found = append(found, Fault{Kind: "steps", File: dir, What: message.Sprintf("the tasks of %s were removed with steps open: %s. Nothing "+

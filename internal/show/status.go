@@ -514,7 +514,7 @@ type shownStatus struct {
 type shownWorkflow struct {
 	Skill   string `json:"skill"`
 	Spec    string `json:"spec"`
-	Changed bool   `json:"changed"` // its fsm.json has changed since it began: fsmtx step reload takes the new one
+	Changed bool   `json:"changed"` // its fsm.json is another one than when it began, or is gone
 	shownCount
 	BegunBy *proof.Beginner   `json:"begunBy"` // null if it is not on record
 	Agent   proof.Agent       `json:"agent"`
@@ -566,11 +566,11 @@ func (st *status) shown() shownStatus {
 	for _, c := range st.steps.Ready() {
 		out.Next = append(out.Next, c.ID)
 	}
-	changed := st.changedFiles()
 	for _, w := range st.steps.Workflows() {
 		n := st.steps.CountOf(st.steps.In(w))
 		by, agent := proof.BegunBy(w)
-		shown := shownWorkflow{w.Command, w.Spec, slices.Contains(changed, w), shownOf(n), by, agent, map[string]string{}, []shownOwnedStep{}}
+		what, _ := st.changeOf(w)
+		shown := shownWorkflow{w.Command, w.Spec, what != "", shownOf(n), by, agent, map[string]string{}, []shownOwnedStep{}}
 		maps.Copy(shown.Values, st.steps.Values(w))
 		for _, c := range st.steps.In(w) {
 			shown.Steps = append(shown.Steps, shownOwnedStep{shownStepOf(st.steps, c), st.task(c.ID).Owner})

@@ -46,14 +46,12 @@ func (v *view) line(format string, args ...any) {
 	v.rows = append(v.rows, viewRow{text: fmt.Sprintf(format, args...)})
 }
 
-// changedFiles returns the open workflows whose fsm.json is another one than when they began.
-func (st *status) changedFiles() (all []*workflow.Workflow) {
-	for _, w := range st.steps.Workflows() {
-		if st.steps.Parent(w) == nil && len(st.steps.OpenIn(w)) > 0 && state.FileChanged(w) {
-			all = append(all, w)
-		}
+// changeOf says in what the fsm.json of an open workflow is not as it was when it began; see state.FileChange.
+func (st *status) changeOf(w *workflow.Workflow) (what string, takes bool) {
+	if st.steps.Parent(w) != nil || len(st.steps.OpenIn(w)) == 0 {
+		return "", false
 	}
-	return all
+	return state.FileChange(w)
 }
 
 // most is how many steps are printed one by one.
@@ -72,8 +70,13 @@ func (st *status) text(chosen string, columns int, colour bool) string {
 	for _, off := range st.off {
 		message.Fprintf(&b, "not enforced: %s\n", off)
 	}
-	for _, w := range st.changedFiles() {
-		message.Fprintf(&b, "%s: its fsm.json has changed since it began: fsmtx step reload takes the new one\n", message.Words(w.Command))
+	for _, w := range st.steps.Workflows() {
+		if what, takes := st.changeOf(w); takes {
+			message.Fprintf(&b, "%s: its fsm.json %s: fsmtx step reload takes the new one\n", message.Words(w.Command), what)
+		} else if what != "" {
+			message.Fprintf(&b, "%s: its fsm.json %s; its steps and gates stay those of then: %s\n",
+				message.Words(w.Command), what, message.Line(w.Spec))
+		}
 	}
 	if st.works != "" {
 		message.Fprintf(&b, "the session works %s\n", st.works)

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"hash/crc32"
+	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -70,18 +72,24 @@ func (s *State) Changes(old, now *workflow.Workflow) string {
 	return strings.Join(parts, ", ")
 }
 
-// FileChanged reports whether the fsm.json of a workflow is another one than when it began. Its gates stay those that are on record
-// until a person takes the new file. A plan changes as its steps are done.
-func FileChanged(w *workflow.Workflow) bool {
+// FileChange says in what the fsm.json of a workflow is not as it was when it began, "" if it is. Its gates stay those that are on
+// record until a person takes the new file; takes reports whether that is possible. A plan changes as its steps are done.
+func FileChange(w *workflow.Workflow) (what string, takes bool) {
 	if w == nil || w.Plan != nil || w.Spec == "" {
-		return false
+		return "", false
 	}
 	data, err := safefile.ReadFile(w.Spec, fsmspec.MaxBytes, 0)
-	if err != nil {
-		return false
+	if errors.Is(err, fs.ErrNotExist) {
+		return "is gone", false
 	}
 	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:]) != w.SHA256
+	if err != nil || hex.EncodeToString(sum[:]) == w.SHA256 {
+		return "", false
+	}
+	if _, err = fsmspec.ParseOf(w.Command, data); err != nil {
+		return "has changed since the workflow began, and is not valid now", false
+	}
+	return "has changed since the workflow began", true
 }
 
 // changed is what a hydration has on record for the person, its number and its id.
