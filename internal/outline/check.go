@@ -304,32 +304,6 @@ func isCommand(run string) bool {
 		!strings.HasPrefix(parts[0], "-") && !strings.Contains(parts[0], "=")
 }
 
-// mentions reports whether a sentence is about a command: it has its words, the beginning of them as code, or tells of running what
-// it runs.
-func mentions(said, run string) bool {
-	lower, run := strings.ToLower(said), strings.ToLower(run)
-	if boundary(run).MatchString(lower) {
-		return true
-	}
-	for _, span := range codeSpan.compiled().FindAllString(lower, -1) {
-		span = strings.Trim(span, "` ")
-		if span != "" && (strings.HasPrefix(run+" ", span+" ") || strings.HasSuffix(run, " "+span)) {
-			return true
-		}
-	}
-	if !running.in(lower) {
-		return false
-	}
-	words := strings.Fields(run)
-	last := strings.Trim(words[len(words)-1], "./")
-	return anyCommand.in(lower) || len(last) > 1 && regexp.MustCompile(`\b`+regexp.QuoteMeta(last)+`s?\b`).MatchString(lower)
-}
-
-var (
-	running    = pattern{text: `(?i)\b(?:run|runs|running|execute\w*|executing|invoke|invoking|call|launch|use|start|trigger)\b`}
-	anyCommand = pattern{text: `(?i)\b(?:commands?|anything|nothing|programs?|shell)\b`}
-)
-
 // boundary matches a command as whole words.
 func boundary(run string) *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[^\w./-])` + regexp.QuoteMeta(run) + `(?:$|[^\w/-])`)

@@ -172,7 +172,9 @@ func (r *reader) check(h Hint, said sentence, next string, behind []sentence) {
 	takes := takesBack(r.titles, r.near, func(s sentence) bool {
 		return strings.Contains(said.text, s.text) || strings.Contains(s.text, said.text) || s.text == next && demands(next)
 	})
-	forbidden := func(run string) bool { return forbids(r.every, run) }
+	forbidden := func(run string) bool {
+		return forbids(r.every, run, func(s sentence) bool { return isPartOf(s, said, next) })
+	}
 	digresses := func(s sentence) bool { return !goesOnPlainly(s.text) }
 	if h.Run == nil || takes || slices.ContainsFunc(behind, digresses) || slices.ContainsFunc(h.Run, forbidden) {
 		return
@@ -183,6 +185,21 @@ func (r *reader) check(h Hint, said sentence, next string, behind []sentence) {
 	h.Gate = Check(h.Run)
 	r.add(h)
 }
+
+// isPartOf reports whether a sentence of the text is one of an order.
+func isPartOf(s, order sentence, next string) bool {
+	plain := strings.NewReplacer("`", "", "*", "", "_", "").Replace
+	if !strings.Contains(plain(order.text), plain(s.text)) && !strings.Contains(plain(s.text), plain(order.text)) {
+		return s.text == next && demands(next)
+	}
+	if s.code {
+		return order.line < s.line && s.line < order.line+maxBlock && strings.Contains(plain(order.text), strings.TrimRight(s.intro, ": "))
+	}
+	return s.line == order.line || s.line == order.line+1 && s.intro == ""
+}
+
+// maxBlock limits how far a command in a block of code is from the line that orders it.
+const maxBlock = 8
 
 // Check returns the member of a step that has these commands pass.
 func Check(run []string) string { return member("check", strings.Join(run, " && ")) }

@@ -15,6 +15,9 @@ type passage struct {
 type sentence struct {
 	text string
 	line int // from 0
+
+	title, intro  string // above it
+	code, isTitle bool
 }
 
 var (
@@ -64,7 +67,7 @@ func (d *document) passages(begin, end int, titles []string) (all []passage) {
 			flush()
 			refused = slices.ContainsFunc(titles, isNotToDo) || isNotToDo(text)
 			forbidden, lead, above = refused, false, nil
-			lines = append(lines, sentence{lineMarks.without(text), i})
+			lines = append(lines, sentence{text: lineMarks.without(text), line: i})
 			flush()
 		case m != nil:
 			flush()
@@ -72,7 +75,7 @@ func (d *document) passages(begin, end int, titles []string) (all []passage) {
 			forbidden = refused || lead || len(above) > 0 && above[len(above)-1].forbidden
 			said := lineMarks.without(line)
 			above = append(above, open{len(m[1]), forbidden || negates(said)})
-			lines = append(lines, sentence{said, i})
+			lines = append(lines, sentence{text: said, line: i})
 		default:
 			if len(lines) == 0 {
 				forbidden = refused
@@ -82,7 +85,7 @@ func (d *document) passages(begin, end int, titles []string) (all []passage) {
 					forbidden = forbidden || above[len(above)-1].forbidden
 				}
 			}
-			lines = append(lines, sentence{text, i})
+			lines = append(lines, sentence{text: text, line: i})
 		}
 		if n := len(lines); n > 0 && itemMark.find(line) == nil { // what a paragraph that ends with a colon says of the list below it
 			lead = strings.HasSuffix(strings.TrimRight(text, "*_ "), ":") && (negates(joined(lines)) || notToDo.in(joined(lines)))
@@ -229,7 +232,7 @@ func sentencesOf(lines []sentence) (all []sentence) {
 			if at < 0 {
 				at = len(starts)
 			}
-			all = append(all, sentence{said, lines[at-1].line})
+			all = append(all, sentence{text: said, line: lines[at-1].line})
 		}
 		from = to
 	}

@@ -34,12 +34,22 @@ var (
 // is asked for. Those that stand below a title or an introduction that forbids have it before them.
 func (d *document) everySentence(begin, end int, code bool) (all []sentence) {
 	var lines []sentence
-	title, intro, inCode := "", "", false
+	title, intro, forbidding, inCode := "", "", "", false
 	flush := func() {
 		for _, s := range sentencesOf(lines) {
-			all = append(all, sentence{strings.TrimSpace(title + intro + s.text), s.line})
+			s.text, s.title, s.intro, s.code = strings.TrimSpace(forbidding+s.text), title, intro, inCode
+			all = append(all, s)
 		}
 		lines = nil
+	}
+	leads := func(said string) { // to what follows
+		intro, forbidding = said, ""
+		if isNotToDo(title) {
+			forbidding = title + ": "
+		}
+		if negation.in(normal(said)) {
+			forbidding += said + " "
+		}
 	}
 	for i := begin; i < end; i++ {
 		line := strings.TrimRight(d.lineText(i), " \r\n")
@@ -58,36 +68,55 @@ func (d *document) everySentence(begin, end int, code bool) (all []sentence) {
 			continue
 		case titleLine.in(line) && !inCode:
 			flush()
-			title, intro = "", ""
-			lines = append(lines, sentence{text, i})
+			title = ""
+			leads("")
+			all = append(all, sentence{text: text, line: i, isTitle: true})
+			title = text
+			leads("")
+			continue
+		case inCode && remark.in(line):
 			flush()
-			if isNotToDo(text) {
-				title = text + ": "
-			}
+			intro = strings.TrimSpace(line)
+			all = append(all, sentence{text: intro, line: i, title: title, code: true})
 			continue
 		case isItem, inCode, strings.HasPrefix(strings.TrimSpace(line), "|"):
 			flush()
 		case len(lines) == 0 && indent(line) == 0:
-			intro = ""
+			leads("")
 		}
-		lines = append(lines, sentence{text, i})
+		if inCode {
+			text = strings.TrimPrefix(text, "$ ")
+		}
+		lines = append(lines, sentence{text: text, line: i})
 		if strings.HasSuffix(strings.TrimRight(text, "*_ "), ":") {
 			said := joined(lines)
 			flush()
-			if intro = ""; negation.in(normal(said)) {
-				intro = said + " "
-			}
+			leads(said)
 		}
 	}
 	flush()
 	return all
 }
 
-// forbids reports whether a text forbids a command somewhere, or calls it broken.
-func forbids(every []sentence, run string) bool {
+var ofThem = pattern{text: `(?i)\b(?:it|them|they|this|that|these|those|so)\b`}
+
+// remark is one in code.
+var remark = pattern{text: `^\s*(?:#|//|--|;)`}
+
+// forbids reports whether a text forbids a command somewhere, or calls it broken. own says which sentences are part of the order.
+func forbids(every []sentence, run string, own func(sentence) bool) bool {
+	n, about := nameOf(run), false
 	return slices.ContainsFunc(every, func(s sentence) bool {
+		if own(s) {
+			about = false
+			return false
+		}
 		said := normal(s.text)
-		return (negation.in(said) || doubtful.in(said)) && mentions(s.text, run)
+		if about && !s.isTitle && ofThem.in(said) && (negation.in(said) || doubtful.in(said)) { // "Write the tests. Never start them."
+			return true
+		}
+		about = n.isIn(s)
+		return about && n.forbiddenBy(s)
 	})
 }
 

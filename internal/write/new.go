@@ -43,7 +43,9 @@ It prints the line of each step, what it left out, and the gates that the text s
 for, as lines to add to fsm.json. No gate is written: a person decides. A command is proposed
 as a check only if
   - its sentence tells to run it here and says that it has to pass, in plain words;
-  - nothing in the text forbids it or calls it broken, and nothing in its step takes it back;
+  - nothing in its step takes it back, and elsewhere no sentence names it, its program or
+    what it does, but to order the same, such as "All tests must pass", or to work on it,
+    such as "Write a test";
   - it is there, and is known to check without changing anything: a test runner, a linter, a
     type checker, a formatter in its check mode; or a target of the Makefile, a script of
     package.json or an executable of the project that was read, with all that it runs, and
