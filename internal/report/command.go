@@ -36,7 +36,7 @@ It prints no names of people, no prompts and no content. The reasons that person
 --reasons, are their words. Lines of a log that are damaged are left out and counted.
 
 --json prints an object with since, skills, findings and damaged: "fsmtx schema --report" describes
-its members. The exit code is 1 if there is nothing to count.`
+its members. The exit code is 1 if there is nothing to count, and 2 for a wrong command line.`
 
 // NewReport returns the command report.
 func NewReport(s terminal.Streams) *cobra.Command {

@@ -58,6 +58,23 @@ func TestCommandsDocument(t *testing.T) {
 	require.Equal(t, want, text(t, "docs/commands.md"), "run go test ./internal/tools -run TestCommandsDocument -update")
 }
 
+// TestEachHelpSaysOnceWhatAWrongCommandLineIs: where it says what the other exit codes are.
+func TestEachHelpSaysOnceWhatAWrongCommandLineIs(t *testing.T) {
+	eachCommand(false, func(c *cobra.Command, path string) {
+		if c.HasSubCommands() || slices.Contains([]string{"hook", "hydrate", "guard"}, c.Name()) {
+			return
+		}
+		saying := 0
+		for _, paragraph := range strings.Split(c.Long, "\n\n") {
+			words := strings.Join(strings.Fields(paragraph), " ")
+			said := len(regexp.MustCompile("wrong command line|command line is wrong").FindAllString(words, -1))
+			saying += said
+			assert.True(t, said == 0 || strings.Contains(words, "xit code") && !strings.HasPrefix(words, "For a wrong"), "%s: %s", path, words)
+		}
+		assert.Equal(t, 1, saying, path)
+	})
+}
+
 // flagsOf returns the names of the flags that only some commands have.
 func flagsOf(c *cobra.Command) string {
 	var names []string

@@ -43,26 +43,26 @@ func wrapHelp(s terminal.Streams, c *cobra.Command, misused *error) {
 
 // addExitCodes adds to the help of a command and of its subcommands what their exit codes are.
 func addExitCodes(c *cobra.Command) {
-	if exits := exitCodes(c); exits != "" {
-		c.Long = strings.TrimSpace(cmp.Or(c.Long, c.Short+".")) + "\n\n" + exits
-	}
+	c.Long = withExitCodes(c)
 	for _, sub := range c.Commands() {
 		addExitCodes(sub)
 	}
 }
 
-// exitCodes returns what the help of a command says of its exit codes, as far as its own text does not.
-func exitCodes(c *cobra.Command) string {
+// withExitCodes returns the long help of a command with what it does not itself say of the exit codes, where it speaks of them.
+func withExitCodes(c *cobra.Command) string {
+	text := strings.TrimSpace(cmp.Or(c.Long, c.Short+"."))
+	words, at := strings.Join(strings.Fields(text), " "), strings.LastIndex(text, "xit code")
 	switch {
 	case c.HasSubCommands(), c.Name() == "hook", c.Name() == "hydrate", c.Name() == "guard":
-		return ""
-	case strings.Contains(c.Long, "wrong command line"), strings.Contains(c.Long, "wrong\ncommand line"),
-		strings.Contains(c.Long, "command\nline is wrong"):
-		return ""
-	case strings.Contains(c.Long, "xit code"):
-		return "For a wrong command line the exit code is 2."
+		return c.Long
+	case strings.Contains(words, "wrong command line"), strings.Contains(words, "command line is wrong"):
+		return c.Long
+	case at < 0:
+		return text + "\n\nThe exit code is 0, 1 if the command fails or its answer is no, and 2 for a wrong command line."
 	}
-	return "The exit code is 0, 1 if the command fails or its answer is no, and 2 for a wrong command line."
+	paragraph, _, _ := strings.Cut(text[at:], "\n\n")
+	return text[:at] + paragraph + "\nFor a wrong command line it is 2." + text[at+len(paragraph):]
 }
 
 // wrapped wraps a text at width columns. It fills each paragraph again. In tables and
