@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,12 +24,7 @@ var update = flag.Bool("update", false, "write docs/commands.md")
 
 const commandsHead = `# Commands
 
-Each command has ` + "`--help`" + ` with its arguments, examples, exit codes and the meaning of each flag. The three to begin with:
-
-    fsmtx init            # hold a skill of yours to its steps
-    fsmtx status --watch  # see the steps while the agent works
-    fsmtx doctor          # why nothing happens
-
+Each command has ` + "`--help`" + ` with its arguments, examples, exit codes and the meaning of each flag.
 ` + "`attest`" + `, ` + "`verify`" + `, ` + "`validate`" + `, ` + "`test`" + `, ` + "`fmt`" + ` and ` + "`status`" + ` take ` + "`-C DIR`" + `, which runs them as if started in DIR. On SIGHUP, SIGINT or SIGTERM a
 command rolls back an unfinished change and exits with 128 plus the number of the signal. If a disk or a pipe blocks it for two seconds
 (seven if it runs hooks), it ends without that, and ` + "`fsmtx recover`" + ` finishes the change. This page is generated:
@@ -86,21 +82,23 @@ func flagsOf(c *cobra.Command) string {
 	return strings.Join(names, " ")
 }
 
-// TestTheExamplesOfTheLanguageAreDrawn: docs/write.md has five workflows without a warning, each with its drawing, and single steps
-// that are valid.
+// TestTheExamplesOfTheLanguageAreDrawn: docs/write.md has five workflows, each with the command that draws it, and single steps that are
+// valid. TestJSONInTheDocuments checks the workflows, TestExamplesInTheDocuments the drawings.
 func TestTheExamplesOfTheLanguageAreDrawn(t *testing.T) {
-	document := text(t, "docs/write.md")
-	drawn := 0
-	for _, example := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(document, -1) {
-		if spec, err := fsmspec.Parse([]byte(example[1])); err == nil {
-			require.Contains(t, document, drawingOf(t, example[1]))
-			require.Empty(t, spec.Warnings())
+	drawn, blocks := 0, blocksOf(text(t, "docs/write.md"))
+	for i, b := range blocks {
+		if b.kind != "json" {
+			continue
+		}
+		if b.file != "" {
+			require.Contains(t, blocks[i+1].text, "$ fsmtx graph "+filepath.Base(filepath.Dir(b.file))+" ")
 			drawn++
 			continue
 		}
-		task := regexp.MustCompile(`"blockedBy": \[(\d+)\]`).FindStringSubmatch(example[1])
-		_, err := fsmspec.Parse([]byte(`{"fsm": 2, "steps": [` + example[1] + `, {"id": ` + task[1] + `, "subject": "the one before"}]}`))
-		require.NoError(t, err, example[1])
+		task := regexp.MustCompile(`"blockedBy": \[(\d+)\]`).FindStringSubmatch(b.text)
+		require.NotNil(t, task, "a workflow without a name: %s", b.text)
+		_, err := fsmspec.Parse([]byte(`{"fsm": 2, "steps": [` + b.text + `, {"id": ` + task[1] + `, "subject": "the one before"}]}`))
+		require.NoError(t, err, b.text)
 	}
 	require.Equal(t, 5, drawn)
 }
@@ -140,13 +138,4 @@ func TestEveryFieldIsInATable(t *testing.T) {
 	}
 	visit(schema)
 	require.Greater(t, fields, 50)
-}
-
-// drawingOf returns the lines of the drawing of a workflow, as the document has them.
-func drawingOf(t *testing.T, file string) string {
-	t.Helper()
-	out, _, code := inProcess(nil, file, "graph", "-")
-	require.Zero(t, code)
-	drawing := strings.Split(out, "\n\n")[1]
-	return "    " + strings.ReplaceAll(drawing, "\n", "\n    ") + "\n"
 }

@@ -32,8 +32,8 @@ type documentedUpdate struct {
 	reply  string // a part of the refusal or of the question; empty if it is allowed
 }
 
-// TestStepsDocumentation hydrates the examples of docs/write.md and docs/steps.md that have a name and goes through their steps:
-// each gate first refuses and later passes.
+// TestStepsDocumentation hydrates an example of docs/write.md and that of docs/steps.md, and goes through their steps: each
+// gate first refuses and later passes.
 func TestStepsDocumentation(t *testing.T) {
 	makefile := "test:\n\t@test -f code || { echo 'FAIL: no code'; exit 1; }\nlint:\n\t@true\n"
 	updates := map[string][]documentedUpdate{
@@ -63,13 +63,16 @@ func TestStepsDocumentation(t *testing.T) {
 		},
 	}
 	pages := text(t, "docs/write.md") + text(t, "docs/steps.md")
-	for _, m := range regexp.MustCompile("(?m)^<!-- example: (.*) -->\n```json\n((?s:.*?))```$").FindAllStringSubmatch(pages, -1) {
+	examples := regexp.MustCompile("(?m)^<!-- file: .claude/skills/(.*)/fsm.json -->\n```json\n((?s:.*?))```$")
+	for _, m := range examples.FindAllStringSubmatch(pages, -1) {
 		name, file := m[1], m[2]
+		if updates[name] == nil {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			spec, err := fsmspec.Parse([]byte(file))
 			require.NoError(t, err)
 			require.Empty(t, spec.Warnings())
-			require.NotEmpty(t, updates[name])
 			e, _ := hydratedExample(t, name, file)
 			for i, u := range updates[name] {
 				e.write(u.files)
