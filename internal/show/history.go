@@ -47,9 +47,10 @@ type Hydration struct {
 	From *workflow.From `json:"from,omitempty"` // where its workflow was before; nil if it began with the hydration
 	To   string         `json:"to,omitzero"`    // the list in which its workflow goes on
 
-	by      string // who decided; see tasks.Label
-	project string // directory of the project; empty if unknown
-	record  workflow.Workflow
+	doneStep string // the name of the step Parent, if that is done
+	by       string // who decided; see tasks.Label
+	project  string // directory of the project; empty if unknown
+	record   workflow.Workflow
 }
 
 // ChangeState is the present state of a hydration.
@@ -132,6 +133,9 @@ func setStatus(s *state.State, all []Hydration) {
 	}
 	open := func(t ChangedTask) bool { return step(t) == nil || s.IsMissing(step(t)) }
 	for i, h := range all {
+		if c := s.Step(h.Parent); c != nil && h.Undoes == 0 && s.Word(c) == state.IsDone {
+			all[i].doneStep = c.Name()
+		}
 		finished := h.State == gone && !slices.ContainsFunc(h.Created, open)
 		for j, t := range h.Created {
 			if c := step(t); finished {

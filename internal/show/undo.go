@@ -32,7 +32,11 @@ const undoLong = `Undo takes back one call of a skill with all that came of it: 
 came under these, their copies for items and rounds. It brings back what that call had
 replaced, as it was and with all that is on record of it. It does all of that, in one
 transaction, or nothing, and says why. N is a number from "fsmtx log"; without N it is the
-last call that was not undone. Undo can itself be undone, which brings everything back.
+last call that was not undone, and that came under no step which is done. Undo can itself be undone, which brings everything back.
+
+The boxes of a plan that were ticked for its steps are empty again; what stays ticked is named.
+A call that came under a step which is done is undone with the call of that step, or after
+"fsmtx step reopen" of the step.
 
 If steps were worked on since, it names them and changes nothing; --force takes these back,
 too. A call whose steps a later one has replaced is not undone before that one. What came
@@ -45,7 +49,7 @@ If an agent runs the command, only --dry-run works without the person's yes; the
 
 --json prints an object with list, hydration (number, id and skill), under (array of such
 objects: the calls under its steps, which are undone with it), removed, restored (arrays of
-names of task files) and dry_run. The exit code is 0 if the call was undone, or with
+names of task files), unticked, left_ticked (arrays of texts) and dry_run. The exit code is 0 if the call was undone, or with
 --dry-run would be, and 1 otherwise.`
 
 type undoFlags struct{ dryRun, force, json bool }
@@ -87,6 +91,15 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 	if u.Hydration, err = toUndo(list, all, number); err != nil {
 		return err
 	}
+	before, unread := state.LoadNow(ctx, list.Dir)
+	if unread != nil {
+		before = new(state.State) // undo is also for a list that cannot be read
+	}
+	if u.doneStep != "" {
+		hint := "fsmtx step reopen " + message.Itoa(u.Parent) + ` --because "..." ` + shell.Join("--list", u.name) + " opens the step again first"
+		return command.Fail(command.ExitNo, fmt.Errorf("%s came under %s, which is done, so nothing was undone", u.it(), u.doneStep),
+			message.Join(hint, u.works(u.callOf(u.Parent), " takes back the call that it is a part of")))
+	}
 	if f.dryRun {
 		u.Undoing, err = list.PlanUndo(u.Hydration.ID, f.force)
 	} else {
@@ -98,6 +111,7 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 	if err != nil {
 		return u.refused(ctx, s, err)
 	}
+	u.Unticked, u.Ticked = before.Untick(u.Removed, f.dryRun)
 	if log := hook.ToLog(s); log != nil && !f.dryRun {
 		log(u.decision(command.Sender(s, list.Dir)))
 	}
@@ -115,6 +129,8 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 type undoneHydration struct {
 	Hydration
 	tasks.Undoing
+	Unticked, Ticked []string // boxes of plans: whose tick is taken back, and why one stays
+
 	list   tasks.List
 	name   string      // by which a person names the list
 	all    []Hydration // of the list, before
@@ -135,10 +151,15 @@ func (u undoneHydration) works(number int64, does string) string {
 	return ""
 }
 
+// it names the hydration.
+func (u undoneHydration) it() string {
+	return fmt.Sprintf("call %s of %s", nameOf(u.Hydration), quoted(u.Skill))
+}
+
 // refused says of the error of undoing the hydration what was not done, and what to do.
 func (u undoneHydration) refused(ctx context.Context, s terminal.Streams, err error) error {
 	h := u.Hydration
-	it := fmt.Sprintf("call %s of %s", nameOf(h), quoted(h.Skill))
+	it := u.it()
 	hint := ""
 	worked, isWorked := errors.AsType[*tasks.WorkedOnError](err)
 	switch {
@@ -249,10 +270,11 @@ func toUndo(list tasks.List, all []Hydration, number string) (h Hydration, err e
 		shell.Join("fsmtx", "log", "--list", filepath.Base(list.Dir))+" lists those that are on record")
 }
 
-// lastToUndo returns the last call of a skill that was not undone, and whose steps no later call has replaced.
+// lastToUndo returns the last call of a skill that was not undone, whose steps no later call has replaced, and that came under no step
+// which is done.
 func lastToUndo(all []Hydration) (h Hydration, ok bool) {
 	for _, h := range slices.Backward(all) {
-		if h.State != undone && h.State != undoing && h.State != moved && h.State != replaced && h.Step == 0 {
+		if h.State != undone && h.State != undoing && h.State != moved && h.State != replaced && h.Step == 0 && h.doneStep == "" {
 			return h, true
 		}
 	}
@@ -276,6 +298,8 @@ type shownUndoing struct {
 	Under     []shownUndoingOf `json:"under"`
 	Removed   []string         `json:"removed"`
 	Restored  []string         `json:"restored"`
+	Unticked  []string         `json:"unticked"`
+	Ticked    []string         `json:"left_ticked"`
 	DryRun    bool             `json:"dry_run"`
 }
 
@@ -289,6 +313,7 @@ func (u undoneHydration) shown() shownUndoing {
 	out := shownUndoing{
 		List: u.list.Dir, Hydration: shownUndoingOf{u.Number, u.Hydration.ID, u.Skill}, DryRun: u.dryRun, Under: []shownUndoingOf{},
 		Removed: append([]string{}, u.Removed...), Restored: append([]string{}, u.Restored...),
+		Unticked: append([]string{}, u.Unticked...), Ticked: append([]string{}, u.Ticked...),
 	}
 	for _, h := range u.under() {
 		out.Under = append(out.Under, shownUndoingOf{h.Number, h.ID, h.Skill})
@@ -299,9 +324,9 @@ func (u undoneHydration) shown() shownUndoing {
 // text describes what undoing the hydration did, or would do.
 func (u undoneHydration) text() string {
 	var b strings.Builder
-	undid, restored, removed := "undid", "restored", "removed"
+	undid, restored, removed, unticked := "undid", "restored", "removed", "unticked"
 	if u.dryRun {
-		undid, restored, removed = "would undo", "would restore", "would remove"
+		undid, restored, removed, unticked = "would undo", "would restore", "would remove", "would untick"
 	}
 	message.Fprintf(&b, "%s call %s of %s", undid, nameOf(u.Hydration), quoted(u.Skill))
 	for _, h := range u.under() {
@@ -314,6 +339,12 @@ func (u undoneHydration) text() string {
 	}
 	for _, name := range u.Removed {
 		message.Fprintf(&b, "  %s #%s %s\n", removed, tasks.Form.ID(name), all[name].Subject)
+	}
+	for _, box := range u.Unticked {
+		message.Fprintf(&b, "  %s %s\n", unticked, box)
+	}
+	for _, why := range u.Ticked {
+		message.Fprintf(&b, "  left %s\n", why)
 	}
 	return b.String()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -45,6 +46,38 @@ func (s *State) ticked(w *workflow.Workflow, text string) (put string, differs [
 		}
 	}
 	return strings.Join(lines, ""), differs
+}
+
+// Untick takes the ticks of steps that were taken out of the list out of their plans again, which s had in it before. It returns what it
+// did, or with dry would do, and why a tick stays. What was ticked before the plan was begun stays.
+func (s *State) Untick(removed []string, dry bool) (unticked, left []string) {
+	for _, w := range s.plans() {
+		var did, stays []string
+		file, err := safefile.ReadToEdit(safefile.Resolve(w.Spec), MaxPlan)
+		lines, boxes := checklist.Lines(string(file.Data)), checklist.Read(string(file.Data)).Boxes
+		at := aligned(w.Plan, boxes)
+		for i, step := range w.Steps[:len(w.Plan)] {
+			c := s.Step(step.ID)
+			switch {
+			case step.Status == workflow.Completed || c == nil || !c.isTicked() || !slices.Contains(removed, tasks.Form.Name(message.Itoa(c.ID))):
+			case err == nil && at[i] < 0:
+				stays = append(stays, fmt.Sprintf("the tick of %s: its line is gone or has been changed", c.Name()))
+			case err != nil:
+				stays = append(stays, fmt.Sprintf("the tick of %s: %v", c.Name(), err))
+			case boxes[at[i]].Done:
+				b := boxes[at[i]]
+				lines[b.Line] = b.Set(lines[b.Line], false)
+				did = append(did, fmt.Sprintf("%s in line %d of %s", c.Name(), b.Line+1, w.Spec))
+			}
+		}
+		if len(did) > 0 && !dry {
+			if err = file.Replace([]byte(strings.Join(lines, ""))); err != nil {
+				did, stays = nil, append(stays, fmt.Sprintf("the ticks of %s: %v", w.Spec, err))
+			}
+		}
+		unticked, left = append(unticked, did...), append(left, stays...)
+	}
+	return unticked, left
 }
 
 // aligned returns the index of the box of each line of a plan, -1 for a line that is gone. Of lines that are equal those are taken
