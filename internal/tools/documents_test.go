@@ -77,7 +77,7 @@ func problemOf(root *cobra.Command, words []string) string {
 }
 
 // others are the programs beside make that a page tells to run, and that TestBlocksOfCommands knows nothing about.
-var others = []string{"cat", "cd", "claude", "diff", "echo", "gh", "git", "go", "jq", "mkdir", "sha256sum"}
+var others = []string{"cat", "cd", "claude", "diff", "echo", "gh", "git", "go", "jq", "mkdir", "npm", "sha256sum"}
 
 // TestBlocksOfCommands: an indented block is a list of commands, of programs that are known; those of fsmtx have an existing command
 // line, and those of make a target. What a command prints is in a block of the kind console, which TestExamplesInTheDocuments runs.
@@ -113,6 +113,22 @@ func TestBlocksThatAreNoLists(t *testing.T) {
 		}
 		assert.Error(t, err, block)
 	}
+}
+
+// TestExamplesOfTheHelp: those of a command are commands that exist.
+func TestExamplesOfTheHelp(t *testing.T) {
+	seen := 0
+	eachCommand(true, func(c *cobra.Command, path string) {
+		calls, err := callsIn(c.Example)
+		assert.NoError(t, err, path)
+		for _, words := range calls {
+			if words[0] == "fsmtx" {
+				seen++
+				assert.NoError(t, lineOf(words[1:]), "%s --help: %q", path, words)
+			}
+		}
+	})
+	require.Greater(t, seen, 80)
 }
 
 // faultOf returns why a page may not have this command in a list of commands.
@@ -191,7 +207,7 @@ func lineOf(words []string) error {
 	if err := c.ParseFlags(rest); err != nil {
 		return err
 	}
-	if c.HasSubCommands() {
+	if c.HasSubCommands() && c.Flags().NArg() == 0 {
 		return fmt.Errorf("%s needs one of its commands", c.CommandPath())
 	}
 	return c.ValidateArgs(c.Flags().Args())
@@ -229,7 +245,8 @@ func TestJSONInTheDocuments(t *testing.T) {
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/internals/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/internals/*.md", "internal/install/plugin.md",
+		"internal/harness/dist/npm/README.md"} {
 		files, err := filepath.Glob(filepath.Join("../..", pattern))
 		require.NoError(t, err)
 		for _, file := range files {

@@ -70,10 +70,14 @@ func commandsOf(session string) []printed {
 
 // inShell returns the output of a command, with its directory as /project, the home as /home and the program as fsmtx.
 func inShell(dir, line string) string {
+	who := caller.Script
+	if strings.HasPrefix(line, "fsmtx step ") {
+		who = caller.Person // what only a person may type
+	}
 	c := exec.Command("sh", "-c", line)
 	c.Dir = dir
 	c.Env = []string{"HOME=" + filepath.Join(filepath.Dir(dir), "home"), "PATH=" + os.Getenv("PATH"), raceOptions,
-		callers.Environ(caller.Script)}
+		callers.Environ(who)}
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
 	_ = c.Run() // the output is compared
