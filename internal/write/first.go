@@ -49,7 +49,7 @@ func firstTestOf(name string, tasks []fsmspec.Task) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# A first test of %s. It goes on where its author knows how: see fsmtx test --help.\nbegin %s\n", name,
 		shell.Join(name))
-	if i := slices.IndexFunc(tasks, waitsForOther); i >= 0 && !hasParts(tasks) {
+	if i := slices.IndexFunc(tasks, waitsForOther(tasks)); i >= 0 && !hasParts(tasks) {
 		fmt.Fprintf(&b, "! start %d\nstderr 'must be done first'\n", tasks[i].ID)
 	}
 	done := map[int64]bool{}
@@ -76,9 +76,16 @@ func firstTestOf(name string, tasks []fsmspec.Task) string {
 	return b.String()
 }
 
-func waitsForOther(t fsmspec.Task) bool {
-	return t.Status != fsmspec.Completed &&
-		slices.ContainsFunc(t.BlockedBy, func(id int64) bool { return id != t.ID && !slices.Contains(t.Circular, id) })
+// waitsForOther returns whether a step waits for one that is not completed from the beginning.
+func waitsForOther(tasks []fsmspec.Task) func(fsmspec.Task) bool {
+	completed := map[int64]bool{}
+	for _, t := range tasks {
+		completed[t.ID] = t.Status == fsmspec.Completed
+	}
+	return func(t fsmspec.Task) bool {
+		return !completed[t.ID] &&
+			slices.ContainsFunc(t.BlockedBy, func(id int64) bool { return id != t.ID && !completed[id] && !slices.Contains(t.Circular, id) })
+	}
 }
 
 // hasParts reports whether the numbers in the list are not the ids of the file.
