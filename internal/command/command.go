@@ -16,6 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/progress"
+	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -278,7 +279,7 @@ func ended(s terminal.Streams, run func(terminal.Streams) error) int {
 	if err == nil {
 		return ExitOK
 	}
-	code, advice := ExitNo, ""
+	code, advice := cmp.Or(signals.ExitCode(err), ExitNo), ""
 	if e, ok := errors.AsType[*Exit](err); ok {
 		code, advice = e.Code, e.Hint
 	}

@@ -94,6 +94,16 @@ type Record struct {
 	Duration float64 `json:"duration_ms,omitzero"`
 }
 
+// Ran reports whether a check with this exit status ran to its end. Otherwise it was stopped, could not be started, or its shell has not
+// found or not run a program: that says nothing about the work.
+func Ran(exit int) bool {
+	const notExecutable, notFound = 126, 127
+	return exit >= 0 && exit != notExecutable && exit != notFound
+}
+
+// CouldNotRun reports whether the decision rests on a check that did not run to its end.
+func (r *Record) CouldNotRun() bool { return r.Exit != nil && !Ran(*r.Exit) }
+
 //go:embed schema.json
 var schema []byte
 

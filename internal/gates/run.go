@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/facts"
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -64,19 +65,13 @@ func (c *call) runCheck(ctx context.Context, b *run, base string) state.Result {
 	if left := o.Left(); left != "" {
 		r.Failed += "; " + left
 	}
-	r.Unrunnable = r.Unrunnable || r.Exit == notExecutable || r.Exit == notFound
+	r.Unrunnable = r.Unrunnable || r.Exit > 0 && !decisions.Ran(r.Exit)
 	return r
 }
 
 // readable has the shell read the whole command before it runs a part of it. One that it cannot read is a mistake of the file.
 const readable = `/bin/sh -n -c "$1" 2>&1 || { echo "This is no command for /bin/sh: fsmtx validate says what is wrong"; exit 126; }
 `
-
-// Exit statuses of a shell that cannot run a program.
-const (
-	notExecutable = 126
-	notFound      = 127
-)
 
 // pending returns the record of a step that this call is about to complete.
 func (c *call) pending(step int64, waiting bool) state.Pending {

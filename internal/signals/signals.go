@@ -4,6 +4,7 @@ package signals
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -98,6 +99,15 @@ func Hold() (release func()) {
 		close(released)
 		<-ended
 	}
+}
+
+// ExitCode returns the exit code of a program that ends with err: 128 plus the number of the signal that has cancelled its context; 0 if
+// none has.
+func ExitCode(err error) int {
+	if e, ok := errors.AsType[signalError](err); ok {
+		return code(e.signal)
+	}
+	return 0
 }
 
 // code returns the exit code of a program that a signal has ended.

@@ -7,11 +7,15 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // Passed reports whether the command exited with 0.
 func (r Result) Passed() bool { return r.Failed == "" && r.Exit == 0 }
+
+// Ran reports whether the command ran to its end.
+func (r Result) Ran() bool { return r.Failed == "" && decisions.Ran(r.Exit) }
 
 // Printed returns what the command has written to its output and to standard error.
 func (r Result) Printed() string {

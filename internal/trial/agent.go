@@ -138,15 +138,20 @@ func (x *session) agent(ts *testscript.TestScript, neg bool, words []string) {
 	x.prepare(ts)
 	x.uses++
 	line, step := hook.Line(words), stepIn(words)
-	before := x.denials(ts, step)
+	before := x.decided(ts, step)
 	s := x.call(ts, line, step)
 	fmt.Fprint(ts.Stdout(), s.out)
 	fmt.Fprint(ts.Stderr(), s.err)
-	switch denied := x.denials(ts, step) > before; {
+	now := x.decided(ts, step)
+	switch denied := now.denied > before.denied; {
+	case now.broken > before.broken:
+		ts.Fatalf("%s: its command could not run, or did not end: that refuses nothing", line)
 	case !neg && s.code != 0 && denied:
 		ts.Fatalf("%s was refused", line)
 	case !neg && s.code != 0:
 		ts.Fatalf("%s failed", line)
+	case neg && s.code == 0 && now.back > before.back:
+		ts.Fatalf("%s was not refused: it led back, which is how this step ends. Leave out the !", line)
 	case neg && s.code == 0:
 		ts.Fatalf("%s was not refused", line)
 	case neg && !denied && (step > 0 || !s.refused):
@@ -163,13 +168,21 @@ func stepIn(words []string) int64 {
 	return max(n, 0)
 }
 
-// denials returns how often the step was refused, or a person was asked about it.
-func (x *session) denials(ts *testscript.TestScript, step int64) (n int) {
+// tally is how often a step was refused, or a person was asked about it; how often a command of it could not run; and how often it led back.
+type tally struct{ denied, broken, back int }
+
+func (x *session) decided(ts *testscript.TestScript, step int64) (n tally) {
 	all, _, err := (&state.Store{List: tasks.List{Dir: x.list}}).Decided()
 	ts.Check(err)
 	for _, r := range all {
-		if d := state.Decision(r.Decision); r.Step == step && (d == state.Deny || d == state.Declined || d == state.Ask) {
-			n++
+		switch d := state.Decision(r.Decision); {
+		case r.Step != step:
+		case r.CouldNotRun():
+			n.broken++
+		case d == state.Deny || d == state.Declined || d == state.Ask:
+			n.denied++
+		case len(r.Reopens) > 0:
+			n.back++
 		}
 	}
 	return n

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -48,7 +49,8 @@ stays: what a test has started is ended with it.
 
   begin, next, start, complete, finish, continue, step, undo, status, log
                     as fsmtx has them, in the agent's shell
-  ! COMMAND         holds only if the step was refused, and that is on record
+  ! COMMAND         holds only if the step was refused, and that is on record: a check that cannot
+                    run, or does not end, has refused nothing, and one that leads back is no refusal
   person yes        the answer to the next question: yes, no, or the outcome that the person chooses
   person step skip 2 --because TEXT
                     a command of "fsmtx step" in a terminal of the person
@@ -72,7 +74,8 @@ skipped; line, message, log, seconds), workflows (skill, spec, tests, gates, out
 summary. The members are described by "fsmtx schema --test".
 
 The exit code is 0 if all tests pass or there is none, 1 if one fails, or with --strict if a gate was
-never seen refusing or passing, and 2 if the command line is wrong.`
+never seen refusing or passing, 2 for a wrong command line, and 128 plus the number of a signal that
+has ended it: what came of the tests before that is printed.`
 
 // jobFlag is the flag of the process that runs one test.
 const jobFlag = "job"
@@ -102,8 +105,13 @@ func NewTest(s terminal.Streams, run Runner) *cobra.Command {
 			if f.job != "" {
 				return playJob(s, f.job, run)
 			}
-			if f.json {
+			switch {
+			case f.json && c.Flags().Changed("format") && f.format.Value != "json":
+				return command.Fail(command.ExitUsage, fmt.Errorf("--json and --format %s exclude each other", f.format.Value), "")
+			case f.json:
 				f.format.Value = "json"
+			case f.limit <= 0:
+				return command.Fail(command.ExitUsage, fmt.Errorf("--limit: got %v, want a time such as 30s or 10m", f.limit), "")
 			}
 			return f.test(c.Context(), s, args)
 		},
@@ -171,12 +179,9 @@ func find(ctx context.Context, s terminal.Streams, args []string) (all []*suite,
 	for _, arg := range args {
 		var tests []string // of the skill that are meant; nil is all
 		if strings.HasSuffix(arg, ".txtar") {
-			path, err := filepath.Abs(arg)
-			if err == nil {
-				_, err = os.Stat(path)
-			}
+			path, err := testAt(s, arg)
 			if err != nil {
-				return nil, nil, command.Unusable(arg, err)
+				return nil, nil, err
 			}
 			tests, arg = []string{path}, filepath.Dir(filepath.Dir(path))
 		} else if abs, err := filepath.Abs(arg); err == nil && filepath.Base(abs) == folder && command.Exists(filepath.Dir(abs), write.SpecName) {
@@ -205,6 +210,25 @@ func find(ctx context.Context, s terminal.Streams, args []string) (all []*suite,
 		}
 	}
 	return all, chosen, nil
+}
+
+// testAt returns the absolute path of a test. It may also be named by its skill: release/tests/a.txtar.
+func testAt(s terminal.Streams, arg string) (path string, err error) {
+	if path, err = filepath.Abs(arg); err == nil {
+		_, err = os.Stat(path)
+	}
+	skill, name := filepath.Split(filepath.ToSlash(arg))
+	if skill, ok := strings.CutSuffix(skill, "/"+folder+"/"); ok && errors.Is(err, fs.ErrNotExist) {
+		if specs, noSkill := write.SpecsOf(s, []string{skill}); noSkill == nil && len(specs) == 1 {
+			if path, err = filepath.Abs(filepath.Join(filepath.Dir(specs[0]), folder, name)); err == nil {
+				_, err = os.Stat(path)
+			}
+		}
+	}
+	if err != nil {
+		return "", command.Unusable(arg, err)
+	}
+	return path, nil
 }
 
 func (f flags) test(ctx context.Context, s terminal.Streams, args []string) error {
@@ -248,26 +272,42 @@ func (f flags) test(ctx context.Context, s terminal.Streams, args []string) erro
 	inner, stop := signals.Interruptible(ctx)
 	defer stop()
 	err = errors.Join(t.run(inner, all), removeAll(t.dir))
+	o := outcome{cwd: cwd, tests: all, strict: f.strict, verbose: f.verbose, narrowed: f.run != ""}
+	if inner.Err() != nil { // what is not known yet is not said to be missing
+		o.tests = slices.DeleteFunc(all, func(t *trialled) bool { return !t.ended })
+		return errors.Join(err, o.printAs(s, f.format.Value))
+	}
 	if err != nil {
 		return err
 	}
-	found, err := coverage(all, suites, cwd)
-	if err != nil {
+	if o.workflows, err = coverage(all, suites, cwd); err != nil {
 		return err
 	}
-	o := outcome{cwd: cwd, tests: all, workflows: found, strict: f.strict, verbose: f.verbose, narrowed: f.run != ""}
-	switch f.format.Value {
+	if err := o.printAs(s, f.format.Value); err != nil {
+		return err
+	}
+	sum := o.summary()
+	switch missing := sum.Gates - sum.Seen; {
+	case sum.Failed > 0:
+		return &command.Exit{Code: command.ExitNo}
+	case f.strict && missing > 0:
+		return command.Fail(command.ExitNo,
+			fmt.Errorf("--strict: no test has seen %s both refusing and passing", terminal.Count(missing, "gate")), "")
+	}
+	return nil
+}
+
+// printAs prints what came of the tests in a format.
+func (o outcome) printAs(s terminal.Streams, format string) error {
+	switch format {
 	case "json":
-		err = command.PrintJSON(s.Out, o.shown())
+		return command.PrintJSON(s.Out, o.shown())
 	case "github":
 		o.printForGitHub(s)
 	default:
 		o.print(s)
 	}
-	if err == nil && o.fails() {
-		err = &command.Exit{Code: command.ExitNo}
-	}
-	return err
+	return nil
 }
 
 // none says that there is nothing to run.

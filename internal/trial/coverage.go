@@ -3,14 +3,13 @@ package trial
 import (
 	"cmp"
 	_ "embed"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/machine"
-	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
@@ -25,7 +24,8 @@ type covered struct {
 	Skill    string           `json:"skill"`
 	Spec     string           `json:"spec"`
 	Tests    int              `json:"tests"`
-	Ran      int              `json:"ran"` // of them
+	Ran      int              `json:"ran"`    // of them
+	Failed   int              `json:"failed"` // of these, which show nothing
 	Gates    []coveredGate    `json:"gates"`
 	Outcomes []coveredOutcome `json:"outcomes"`
 	Branches []coveredBranch  `json:"branches"`
@@ -40,6 +40,7 @@ type coveredGate struct {
 	Text    string `json:"text"`
 	Refused int    `json:"refused"`
 	Passed  int    `json:"passed"`
+	Broken  int    `json:"couldNotRun"`
 }
 
 // coveredOutcome is an outcome that the fsm.json declares.
@@ -90,7 +91,8 @@ func (c *covered) step(place string, t fsmspec.Task, x sighted) {
 	}
 	add := func(g workflow.Gate, outcome string, passed int) {
 		kind := string(g.Kind)
-		c.Gates = append(c.Gates, coveredGate{place, t.Subject, kind, outcome, g.String(), x.Refused[gateKey(kind, outcome)], passed})
+		c.Gates = append(c.Gates, coveredGate{place, t.Subject, kind, outcome, g.String(), x.Refused[gateKey(kind, outcome)], passed,
+			x.Broken[gateKey(kind, outcome)]})
 	}
 	for _, g := range workflow.GatesOf(t) {
 		switch {
@@ -105,7 +107,7 @@ func (c *covered) step(place string, t fsmspec.Task, x sighted) {
 		if x.Started {
 			passed = 1
 		}
-		c.Gates = append(c.Gates, coveredGate{place, t.Subject, onlyRules, "", strings.Join(t.Flow.Only, ", "), x.Refused[onlyRules], passed})
+		c.Gates = append(c.Gates, coveredGate{place, t.Subject, onlyRules, "", strings.Join(t.Flow.Only, ", "), x.Refused[onlyRules], passed, 0})
 	}
 	for _, o := range t.Flow.Outcomes {
 		for _, g := range workflow.GatesOfOutcome(o) {
@@ -123,34 +125,6 @@ func leadsBack(t fsmspec.Task, name string) bool {
 	return i >= 0 && t.Flow.Outcomes[i].Back != 0
 }
 
-// missing returns what of a workflow no test has shown, a line each. Those of gates that never refused come first.
-func (c covered) missing() (gates, ways []string) {
-	for _, g := range c.Gates {
-		switch {
-		case g.Refused == 0 && g.Passed == 0:
-			gates = append(gates, g.name()+": never seen")
-		case g.Refused == 0:
-			gates = append(gates, g.name()+": passed, never refused")
-		case g.Passed == 0:
-			ways = append(ways, g.name()+": refused, never passed")
-		}
-	}
-	for _, o := range c.Outcomes {
-		if o.Taken == 0 && o.Outcome != machine.Late { // a test has no time to wait
-			ways = append(ways, fmt.Sprintf("outcome %s of #%s: never taken", message.Words(o.Outcome), o.Step))
-		}
-	}
-	for _, b := range c.Branches {
-		switch {
-		case !b.Needed:
-			ways = append(ways, fmt.Sprintf("#%s %s: never needed", b.Step, message.Quote(b.Subject)))
-		case !b.NotNeeded:
-			ways = append(ways, fmt.Sprintf("#%s %s: always needed", b.Step, message.Quote(b.Subject)))
-		}
-	}
-	return gates, ways
-}
-
 // name is what the gate is called in a line.
 func (g coveredGate) name() string {
 	text := g.Kind + " of #" + g.Step
@@ -160,9 +134,13 @@ func (g coveredGate) name() string {
 	return text
 }
 
-// word is what was seen of the gate.
-func (g coveredGate) word() string {
+// word is what was seen of a gate.
+func (c covered) word(g coveredGate) string {
 	switch {
+	case c.Failed > 0 && !g.isSeen():
+		return "not counted: " + terminal.Count(c.Failed, "test") + " failed"
+	case g.Broken > 0 && !g.isSeen():
+		return "could not run, or did not end"
 	case g.Refused > 0 && g.Passed > 0:
 		return "refused, passed"
 	case g.Refused > 0:

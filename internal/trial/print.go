@@ -100,12 +100,6 @@ func (o outcome) summary() (sum shownSummary) {
 	return sum
 }
 
-// fails reports whether the command is to end with 1.
-func (o outcome) fails() bool {
-	sum := o.summary()
-	return sum.Failed > 0 || o.strict && sum.Seen < sum.Gates
-}
-
 func (o outcome) print(s terminal.Streams) {
 	for _, t := range o.tests {
 		message.Fprintf(s.Out, "%-7s  %s\n", t.word(), command.Relative(o.cwd, t.file))
@@ -152,7 +146,7 @@ func (c covered) print(s terminal.Streams) {
 	message.Fprintf(s.Out, "%s, %d of %s seen refusing and passing\n", terminal.Count(c.Tests, "test"), seen,
 		terminal.Count(len(c.Gates), "gate"))
 	for _, g := range c.Gates {
-		message.Fprintf(s.Out, "  %s: %s\n", g.name(), g.word())
+		message.Fprintf(s.Out, "  %s: %s\n", g.name(), c.word(g))
 	}
 	c.printWays(s)
 }
@@ -230,8 +224,8 @@ func (o outcome) printForGitHub(s terminal.Streams) {
 	}
 	for _, w := range o.workflows {
 		for _, g := range w.Gates {
-			if !g.isSeen() && (w.Ran > 0 || !o.narrowed) {
-				message.Fprintf(s.Out, "%s\n", message.GitHub(severity, w.Spec, "", g.name()+": "+g.word()))
+			if !g.isSeen() && w.Failed == 0 && (w.Ran > 0 || !o.narrowed) {
+				message.Fprintf(s.Out, "%s\n", message.GitHub(severity, w.Spec, "", g.name()+": "+w.word(g)))
 			}
 		}
 	}

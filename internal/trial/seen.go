@@ -19,6 +19,7 @@ type seen struct {
 // sighted is what was seen of a step.
 type sighted struct {
 	Refused   map[string]int `json:"refused"` // by the gate; see gateKey
+	Broken    map[string]int `json:"broken"`  // how often its command could not run
 	Ended     map[string]int `json:"ended"`   // how often it ended, by the outcome, with its gates
 	Started   bool           `json:"started"` // its gates of the start let it
 	Needed    bool           `json:"needed"`
@@ -67,7 +68,7 @@ func seenIn(ctx context.Context, list, project string) ([]seen, error) {
 }
 
 func sightOf(s *state.State, c *state.Current) sighted {
-	x := sighted{Refused: map[string]int{}, Ended: map[string]int{}, NotNeeded: c.NotNeeded,
+	x := sighted{Refused: map[string]int{}, Broken: map[string]int{}, Ended: map[string]int{}, NotNeeded: c.NotNeeded,
 		Needed: !c.NotNeeded && s.Word(c) != state.Blocked}
 	for _, e := range append(slices.Clone(s.Evidence), s.Calls...) {
 		if e.Step != c.ID {
@@ -78,7 +79,7 @@ func sightOf(s *state.State, c *state.Current) sighted {
 			if e.Refuses() {
 				x.Refused[onlyRules]++
 			}
-		case e.Refuses() || e.Verdict == state.Ask:
+		case e.Refuses() || e.Verdict == state.Ask && e.By.Who != state.ThePerson: // who was not asked
 			x.refuse(c, e)
 		case e.GonePast() != "" || !e.Lets() || len(e.Gaps) > 0 || e.IsQuiet():
 		case e.To == workflow.InProgress:
@@ -87,11 +88,19 @@ func sightOf(s *state.State, c *state.Current) sighted {
 			x.Started, x.Needed = true, true
 			x.Ended[e.Outcome]++
 			if e.Check != nil && !e.Check.Passed() && c.HasCheck(e.Check.Run) {
-				x.Refused[string(workflow.CheckPasses)]++
+				x.count(e)[string(workflow.CheckPasses)]++
 			}
 		}
 	}
 	return x
+}
+
+// count returns what a refusal adds to.
+func (x sighted) count(e state.Evidence) map[string]int {
+	if e.Check != nil && !e.Check.Ran() {
+		return x.Broken
+	}
+	return x.Refused
 }
 
 // refuse counts a refusal, or a question to the person that holds the step up.
@@ -100,13 +109,14 @@ func (x sighted) refuse(c *state.Current, e state.Evidence) {
 	if e.Verdict == state.Declined || e.Verdict == state.Ask {
 		kind = string(workflow.PersonApproves)
 	}
+	count := x.count(e)
 	for _, g := range c.Gates() {
 		if string(g.Kind) == kind {
-			x.Refused[kind]++
+			count[kind]++
 		}
 	}
 	if kind == string(workflow.InOrder) {
-		x.Refused[kind]++
+		count[kind]++
 	}
 	for _, o := range c.Outcomes {
 		for _, g := range o.Gates() {
@@ -115,7 +125,7 @@ func (x sighted) refuse(c *state.Current, e state.Evidence) {
 				belongs = e.Check.Run == g.Check.Run
 			}
 			if string(g.Kind) == kind && belongs {
-				x.Refused[gateKey(kind, o.Name)]++
+				count[gateKey(kind, o.Name)]++
 			}
 		}
 	}
@@ -132,6 +142,6 @@ func (x sighted) plus(y sighted) sighted {
 		}
 		return all
 	}
-	return sighted{sum(x.Refused, y.Refused), sum(x.Ended, y.Ended), x.Started || y.Started, x.Needed || y.Needed,
+	return sighted{sum(x.Refused, y.Refused), sum(x.Broken, y.Broken), sum(x.Ended, y.Ended), x.Started || y.Started, x.Needed || y.Needed,
 		x.NotNeeded || y.NotNeeded}
 }

@@ -106,11 +106,30 @@ func play(j job, run Runner) (r result) {
 		r.Failed, r.Line = true, x.lineOf("person "+x.answers[0])
 		r.Message = fmt.Sprintf("person %s: nothing was asked after it", x.answers[0])
 	}
+	if !r.Failed && !r.Skipped {
+		r.Line, r.Message = x.emptiness(r.Log)
+		r.Failed = r.Message != ""
+	}
 	r.Seen, err = seenIn(context.Background(), x.list, x.project)
 	if err != nil && !r.Failed {
 		r.Failed, r.Message = true, message.Error(err)
 	}
 	return r
+}
+
+// notFound is what testscript writes of a program that does not exist.
+var notFound = regexp.MustCompile(`(?m)^\[exec: ("[^"\n]*"): executable file not found in \$PATH\]$`)
+
+// emptiness returns why a test that has passed shows nothing: it has no command, or has tried a program that does not exist.
+func (x *session) emptiness(log string) (line int, why string) {
+	if m := notFound.FindStringSubmatch(log); m != nil {
+		name, _ := strconv.Unquote(m[1])
+		return x.lineOf("! exec " + name), fmt.Sprintf("! exec %s: there is no such program on PATH", name)
+	}
+	if !strings.Contains("\n"+log, "\n> ") {
+		return 0, "it has no command, so it tests nothing: fsmtx test --help has them"
+	}
+	return 0, ""
 }
 
 // maxTest limits the size of a test, in bytes.

@@ -55,6 +55,7 @@ type trialled struct {
 	suite *suite
 	file  string
 	took  time.Duration
+	ended bool
 	result
 }
 
@@ -76,7 +77,7 @@ func (t tries) run(ctx context.Context, all []*trialled) error {
 			begun := time.Now()
 			var err error
 			one.result, err = t.one(ctx, one, filepath.Join(t.dir, fmt.Sprint(i)))
-			one.took = time.Since(begun)
+			one.took, one.ended = time.Since(begun), err == nil
 			return err
 		})
 	}
@@ -202,6 +203,9 @@ func coverage(all []*trialled, suites []*suite, cwd string) ([]covered, error) {
 		for _, t := range all {
 			if t.suite == s {
 				c.Ran++
+				if t.Failed {
+					c.Failed++
+				}
 			}
 		}
 		c.Skill, c.Spec, c.Tests = filepath.Base(s.skill), command.Relative(cwd, s.spec), len(s.tests)
