@@ -258,10 +258,15 @@ func (q Query) log(to *state.Store, u Unfinished, w *workflow.Workflow) {
 		return
 	}
 	line := decisions.Record{Time: time.Now(), Source: decisions.Hydrate, Decision: "continued", Session: to.Session,
-		Why: "it goes on in the task list " + to.List.Dir, List: u.List, Project: u.Workflow.Dir, Workflow: w.Command, Spec: w.Spec, Run: u.Root}
+		Why: "it goes on in the task list " + to.List.Dir, List: u.List, Project: u.Workflow.Dir, Workflow: w.Command, Spec: w.Spec,
+		Digest: w.SHA256, Run: u.Root}
+	for _, step := range u.Workflow.Steps {
+		line.Deleted = append(line.Deleted, step.ID)
+	}
 	line.DecidedBy(q.By.Words())
 	to.Log(line)
 	line.Why, line.List, line.Project, line.Run = "it was in the task list "+u.List, to.List.Dir, w.Dir, w.Steps[0].ID
+	line.Deleted = nil
 	line.Steps, line.Open = u.Steps.All(), &u.Steps.Open
 	to.Log(line)
 }

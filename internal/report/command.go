@@ -20,23 +20,31 @@ const long = `Report counts what was decided about the steps of workflows: from 
 this project, with --all of every list of this machine, or from logs that were collected (FSMTX_LOG,
 --log of the hook), which are read a line at a time.
 
-For each skill it shows the versions of its fsm.json side by side, the oldest first: runs that were
-begun, ended, left open and undone, and their median time; for each step how often it was done, by
-which gate it was refused and what came then, how often it was sent back, asked about, and gone past,
-and its median time from start to end. "Then passed" says how often a gate
-passed after it had refused: after a change of files, unchanged, or not known, because the content is
-on record only where there is a policy (docs/ci.md).
+A list keeps its last ten runs (fsmtx hydrate --history) and what has a task in it: for longer, set
+FSMTX_LOG for the client and for the terminals of persons, who skip steps there. A line that comes
+twice counts once.
 
-Then it says which gates never refused, which refused wrongly (--wrong of fsmtx step, or passed on
-the next try on the same content), which a person went past, and which steps are skipped most. With
-less than ten runs it says "too few to tell" beside the number. What a gate would have refused while
-the hooks only observe (fsmtx install --observe) is in a column of its own.
+For each skill it shows the versions of its fsm.json side by side, the oldest first: runs that were
+begun, ended, left open, replaced and undone, and their median time; another SKILL.md is no version.
+From ten runs on it says how many ended, and how often one was refused something. For each step how
+often it was done, by which gate it was refused and what came then, how often it was sent back,
+asked about, and gone past, and its median time from start to end. "Then passed" says how often a
+gate passed after it had refused: after a change of files, unchanged, or not known, because the
+content is on record only where there is a policy (docs/ci.md).
+
+A check that cannot run, or does not end, has refused nothing. Then it says which gates never
+refused, which refused wrongly (--wrong of fsmtx step, or passed on the next try on the same
+content), which a person went past, and which steps are skipped most: in all versions, with the last
+in which it was so, if that is not the newest. With less than ten runs it says "too few to tell"
+beside the number. What a gate would have refused while the hooks only observe (fsmtx install
+--observe) is in a column of its own.
 
 It prints no names of people, no prompts and no content. The reasons that persons gave, and only with
 --reasons, are their words. Lines of a log that are damaged are left out and counted.
 
---json prints an object with since, skills, findings and damaged: "fsmtx schema --report" describes
-its members. The exit code is 1 if there is nothing to count, and 2 for a wrong command line.`
+--json prints an object with since, skills, findings, damaged and forgotten: "fsmtx schema --report"
+describes its members. The exit code is 1 if there is nothing to count, and 2 for a wrong command
+line.`
 
 // NewReport returns the command report.
 func NewReport(s terminal.Streams) *cobra.Command {

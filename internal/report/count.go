@@ -5,6 +5,7 @@ package report
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,6 +32,9 @@ type counter struct {
 	order  []runKey // of runs, as they came
 
 	belongs func(project string) bool // which projects are counted; nil is all
+
+	lines     counted // of logs
+	forgotten int     // changes of lists that are not on record any more
 }
 
 func newCounter(since time.Time, only string) *counter {
@@ -56,6 +60,7 @@ type version struct {
 	last  time.Time
 
 	begun, ended, byPerson, undone int
+	replaced, open                 int
 	unenforced                     int // decisions
 	times                          sample
 	steps                          map[string]*step
@@ -79,6 +84,7 @@ type step struct {
 // gate is what was counted of a gate of a step.
 type gate struct {
 	refused, passed   int
+	broken            int // its command could not run, or did not end
 	runs              int // in which it was judged
 	same, changed, un int // refusals after which it passed: on the same content, on other content, on what is not known
 	past, wrong       int // persons who went past it; those who said that it was wrong
@@ -99,7 +105,9 @@ type run struct {
 	began          time.Time
 	ended          bool
 	undone, before bool // before: it began before the time that is reported
+	replaced       bool // by another run in its list
 	elsewhere      bool // it goes on from another list, and was counted there
+	left           bool // it goes on in another list, and is counted there
 	steps          map[int64]*runStep
 }
 
@@ -115,36 +123,54 @@ type runStep struct {
 // add counts a decision.
 func (c *counter) add(r *decisions.Record) {
 	switch {
-	case r.Source == decisions.Guard || r.Workflow == "" || !c.wants(r.Workflow), c.belongs != nil && !c.belongs(r.Project):
+	case r.Source == decisions.Guard || r.Workflow == "":
 	case r.Source == decisions.Hydrate:
-		c.hydrated(r)
+		c.taken(r)
+		if c.counts(r) {
+			c.hydrated(r)
+		}
+	case !c.counts(r):
 	case r.Run != 0:
 		c.decided(r)
 	}
 }
 
-func (c *counter) wants(name string) bool {
-	return c.skill == "" || name == c.skill || strings.HasSuffix(name, ":"+c.skill)
+func (c *counter) counts(r *decisions.Record) bool {
+	return (c.skill == "" || r.Workflow == c.skill || strings.HasSuffix(r.Workflow, ":"+c.skill)) && (c.belongs == nil || c.belongs(r.Project))
 }
 
-// hydrated counts the beginning of a run, or that one was undone.
-func (c *counter) hydrated(r *decisions.Record) {
-	switch r.Decision {
-	case "hydrated", "continued":
-		if r.Run == 0 || r.Who == string(state.Fsmtx) { // the tasks for the lines of a step
-			return
+// taken counts which runs a change of a list has taken out, and brought back: those of any workflow.
+func (c *counter) taken(r *decisions.Record) {
+	for _, n := range r.Deleted {
+		x := c.runs[runKey{r.List, n}]
+		switch {
+		case x == nil:
+		case r.Decision == "undone":
+			x.undone = true
+		case r.Decision == "continued" && leaves(r):
+			x.left = true
+		case r.Run != 0:
+			x.replaced = true
 		}
-		x := c.run(r)
-		x.elsewhere = r.Decision == "continued"
-	case "undone":
-		for _, n := range r.Deleted {
-			if x := c.runs[runKey{r.List, n}]; x != nil && !x.undone {
-				x.undone = true
-				c.settle(x, false).undone++
-			}
+	}
+	for _, n := range r.Restored {
+		if x := c.runs[runKey{r.List, n}]; x != nil {
+			x.undone, x.replaced = false, false
 		}
 	}
 }
+
+// hydrated counts the beginning of a run.
+func (c *counter) hydrated(r *decisions.Record) {
+	begins := r.Decision == "hydrated" || r.Decision == "continued"
+	if !begins || leaves(r) || r.Who == string(state.Fsmtx) { // the tasks for the lines of a step
+		return
+	}
+	c.run(r).elsewhere = r.Decision == "continued"
+}
+
+// leaves reports whether a workflow leaves a list, of a continuation, which has a record for each list.
+func leaves(r *decisions.Record) bool { return r.Run == 0 || slices.Contains(r.Deleted, r.Run) }
 
 // run returns the run of a decision.
 func (c *counter) run(r *decisions.Record) *run {
@@ -171,12 +197,12 @@ func (c *counter) run(r *decisions.Record) *run {
 // forget counts a run as it is, so that a log of any length takes no more memory.
 func (c *counter) forget(key runKey) {
 	if x := c.runs[key]; x != nil {
-		c.settle(x, false)
+		c.conclude(x)
 		delete(c.runs, key)
 	}
 }
 
-// settle returns the version of a run, which is counted with the first step that is decided, or at the end.
+// settle returns the version of a run, which is known with the first step that is decided, or at the end.
 func (c *counter) settle(x *run, observing bool) *version {
 	if x.version != nil {
 		return x.version
@@ -197,9 +223,6 @@ func (c *counter) settle(x *run, observing bool) *version {
 	if !x.began.Before(v.last) {
 		v.last, v.spec = x.began, cmp.Or(x.spec, v.spec)
 	}
-	if !x.elsewhere {
-		v.begun++
-	}
 	x.version = v
 	return v
 }
@@ -217,6 +240,7 @@ func (c *counter) decided(r *decisions.Record) {
 		for _, n := range r.Reopens {
 			x.step(n).done = false
 		}
+		v.leaveOut(r)
 	}
 	switch {
 	case r.Decision == string(state.End) && !x.ended:
@@ -241,7 +265,24 @@ func (c *counter) end(x *run, at time.Time) {
 // finish counts what is open.
 func (c *counter) finish() {
 	for _, x := range c.runs {
-		c.settle(x, false)
+		c.conclude(x)
+	}
+}
+
+// conclude counts how a run stands at last.
+func (c *counter) conclude(x *run) {
+	v := c.settle(x, false)
+	if !x.elsewhere {
+		v.begun++
+	}
+	switch {
+	case x.undone:
+		v.undone++
+	case x.ended, x.left:
+	case x.replaced:
+		v.replaced++
+	default:
+		v.open++
 	}
 }
 
@@ -258,12 +299,28 @@ func (x *run) step(n int64) *runStep {
 }
 
 func (v *version) step(r *decisions.Record) *step {
-	s := v.steps[r.Place]
+	s := v.at(r.Place)
+	s.subject = cmp.Or(s.subject, r.Subject)
+	return s
+}
+
+func (v *version) at(place string) *step {
+	s := v.steps[place]
 	if s == nil {
-		s = &step{place: r.Place, subject: r.Subject, past: map[string]int{}, gates: map[string]*gate{}}
-		v.steps[r.Place] = s
+		s = &step{place: place, past: map[string]int{}, gates: map[string]*gate{}}
+		v.steps[place] = s
 	}
 	return s
+}
+
+// leaveOut counts the steps that turned out not to be needed. Their numbers are as far from their places as that of the step that tells.
+func (v *version) leaveOut(r *decisions.Record) {
+	above := r.Place[:strings.LastIndex(r.Place, ".")+1]
+	for _, n := range r.NotNeeded {
+		if local := n - r.Step + r.Task; r.Task > 0 && local > 0 {
+			v.at(above+strconv.FormatInt(local, 10)).notNeeded++
+		}
+	}
 }
 
 func (s *step) gate(name string, x *runStep) *gate {
@@ -282,7 +339,6 @@ func (s *step) gate(name string, x *runStep) *gate {
 // add counts a decision about the step in a run.
 func (s *step) add(r *decisions.Record, x *runStep) {
 	s.rounds = max(s.rounds, r.Round)
-	s.notNeeded += len(r.NotNeeded)
 	switch d := state.Decision(r.Decision); d {
 	case state.Allow, state.SeenDone:
 		s.allowed(r, x)
@@ -322,8 +378,18 @@ func (s *step) refused(r *decisions.Record, x *runStep) {
 		s.other++
 		return
 	}
-	s.gate(gateOf(r), x).refused++
-	x.refused, x.content = gateOf(r), r.Content
+	s.refusedBy(gateOf(r), r, x)
+}
+
+// refusedBy counts the refusal of a gate, unless its command could not run: that says nothing about the work.
+func (s *step) refusedBy(name string, r *decisions.Record, x *runStep) {
+	g := s.gate(name, x)
+	if r.CouldNotRun() {
+		g.broken++
+		return
+	}
+	g.refused++
+	x.refused, x.content = name, r.Content
 }
 
 // gateOf returns the gate of a decision, with the outcome that it belongs to, as decisions.Record.Passed has it.
@@ -344,7 +410,7 @@ func (s *step) allowed(r *decisions.Record, x *runStep) {
 	case len(r.Reopens) > 0:
 		s.back++
 		if r.Exit != nil && *r.Exit != 0 { // its check failed, and led back
-			s.gate(string(workflow.CheckPasses), x).refused++
+			s.refusedBy(string(workflow.CheckPasses), r, x)
 		}
 	case r.To == workflow.Completed && !x.done:
 		s.done, x.done = s.done+1, true

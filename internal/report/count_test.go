@@ -111,6 +111,87 @@ func TestVersionsStandSideBySide(t *testing.T) {
 	}
 	assert.NotContains(t, text, "check of #2")
 	assert.NotContains(t, text, "too few")
+	for _, line := range []string{`ended 12 (100 %) 12 (92 %)`, `refusals in a run 0.5 0.0`} {
+		assert.Contains(t, strings.Join(strings.Fields(text), " "), line)
+	}
+}
+
+// TestANewVersionHidesNothing: what is known of the versions before is said until the new one tells more, with the version.
+func TestANewVersionHidesNothing(t *testing.T) {
+	var l told
+	l.release("1111aaaa22221111", 12, 2, "a")
+	l.begin("/tasks/new", "1111aaaa22222222")
+	x, _ := count(t, l.text(t), time.Time{})
+	require.Len(t, x.Findings, 2)
+	assert.Equal(t, "1111aaaa22221111", x.Findings[0].Version)
+	text := printed(x)
+	assert.Contains(t, text, `produces of #1 "Step 1": judged in 12 runs, and never refused; `+
+		`that is up to version 1111aaaa22221: none yet in 1111aaaa22222`)
+	assert.Contains(t, text, `check of #2 "Step 2": 6 of 6 refusals wrong`)
+	assert.Contains(t, strings.Join(strings.Fields(text), " "), "version 1111aaaa22221 1111aaaa22222")
+}
+
+func TestALineThatComesAgainCountsOnce(t *testing.T) {
+	var l told
+	l.release("1", 3, 2, "a")
+	once, _ := count(t, l.text(t), time.Time{})
+	twice, _ := count(t, l.text(t)+l.text(t), time.Time{})
+	assert.Equal(t, once, twice)
+}
+
+// TestWhatIsNoRefusal: a check that could not run has not refused, and one that leads back has.
+func TestWhatIsNoRefusal(t *testing.T) {
+	var l told
+	l.begin("/tasks/1", "1")
+	exit := func(n int) func(*decisions.Record) {
+		return func(r *decisions.Record) { r.Gate, r.Exit = "check", &n }
+	}
+	l.step(1, "deny", exit(127))
+	l.step(1, "deny", exit(-1))
+	l.step(1, "allow", func(r *decisions.Record) { exit(1)(r); r.Gate, r.Reopens, r.Content = "", []int64{1}, "a" })
+	l.step(1, "allow", func(r *decisions.Record) { r.Passed, r.Content = []string{"check"}, "b" })
+	l.step(2, "skip", nil)
+	l.step(3, "allow", func(r *decisions.Record) { r.Task, r.NotNeeded = 3, []int64{4} })
+	x, _ := count(t, l.text(t), time.Time{})
+	steps := x.Skills[0].Versions[0].Steps
+	require.Len(t, steps[0].Gates, 1)
+	g := steps[0].Gates[0]
+	assert.Equal(t, []int{2, 1, 1}, []int{g.Broken, g.Refused, g.Changed})
+	assert.Equal(t, 1, steps[3].Without)
+	text := printed(x)
+	assert.Contains(t, text, "could not run: check")
+	assert.Contains(t, text, "Gates that a person went past: none")
+	assert.Contains(t, text, `#2 "Step 2": 1 time in 1 run`)
+}
+
+// TestHowARunStandsAtLast: each run is one of ended, open, undone, replaced, or goes on in another list, and counts once.
+func TestHowARunStandsAtLast(t *testing.T) {
+	var l told
+	change := func(decision string, run int64, deleted, restored []int64) {
+		r := l.base
+		r.Source, r.Decision, r.Run, r.Deleted, r.Restored = decisions.Hydrate, decision, run, deleted, restored
+		if decision == "undone" {
+			r.Project = "" // as the history of a list has it
+		}
+		l.add(r)
+	}
+	stands := func() (all []int) {
+		v, _ := count(t, l.text(t), time.Time{})
+		one := v.Skills[0].Versions[0]
+		return []int{one.Begun, one.Ended, one.Open, one.Replaced, one.Undone}
+	}
+	l.begin("/tasks/1", "1")
+	change("hydrated", 10, []int64{1, 2}, nil)
+	assert.Equal(t, []int{2, 0, 1, 1, 0}, stands())
+	change("undone", 0, []int64{10}, []int64{1, 2})
+	assert.Equal(t, []int{2, 0, 1, 0, 1}, stands())
+	change("continued", 1, []int64{1, 2}, nil)
+	l.begin("/tasks/2", "1")
+	l.step(1, "allow", nil)
+	change("continued", 1, nil, nil)
+	assert.Equal(t, []int{2, 0, 1, 0, 1}, stands())
+	l.step(2, "allow", func(r *decisions.Record) { r.Finished = true })
+	assert.Equal(t, []int{2, 1, 0, 0, 1}, stands())
 }
 
 func TestARefusalThatPassesOnTheSameContentWasWrong(t *testing.T) {

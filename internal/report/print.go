@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -46,6 +48,10 @@ func (x shown) print(s terminal.Streams, reasons bool) {
 		if n == 0 {
 			message.Fprintf(s.Out, " none\n")
 		}
+	}
+	if x.Forgotten > 0 {
+		message.Fprintf(s.Out, "\nOlder runs are forgotten (%s): a list keeps the last ten (fsmtx hydrate --history). To keep all, set %s\n",
+			terminal.Count(x.Forgotten, "change"), decisions.Variable)
 	}
 }
 
@@ -84,6 +90,9 @@ func (f finding) String() string {
 	if f.Few {
 		text += " (too few to tell)"
 	}
+	if f.newer != "" {
+		text += fmt.Sprintf("; that is up to version %s: none yet in %s", short(f.Version, f.newer), short(f.newer, f.Version))
+	}
 	return text
 }
 
@@ -118,12 +127,14 @@ func (k shownSkill) print(s terminal.Streams) {
 		}
 		message.Fprintf(w, "\n")
 	}
-	row("  version", func(v shownVersion) string { return v.name() })
+	row("  version", func(v shownVersion) string { return v.name(k.Versions) })
 	row("  first used", func(v shownVersion) string { return v.First.Local().Format(time.DateOnly) })
 	row("  runs", func(v shownVersion) string { return number(v.Begun) + v.few() })
-	row("  ended", func(v shownVersion) string { return number(v.Ended) })
+	row("  ended", func(v shownVersion) string { return number(v.Ended) + v.share() })
+	row("  refusals in a run", shownVersion.refusals)
 	row("  ended by a person", func(v shownVersion) string { return number(v.EndedByPerson) })
 	row("  left open", func(v shownVersion) string { return number(v.Open) })
+	row("  replaced", func(v shownVersion) string { return number(v.Replaced) })
 	row("  undone", func(v shownVersion) string { return number(v.Undone) })
 	row("  not enforced", func(v shownVersion) string {
 		if v.Unenforced == 0 {
@@ -183,6 +194,7 @@ func printStep(row func(string, func(shownVersion) string), all []shownVersion, 
 	row("    refused: other rules", cell(func(s shownStep) string { return number(s.Other) }))
 	for _, name := range slices.Sorted(maps.Keys(gates)) {
 		row("    refused: "+nameOf(name), cell(func(s shownStep) string { return s.refusals(name) }))
+		row("    could not run: "+nameOf(name), cell(func(s shownStep) string { return number(s.gate(name).Broken) }))
 	}
 	row("    sent back", cell(func(s shownStep) string { return number(s.Back) }))
 	row("    rounds at most", cell(func(s shownStep) string {
@@ -196,6 +208,7 @@ func printStep(row func(string, func(shownVersion) string), all []shownVersion, 
 		row("    gone past: "+how, cell(func(s shownStep) string { return number(s.Past[how]) }))
 	}
 	row("    wrongly refused, by a person's word", cell(func(s shownStep) string { return number(s.Wrong) }))
+	row("    not needed", cell(func(s shownStep) string { return number(s.Without) }))
 	row("    late", cell(func(s shownStep) string { return number(s.Late) }))
 	row("    median time", cell(func(s shownStep) string { return lasted(s.Median) }))
 }
@@ -208,15 +221,50 @@ func (v shownVersion) step(place string) (s shownStep, ok bool) {
 	return v.Steps[i], true
 }
 
-func (v shownVersion) name() string {
-	name := v.Digest[:min(len(v.Digest), 8)]
-	if name == "" {
-		name = "unknown"
+// short returns the beginning of a digest by which it is told from others.
+func short(digest string, others ...string) string {
+	n := 8
+	for ; n < len(digest); n++ {
+		if !slices.ContainsFunc(others, func(o string) bool { return o != digest && strings.HasPrefix(o, digest[:n]) }) {
+			break
+		}
 	}
+	return cmp.Or(digest[:min(len(digest), n)], "unknown")
+}
+
+func (v shownVersion) name(all []shownVersion) string {
+	var others []string
+	for _, o := range all {
+		others = append(others, o.Digest)
+	}
+	name := short(v.Digest, others...)
 	if v.Observing {
 		name += ", observing"
 	}
 	return name
+}
+
+// share returns how many of the runs ended, where there are enough to tell.
+func (v shownVersion) share() string {
+	if v.Begun < few {
+		return ""
+	}
+	return fmt.Sprintf(" (%d %%)", min(100, 100*v.Ended/v.Begun))
+}
+
+// refusals returns how often gates and the order refused in a run, where there are enough to tell.
+func (v shownVersion) refusals() string {
+	n := 0
+	for _, s := range v.Steps {
+		n += s.Order + s.Other
+		for _, g := range s.Gates {
+			n += g.Refused
+		}
+	}
+	if v.Begun < few {
+		return ""
+	}
+	return fmt.Sprintf("%.1f", float64(n)/float64(v.Begun))
 }
 
 func (v shownVersion) few() string {
@@ -226,14 +274,18 @@ func (v shownVersion) few() string {
 	return ""
 }
 
-// refusals says how often a gate refused, and what came after it.
-func (s shownStep) refusals(name string) string {
+func (s shownStep) gate(name string) shownGate {
 	i := slices.IndexFunc(s.Gates, func(g shownGate) bool { return g.Gate == name })
 	if i < 0 {
-		return ""
+		return shownGate{}
 	}
-	g := s.Gates[i]
-	if g.Refused == 0 && name == "approval" { // which asks
+	return s.Gates[i]
+}
+
+// refusals says how often a gate refused, and what came after it.
+func (s shownStep) refusals(name string) string {
+	g := s.gate(name)
+	if g.Refused == 0 && (g.Passed == 0 || name == "approval") { // which asks
 		return ""
 	}
 	if g.Refused == 0 {

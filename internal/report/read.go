@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/show"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/txn"
 )
 
 // longest is the size in bytes of the longest line of a log that is read.
@@ -73,10 +76,37 @@ func (c *counter) readLines(ctx context.Context, from io.Reader) (d damage, err 
 			bad(n, "it was written by a newer version of fsmtx")
 		case r.Time.IsZero() || r.Decision == "":
 			bad(n, "it has no time or no decision")
-		default:
+		case !c.lines.has(bytes.TrimSpace(line)):
 			c.add(&r)
 		}
 	}
+}
+
+// counted is the lines that were counted last: one that comes again, of a copy of a log, counts once.
+type counted struct {
+	seed        maphash.Seed
+	now, before map[uint64]struct{} // by their hashes
+}
+
+// mostLines is how many lines are remembered at least.
+const mostLines = 1_000_000
+
+// has reports whether the line was counted, and remembers it.
+func (c *counted) has(line []byte) bool {
+	if c.now == nil {
+		c.seed, c.now = maphash.MakeSeed(), map[uint64]struct{}{}
+	}
+	sum := maphash.Bytes(c.seed, line)
+	_, is := c.now[sum]
+	_, was := c.before[sum]
+	if is || was {
+		return true
+	}
+	if len(c.now) == mostLines {
+		c.now, c.before = map[uint64]struct{}{}, c.now
+	}
+	c.now[sum] = struct{}{}
+	return false
 }
 
 var errLong = fmt.Errorf("it has more than %d MiB", longest>>20)
@@ -117,6 +147,14 @@ func (c *counter) readList(ctx context.Context, s terminal.Streams, dir string) 
 	runs, err := state.Runs(ctx, dir)
 	if err != nil {
 		return append(troubles, err)
+	}
+	history, err := txn.ReadHistory(dir)
+	if err != nil {
+		return append(troubles, err)
+	}
+	isOurs := func(r decisions.Record) bool { return c.belongs == nil || c.belongs(r.Project) }
+	if n := len(history); n > 0 && slices.ContainsFunc(all, isOurs) {
+		c.forgotten += max(0, int(history[n-1].Number)-n)
 	}
 	for _, one := range runs {
 		x := c.runs[runKey{dir, one.Steps[0].ID}]

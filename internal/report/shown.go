@@ -18,6 +18,8 @@ type shown struct {
 	Skills   []shownSkill `json:"skills"`
 	Findings []finding    `json:"findings"`
 	Damaged  []damage     `json:"damaged"`
+
+	Forgotten int `json:"forgotten"` // changes of lists that are not on record any more
 }
 
 type shownSkill struct {
@@ -35,6 +37,7 @@ type shownVersion struct {
 	Ended         int         `json:"ended"`
 	EndedByPerson int         `json:"endedByPerson"`
 	Undone        int         `json:"undone"`
+	Replaced      int         `json:"replaced"`
 	Open          int         `json:"open"`
 	Unenforced    int         `json:"unenforced"`    // decisions
 	Median        float64     `json:"medianSeconds"` // of the runs that ended
@@ -55,6 +58,7 @@ type shownStep struct {
 	No       int            `json:"no"`
 	Chosen   int            `json:"chosen"`
 	Late     int            `json:"late"`
+	Without  int            `json:"notNeeded"`
 	Past     map[string]int `json:"past"`
 	ByScript int            `json:"byScript"`
 	Wrong    int            `json:"wrong"`
@@ -72,6 +76,7 @@ type shownGate struct {
 	Unknown int    `json:"passedUnknown"`
 	Past    int    `json:"past"`
 	Wrong   int    `json:"wrong"`
+	Broken  int    `json:"couldNotRun"`
 }
 
 // The kinds of findings, in the order of the report.
@@ -93,8 +98,10 @@ type finding struct {
 	Times   int    `json:"times"`
 	Of      int    `json:"of"` // refusals
 	Marked  int    `json:"marked"`
-	Few     bool   `json:"tooFew"` // runs, to tell anything
+	Few     bool   `json:"tooFew"`  // runs, to tell anything
+	Version string `json:"version"` // the newest in which it was so
 
+	newer   string // a version after that one
 	reasons []string
 }
 
@@ -106,7 +113,7 @@ func Schema() []byte { return schema }
 
 func (c *counter) shown(reasons bool) shown {
 	c.finish()
-	x := shown{Skills: []shownSkill{}, Findings: []finding{}, Damaged: []damage{}}
+	x := shown{Skills: []shownSkill{}, Findings: []finding{}, Damaged: []damage{}, Forgotten: c.forgotten}
 	if !c.since.IsZero() {
 		x.Since = &c.since
 	}
@@ -151,16 +158,16 @@ func inOrder(a, b string) int {
 
 func (v *version) shown(reasons bool) shownVersion {
 	x := shownVersion{Digest: v.digest, Spec: v.spec, Observing: v.observing, First: v.first, Last: v.last, Begun: v.begun, Ended: v.ended,
-		EndedByPerson: v.byPerson, Undone: v.undone, Open: max(0, v.begun-v.ended-v.byPerson-v.undone), Unenforced: v.unenforced,
+		EndedByPerson: v.byPerson, Undone: v.undone, Replaced: v.replaced, Open: v.open, Unenforced: v.unenforced,
 		Median: v.times.median(), Steps: []shownStep{}}
 	for _, place := range slices.SortedFunc(maps.Keys(v.steps), inOrder) {
 		s := v.steps[place]
 		one := shownStep{Step: place, Subject: s.subject, Done: s.done, Back: s.back, Rounds: max(1, s.rounds), Order: s.order, Other: s.other,
-			Gates: []shownGate{}, Asked: s.asked, Yes: s.yes, No: s.no, Chosen: s.chosen, Late: s.late, Past: s.past, ByScript: s.byScript,
-			Wrong: s.wrong, Median: s.times.median()}
+			Gates: []shownGate{}, Asked: s.asked, Yes: s.yes, No: s.no, Chosen: s.chosen, Late: s.late, Without: s.notNeeded,
+			Past: s.past, ByScript: s.byScript, Wrong: s.wrong, Median: s.times.median()}
 		for _, name := range slices.Sorted(maps.Keys(s.gates)) {
 			g := s.gates[name]
-			one.Gates = append(one.Gates, shownGate{name, g.runs, g.refused, g.passed, g.same, g.changed, g.un, g.past, g.wrong})
+			one.Gates = append(one.Gates, shownGate{name, g.runs, g.refused, g.passed, g.same, g.changed, g.un, g.past, g.wrong, g.broken})
 		}
 		if reasons {
 			one.Reasons = s.reasons
@@ -170,21 +177,50 @@ func (v *version) shown(reasons bool) shownVersion {
 	return x
 }
 
-// findings returns what there is to say about the steps of the newest version, by all versions that were enforced or observed.
+// findings returns what there is to say about the steps of all versions, and in which each was last seen: a version that is new does not
+// hide what is known of those before it.
 func (s *skill) findings() (all []finding) {
 	versions := s.sorted()
-	newest := versions[len(versions)-1]
-	for _, place := range slices.SortedFunc(maps.Keys(newest.steps), inOrder) {
-		now := newest.steps[place]
-		begun, sum := 0, step{past: map[string]int{}, gates: map[string]*gate{}}
-		for _, v := range versions {
-			if one := v.steps[place]; one != nil && one.subject == now.subject {
-				begun += v.begun
-				sum.plus(one)
+	newest := versions[len(versions)-1].digest
+	type name struct{ place, subject string }
+	seen := map[name]bool{}
+	for _, v := range slices.Backward(versions) {
+		for _, place := range slices.SortedFunc(maps.Keys(v.steps), inOrder) {
+			one := name{place, v.steps[place].subject}
+			if seen[one] {
+				continue
+			}
+			seen[one] = true
+			for _, f := range findingsOf(versions, finding{Skill: s.name, Step: one.place, Subject: one.subject}) {
+				if f.Version != newest {
+					f.newer = newest
+				}
+				all = append(all, f)
 			}
 		}
-		about := finding{Skill: s.name, Step: place, Subject: now.subject, reasons: sum.reasons}
-		all = append(all, sum.findings(about, begun)...)
+	}
+	return all
+}
+
+// findingsOf returns what there is to say about a step of the versions.
+func findingsOf(versions []*version, about finding) (all []finding) {
+	type name struct{ kind, gate string }
+	begun, sum, last := 0, step{past: map[string]int{}, gates: map[string]*gate{}}, map[name]string{}
+	for _, v := range versions {
+		one := v.steps[about.Step]
+		if one == nil || one.subject != about.Subject {
+			continue
+		}
+		begun += v.begun
+		sum.plus(one)
+		for _, f := range one.findings(about, v.begun) {
+			last[name{f.Kind, f.Gate}] = v.digest
+		}
+	}
+	about.reasons = sum.reasons
+	all = sum.findings(about, begun)
+	for i := range all {
+		all[i].Version = last[name{all[i].Kind, all[i].Gate}]
 	}
 	return all
 }
@@ -234,7 +270,7 @@ func (s *step) findings(about finding, begun int) (all []finding) {
 	if marked > 0 {
 		add(wrongly, "", begun, marked).Marked = marked
 	}
-	if unknown > 0 {
+	if unknown > 0 && len(s.gates) > 0 {
 		add(wentPast, "", begun, unknown)
 	}
 	if past > 0 {

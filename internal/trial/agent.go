@@ -168,7 +168,8 @@ func stepIn(words []string) int64 {
 	return max(n, 0)
 }
 
-// tally is how often a step was refused, or a person was asked about it; how often a command of it could not run; and how often it led back.
+// tally is how often a step was refused, or a person was asked about it, how often a command of it could not run, and how often it led
+// back.
 type tally struct{ denied, broken, back int }
 
 func (x *session) decided(ts *testscript.TestScript, step int64) (n tally) {
