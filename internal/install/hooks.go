@@ -203,12 +203,13 @@ func (d *doctor) hooks(context.Context) ([]Fault, error) {
 	if differing := hook.Differing(all); differing != "" {
 		found = append(found, Fault{Kind: "hooks", What: differing})
 	}
-	if observes := hook.Observes(all); observes != "" {
+	observes := hook.Observes(all)
+	if observes != "" {
 		found = append(found, Fault{Kind: "hooks", What: observes, Command: "fsmtx install"})
 	}
 	for _, p := range h.registered {
 		if !slices.Contains(h.gone, p) { // the command for the missing program repairs the rest, too
-			found = append(found, d.outdated(p)...)
+			found = append(found, d.outdated(p, observes != "")...)
 		}
 	}
 	if len(h.registered) == 0 && h.plugin.root != "" {
@@ -265,12 +266,12 @@ func programOnPath() string {
 	return "export PATH=" + shell.Join(filepath.Dir(self)) + `:"$PATH"`
 }
 
-// outdated compares the hooks in the file with those that install would write.
-func (d *doctor) outdated(p place) (found []Fault) {
+// outdated compares the hooks in the file with those that install would write. That they observe was said.
+func (d *doctor) outdated(p place, observes bool) (found []Fault) {
 	if p.cd != "" {
 		return nil // install compares them when it runs in that directory
 	}
-	why, err := differences(d.Streams, Request{Scope: p.scope}, p.path)
+	why, err := differences(d.Streams, Request{Scope: p.scope, Steps: Steps{Observe: observes}}, p.path)
 	if err != nil {
 		return []Fault{{Kind: "hooks", What: err.Error(), Command: "fsmtx install --check " + p.scope.Flag()}}
 	}
