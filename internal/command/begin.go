@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -20,6 +21,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -33,6 +35,9 @@ func NewBegin(s terminal.Streams, readPlan func(path, form string) (*hydrate.Pla
 fsm.json into the task list, all of them or none. SKILL is found as by "fsmtx locate", or where
 the agent that runs the command looks for skills; DIR is a directory with an fsm.json. It prints
 the steps, those that are ready in full, and how to work on them.
+
+A list that is named with --list is one that is there; an agent or a script can also begin a new one, with a name of at least four
+characters. One of another project is refused, and a person is asked first.
 
 --plan takes the boxes of a Markdown file, such as the tasks.md of OpenSpec or spec-kit: each box is a step, in the order of the
 file, but for those in code and comments. [x] is done; [ ], [], [-], [~], [/] and [>] are open. A line that may be a box and cannot
@@ -88,6 +93,9 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 	if err != nil {
 		return err
 	}
+	if err := f.mayBegin(ctx, s, l, here); err != nil {
+		return err
+	}
 	s.SurviveBrokenPipe()
 	ctx, _ = signals.Interruptible(ctx)
 	dir, chosen := l.directory(ctx)
@@ -126,6 +134,27 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 		out.shownWork = shownWork{l.shown(now), progress.Waiting(now)}
 	}
 	return l.print(out, strings.TrimSuffix(begun.Text, "\n"))
+}
+
+// mayBegin returns an error if the list is named and another project's, unless the person at the terminal says that it is meant.
+func (f *workFlags) mayBegin(ctx context.Context, s terminal.Streams, l *listWork, here string) error {
+	if f.list == "" {
+		return nil
+	}
+	project := tasklist.Elsewhere(s.Getenv, l.List.Dir, here)
+	if own, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Who: s.Who, Begins: true}); project == "" || err == nil && own.Dir == l.List.Dir {
+		return nil
+	}
+	what := message.Sprintf("the list %s is of %s, and this is %s", tasklist.ShortName(s.Getenv, l.List.Dir), project, here)
+	if s.Who().Kind == caller.Person {
+		ctx, stop := context.WithTimeout(ctx, patience)
+		defer stop()
+		if s.Confirm(ctx, "fsmtx: "+what+".") == nil {
+			return nil
+		}
+	}
+	return &Exit{ExitNo, message.Lines(what + ": nothing was begun"), "for that list: cd " + shell.Join(project) +
+		"; for this project leave out --list"}
 }
 
 // withPlugin returns the error of a skill that was not found with the folder in which the plugin here has it: begin takes

@@ -16,7 +16,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/progress"
-	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -33,15 +32,15 @@ steps are done, their values, rounds and items, and what came under them. Its nu
 from agent to agent, and from one work tree of a repository to another: the gates look in this project from then on.
 
 Without arguments it is the unfinished workflow of this project. If there are several, or if its session is at work on it, nothing is
-done, and the whole command for each is printed. A terminal has no list of its own: name the one in which it goes on with --to. An
-agent needs the person's yes to take one from a session that is at work on it, or from another work tree or project.
+done, and the whole command for each is printed. A terminal has no list of its own: name the one in which it goes on with --to; the
+gates then look in the directory of that session. An agent needs the person's yes to take one from a session that is at work on it, or from another work tree or project.
 
 It is not undone: the same command takes it back. "fsmtx undo" says by which line.
 
 --json prints an object with list, session, from (the list in which it was), text (as without --json), and what "fsmtx next --json"
 prints.
 `,
-		Example:           Example("fsmtx continue", "fsmtx continue release", "fsmtx continue --list 0b54 --to 9bd5"),
+		Example:           Example("fsmtx continue", "fsmtx continue release", "fsmtx continue release --list 0b54 --to 9bd5"),
 		ValidArgsFunction: CompleteSkills(s),
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 1 && args[0] == "" {
@@ -67,6 +66,15 @@ type shownContinued struct {
 	shownWork
 }
 
+// placeOf returns the directory of a list's session that is on record, whatever directory the terminal is in; empty if there is none.
+func (l *listWork) placeOf(ctx context.Context, here string) string {
+	at := ""
+	for _, c := range presence.Of(l.List.Dir).Clients {
+		at = c.Dir
+	}
+	return cmp.Or(l.Directory(ctx), at, tasklist.Elsewhere(l.streams.Getenv, l.List.Dir, here))
+}
+
 // goOn continues the workflow of the list that is named from, or else of the project.
 func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args []string) error {
 	ctx := c.Context()
@@ -80,6 +88,9 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 	}
 	l.vouched(ctx, hook.VoucherFor(c.Name(), args))
 	dir, chosen := l.directory(ctx)
+	if f.list != "" && dir == "" {
+		dir = l.placeOf(ctx, here)
+	}
 	own, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Who: s.Who, Begins: true})
 	if err != nil {
 		return err
@@ -97,8 +108,8 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 	switch rule.What = q.Needs(u); {
 	case rule.What == "":
 	case from == "" && s.Who().Kind != caller.Person:
-		return &Exit{ExitNo, errors.New("only a person can " + rule.What), "name its list, and the person is asked: fsmtx continue --list " +
-			shell.Join(tasklist.ShortName(s.Getenv, u.List))}
+		return &Exit{ExitNo, errors.New("only a person can " + rule.What), "name its list, and the person is asked: " +
+			continuation.Line(s.Getenv, u.Workflow.Command, u.List, "")}
 	default:
 		presence.Enter(ctx, l.List.Dir) // the refusal names it
 		if q.By, err = permit(c, s, rule, args, []string{u.List}); err != nil {

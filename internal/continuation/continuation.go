@@ -190,15 +190,12 @@ func (q Query) lines(ctx context.Context, all []Unfinished, to ...string) (text 
 	for _, u := range all {
 		lines := ""
 		for _, dir := range to {
-			line := []string{"fsmtx", "continue", "--list", tasklist.ShortName(q.Lookup, u.List)}
-			if slices.ContainsFunc(all, func(o Unfinished) bool { return o.List == u.List && o.Root != u.Root }) {
-				line = slices.Insert(line, 2, u.Workflow.Command)
-			}
-			if dir != "" && (q.Named || q.List == "") {
-				line = append(line, "--to", tasklist.ShortName(q.Lookup, dir))
+			to := dir
+			if !q.Named && q.List != "" {
+				to = ""
 			}
 			if dir != u.List && (dir == "" || dir == q.List || !hasOpen(ctx, dir, u.Workflow.Command)) {
-				lines += "\n    " + shell.Join(line...)
+				lines += "\n    " + Line(q.Lookup, u.Workflow.Command, u.List, to)
 			}
 		}
 		if lines != "" {
@@ -206,6 +203,16 @@ func (q Query) lines(ctx context.Context, all []Unfinished, to ...string) (text 
 		}
 	}
 	return text
+}
+
+// Line returns the command by which the workflow of a skill goes on in another list; without one it is that of whoever runs the command.
+// The skill is named, because another workflow may begin in the list before somebody reads the line.
+func Line(lookup func(string) (string, bool), skill, from, to string) string {
+	line := []string{"fsmtx", "continue", skill, "--list", tasklist.ShortName(lookup, from)}
+	if to != "" {
+		line = append(line, "--to", tasklist.ShortName(lookup, to))
+	}
+	return shell.Join(line...)
 }
 
 // targets returns the lists of the project in which a workflow could go on: those at which a client works, and the project's own.

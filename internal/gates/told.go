@@ -75,16 +75,21 @@ func (f *Frame) tellMissing(ctx context.Context, s *state.State, x Stopping) str
 }
 
 // Left returns for the person, once a session, which workflows are open in another list than that of the frame, which
-// the client was given while they were under way.
-func (f *Frame) Left(ctx context.Context, dir string) string {
+// the client was given while they were under way, and the skill of the last one.
+func (f *Frame) Left(ctx context.Context, dir string) (open, skill string) {
 	if dir == f.List.Dir {
-		return ""
+		return "", ""
 	}
 	s, err := state.LoadNow(ctx, dir)
 	there := *f
 	there.List.Dir = dir
 	if err != nil || !s.HasOpen() || there.ToldBefore(ctx, f.Session+"/left") {
-		return ""
+		return "", ""
 	}
-	return s.Summary()
+	for _, w := range s.Workflows() {
+		if s.Parent(w) == nil && len(s.OpenIn(w)) > 0 {
+			skill = w.Command
+		}
+	}
+	return s.Summary(), skill
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/txn"
 )
 
 // recovered finishes an interrupted change of the list when a session starts.
@@ -84,9 +85,10 @@ func (h *hook) unfinished(ctx context.Context) client.Answer {
 	if err != nil || len(all) == 0 {
 		return client.Answer{}
 	}
+	agents, persons := h.continues(ctx, all[0].Workflow.Command, all[0].List)
 	name := shell.Join(tasklist.ShortName(h.streams.Getenv, all[0].List))
 	text := message.Sprintf("this project has an unfinished workflow of another session (%s)", all[0])
-	how, person, rest := "fsmtx continue --list "+name+" goes on with it here", h.continues(ctx, all[0].List)+" goes on with it here; ", ""
+	how, person, rest := agents+" goes on with it here", persons+" goes on with it here; ", ""
 	if all[0].List == h.List.Dir {
 		how, person = "calling its skill again goes on with it here", ""
 	}
@@ -98,11 +100,12 @@ func (h *hook) unfinished(ctx context.Context) client.Answer {
 	return client.Tell(client.SessionStart, "Note: "+text+"; "+how+rest+". Ask the person whether to go on with it.", person)
 }
 
-// continues returns what the person says in a terminal so that the workflow of another list goes on in this session.
-func (h *hook) continues(ctx context.Context, list string) string {
+// continues returns what the agent says so that the workflow of another list goes on in this session, and what the person says in a
+// terminal. The list of this session is there from now on, because names are short only as long as they are the beginning of no other.
+func (h *hook) continues(ctx context.Context, skill, list string) (agents, persons string) {
 	presence.Enter(ctx, h.List.Dir)
-	return shell.Join("fsmtx", "continue", "--list", tasklist.ShortName(h.streams.Getenv, list), "--to",
-		tasklist.ShortName(h.streams.Getenv, h.List.Dir))
+	_ = h.KeepDirectory(ctx, h.directory()) // without it the gates look in the directory of the terminal
+	return continuation.Line(h.streams.Getenv, skill, list, ""), continuation.Line(h.streams.Getenv, skill, list, h.List.Dir)
 }
 
 // way returns how the agent works on the steps, as the transcript shows. prompt is the id of a prompt; see progress.Offered.
@@ -130,11 +133,13 @@ func (h *hook) separated(ctx context.Context) client.Answer {
 	}
 	before, goesOn := client.Neighbour(h.call.TranscriptPath, named), h.call.Resumed
 	dir, err := tasklist.OfSession(h.streams.Getenv, before)
-	isNew := named == "" && client.IsNew(h.call.TranscriptPath) // the command line does not say that the session has another id now
+	history, _ := txn.ReadHistory(h.List.Dir) // a session that has had a workflow has its id since then
+	// The command line does not say that the session has another id now.
+	isNew := named == "" && client.IsNew(h.call.TranscriptPath) && len(history) == 0
 	if before == "" || err != nil || goesOn && !isNew && (before != named || named == h.Session) {
 		return client.Answer{}
 	}
-	open := h.Left(ctx, dir)
+	open, skill := h.Left(ctx, dir)
 	if open == "" {
 		return client.Answer{}
 	}
@@ -151,13 +156,14 @@ func (h *hook) separated(ctx context.Context) client.Answer {
 	default:
 		how = "from which this one seems to have been forked"
 	}
-	name := shell.Join(tasklist.ShortName(h.streams.Getenv, dir))
+	agents, persons := h.continues(ctx, skill, dir)
+	name := tasklist.ShortName(h.streams.Getenv, dir)
 	text := message.Sprintf("%s, in the list of session %s, %s. In this session the steps are not enforced. To go on with them here",
 		open, name, how)
 	h.noted(gates.Verdict{Trouble: text})
-	return client.Tell(client.SessionStart, "Note: "+text+": fsmtx continue --list "+name+". To begin anew: call the skill again. "+
+	return client.Tell(client.SessionStart, "Note: "+text+": "+agents+". To begin anew: call the skill again. "+
 		"Ask the person which, or whether to go on in the other session.",
-		"fsmtx: "+text+", in a terminal, not with !: "+h.continues(ctx, dir)+". To begin anew: call the skill again")
+		"fsmtx: "+text+", in a terminal, not with !: "+persons+". To begin anew: call the skill again")
 }
 
 // left tells of the session's own list if the client was given another one while a workflow was under way: settings can
@@ -170,7 +176,7 @@ func (h *hook) left(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	open := h.Left(ctx, own)
+	open, _ := h.Left(ctx, own)
 	if open == "" {
 		return ""
 	}

@@ -90,11 +90,11 @@ func TestBegin(t *testing.T) {
 // which the other tools then find too.
 func TestBeginNamesTheList(t *testing.T) {
 	w := shipping(t)
-	w.connect(nil).begins(args{"skill": "ship", "session": "s2"})
-	assert.Equal(t, "pending", w.status("s2", 1))
-	w.flags.Session = "s3"
+	w.connect(nil).begins(args{"skill": "ship", "session": "s2-b"})
+	assert.Equal(t, "pending", w.status("s2-b", 1))
+	w.flags.Session = "s3-b"
 	w.connect(nil).begins(args{"skill": "ship"})
-	assert.Equal(t, "pending", w.status("s3", 1))
+	assert.Equal(t, "pending", w.status("s3-b", 1))
 	w.flags.Session = ""
 	assert.NoDirExists(t, w.list("s1"))
 
@@ -350,7 +350,7 @@ func TestContinue(t *testing.T) {
 		require.Len(t, asked, 1)
 		assert.Contains(t, asked[0], "take the workflow of release from a session that is at work on it")
 		if !moves {
-			assert.Contains(t, text, "fsmtx continue --list s2 --to s1")
+			assert.Contains(t, text, "fsmtx continue release --list s2 --to s1")
 			w.rests("s2")
 			assert.Contains(t, c.does("workflow_continue", args{}), "release goes on here (0 of 2 done)")
 			require.Len(t, asked, 1)

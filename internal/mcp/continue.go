@@ -45,8 +45,8 @@ func (t *tools) goOn(ctx context.Context, r *mcp.CallToolRequest, in continueInp
 	if what := q.Needs(u); what != "" {
 		q.By = state.By{Who: state.ThePerson, How: state.ByElicitation}
 		about := question{list: found.Dir, to: "continue: " + u.Workflow.Command + " " + u.List}
-		alone := "only a person can " + what + ", in a terminal outside the client: fsmtx continue --list " +
-			shell.Join(filepath.Base(u.List)) + " --to " + shell.Join(found.Name())
+		alone := "only a person can " + what + ", in a terminal outside the client: " +
+			shell.Join("fsmtx", "continue", u.Workflow.Command, "--list", filepath.Base(u.List), "--to", found.Name())
 		switch said, _ := t.answer(r, about); {
 		case said == notAsked && t.canAsk(r, found.Dir):
 			return t.ask(ctx, about, "The agent wants to "+what+". Let it?", alone), nil, nil

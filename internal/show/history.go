@@ -121,6 +121,7 @@ func readHistories(st *state.Store) (all []Hydration, unread []error, err error)
 		all[i] = r.hydration(i)
 	}
 	setStatus(now, all)
+	cameBack(all, entries)
 	return all, unread, nil
 }
 
@@ -142,6 +143,28 @@ func setStatus(s *state.State, all []Hydration) {
 				all[i].State, h.Created[j].Status = cleared, "completed"
 			} else if c != nil && !t.Gone && !c.Gone() {
 				h.Created[j].Status = c.ShownStatus()
+			}
+		}
+	}
+}
+
+// cameBack makes the calls whose workflows went on elsewhere, and are in the list again, those that are continued by another number.
+func cameBack(all []Hydration, entries []txn.Entry) {
+	with := map[string]int64{} // the call by which a workflow came that went on by this continuation
+	for _, h := range all {
+		for _, f := range h.record.Before {
+			with[f.ID] = h.Number
+		}
+	}
+	for i, h := range all {
+		if h.State != moved {
+			continue
+		}
+		for j, e := range entries {
+			l, ok := tasks.Continuation(e.Label)
+			if ok && l.To != "" && (i == j || slices.ContainsFunc(h.Created, func(t ChangedTask) bool { return hasFile(e.Deleted, tasks.Form.Name(t.ID)) })) &&
+				with[l.With] != 0 {
+				all[i].By, all[i].To = with[l.With], ""
 			}
 		}
 	}

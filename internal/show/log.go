@@ -33,6 +33,7 @@ many tasks were created and deleted, how many of the created ones are completed,
   cleared         all were done, so the client has removed its tasks
   empty           it created no tasks
   goes on in L    its workflow was continued in the list L
+  came back as N  it was, and came back; call N has it now
 
 Where a workflow was continued here, the calls of the list follow in which it was before.
 
@@ -272,6 +273,9 @@ func outcomeOf(h Hydration) string {
 	case undoing:
 		return fmt.Sprintf("undoes %d", h.Undoes)
 	case moved:
+		if h.By != 0 {
+			return fmt.Sprintf("came back as %d", h.By)
+		}
 		return "goes on in " + h.To
 	case inList:
 		if h.From != nil {

@@ -40,7 +40,8 @@ A call that came under a step which is done is undone with the call of that step
 
 If steps were worked on since, it names them and changes nothing; --force takes these back,
 too. A call whose steps a later one has replaced is not undone before that one. What came
-here by "fsmtx continue" is not undone: the same command takes it back, and the answer names it.
+here by "fsmtx continue", or went elsewhere, is not undone: the same command takes it back, and the
+answer names it. What a call had replaced comes back although its own workflow went elsewhere.
 
 --list is as for "fsmtx status", but lists whose workflows are over can be meant, too.
 
@@ -173,7 +174,7 @@ func (u undoneHydration) refused(ctx context.Context, s terminal.Streams, err er
 		hint = u.works(u.callOf(h.Step), " takes back the call that this is a part of")
 	case errors.Is(err, tasks.ErrContinued):
 		text, back := wentOn(ctx, s, u.list.Dir, u.all, h)
-		err, hint = fmt.Errorf("the workflow of %s %s, so nothing was undone", it, text), back
+		err, hint = fmt.Errorf("the workflow of %s %s, so nothing was undone", it, text), strings.Trim(back+"; "+u.earlier(), "; ")
 	case errors.Is(err, tasks.ErrReplaced):
 		err, hint = fmt.Errorf("%s was replaced by %d, so nothing was undone", it, h.By), u.works(h.By, " undoes that")
 	case errors.Is(err, tasks.ErrNotKept):
@@ -181,6 +182,22 @@ func (u undoneHydration) refused(ctx context.Context, s terminal.Streams, err er
 		hint = "the history keeps what the last ten calls of skills have replaced; see fsmtx hydrate --history"
 	}
 	return message.WithHint(err, hint)
+}
+
+// earlier says how the call is undone whose workflow went on elsewhere if it had replaced another workflow, and otherwise the call before.
+func (u undoneHydration) earlier() string {
+	for _, h := range slices.Backward(u.all) {
+		if h.Number <= u.Number && h.State != undone && h.State != undoing && h.Step == 0 {
+			line := undoLine(u.list, u.name, h)
+			switch {
+			case line != "" && h.State == moved:
+				return line + message.Sprintf(" brings back what call %s of %s had replaced", nameOf(h), quoted(h.Skill))
+			case line != "":
+				return line + message.Sprintf(" takes back call %s of %s", nameOf(h), quoted(h.Skill))
+			}
+		}
+	}
+	return ""
 }
 
 // wentOn says that the workflow of a hydration came from another list, or went there, and how it goes on where it was.
@@ -192,8 +209,7 @@ func wentOn(ctx context.Context, s terminal.Streams, list string, all []Hydratio
 		from, to, text = all[i].To, list, "goes on in the task list "+all[i].To
 	}
 	if continuation.MayTake(ctx, from, to, h.Skill) {
-		hint = shell.Join("fsmtx", "continue", "--list", tasklist.ShortName(s.Getenv, from), "--to", tasklist.ShortName(s.Getenv, to)) +
-			" takes it back"
+		hint = continuation.Line(s.Getenv, h.Skill, from, to) + " takes it back"
 	}
 	return text, hint
 }
@@ -271,10 +287,10 @@ func toUndo(list tasks.List, all []Hydration, number string) (h Hydration, err e
 }
 
 // lastToUndo returns the last call of a skill that was not undone, whose steps no later call has replaced, and that came under no step
-// which is done.
+// which is done; or that by which a workflow has left the list, if that is newer.
 func lastToUndo(all []Hydration) (h Hydration, ok bool) {
 	for _, h := range slices.Backward(all) {
-		if h.State != undone && h.State != undoing && h.State != moved && h.State != replaced && h.Step == 0 && h.doneStep == "" {
+		if h.State != undone && h.State != undoing && h.State != replaced && h.Step == 0 && h.doneStep == "" && (h.State != moved || h.By == 0) {
 			return h, true
 		}
 	}

@@ -223,8 +223,14 @@ func TestANamedList(t *testing.T) {
 	other := w.finds(Query{Named: "docs/2", Agent: "codex", Begins: true})
 	assert.Regexp(t, "^"+regexp.QuoteMeta(own.Dir)+"-docs-2-[0-9a-f]{10}$", other.Dir, "another one of the project")
 	assert.Equal(t, own.Dir+"-docs-2", w.finds(Query{Named: "docs-2", Agent: "codex", Begins: true}).Dir, "no other name has the same list")
+	for _, person := range []string{"docs-3", "s1x"} {
+		_, err = w.find(Query{Named: person, Begins: true, Who: func() caller.Caller { return caller.Caller{Kind: caller.Person} }})
+		require.ErrorIs(t, err, ErrNoSuchList, "a person's is a mistake in typing")
+	}
+	_, err = w.find(Query{Named: "abc", Agent: "codex", Begins: true})
+	require.ErrorIs(t, err, ErrNoSuchList, "too short for a name of its own")
 	long := strings.Repeat("y", maxName)
-	for _, name := range []string{long, long + "1", long + "2", "../" + long, "-x", "x", "..", "/"} {
+	for _, name := range []string{long, long + "1", long + "2", "../" + long, "-xyz", "xyzw", "....", "////"} {
 		dir := w.finds(Query{Named: name, Agent: "codex", Begins: true}).Dir
 		assert.Equal(t, filepath.Dir(own.Dir), filepath.Dir(dir), name)
 		assert.NotContains(t, named, dir, name)
@@ -235,7 +241,7 @@ func TestANamedList(t *testing.T) {
 	assert.Equal(t, other.Dir, w.finds(Query{Named: other.Name()}).Dir, "by its whole name")
 	w.env["CLAUDE_CODE_SESSION_ID"] = "s1"
 	assert.Equal(t, other, w.finds(Query{Named: "docs/2", Begins: true}))
-	assert.Equal(t, Found{Dir: w.claudes("s9"), Session: "s9"}, w.finds(Query{Named: "s9", Begins: true}),
+	assert.Equal(t, Found{Dir: w.claudes("s9-1"), Session: "s9-1"}, w.finds(Query{Named: "s9-1", Begins: true}),
 		"a workflow that begins in Claude Code")
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -184,6 +185,21 @@ func LastWork(dir string) (last time.Time) {
 	return last
 }
 
+// Elsewhere returns the directory of the last workflow of a list if all that are on record there are of other projects than here; else
+// nothing.
+func Elsewhere(lookup func(string) (string, bool), list, here string) (dir string) {
+	r, err := (&state.Store{List: tasks.List{Dir: list}}).OnRecord()
+	if err != nil {
+		return ""
+	}
+	for _, w := range r.Workflows {
+		if dir = w.Dir; Belongs(lookup, dir, here) {
+			return ""
+		}
+	}
+	return dir
+}
+
 // SeveralError is returned when no list was named, and several lists of the project can be meant.
 type SeveralError struct{ Lists []Listed }
 
@@ -258,11 +274,11 @@ func (q Query) named() (Found, error) {
 		return q.at(found[0]), nil
 	case len(found) > 1:
 		return Found{}, fmt.Errorf("%w: %s is the beginning of %s", ErrNoSuchList, message.Words(q.Named), namesOf(found))
-	case q.Begins:
-		return q.fresh(own)
 	case q.isSession(q.Named): // which has no task yet
 		dir, err := OfSession(OwnOnly(q.Lookup), q.Named)
 		return Found{Dir: dir, Session: q.Named}, err
+	case q.Begins && len(q.Named) >= minName && (q.inClaude() || q.Who().Kind != caller.Person): // a person's is a mistake in typing
+		return q.fresh(own)
 	case len(dirs) == 0:
 		return Found{}, fmt.Errorf("%w: %s; there is none", ErrNoSuchList, message.Words(q.Named))
 	}

@@ -176,9 +176,8 @@ func planUndo(files vfs.FS, dir string, history []txn.Entry, what undoRequest) (
 		return u, ErrContinued
 	}
 	inList, by := r.inList(i, calls)
-	if len(inList) == 0 && by >= 0 && r.labels[by].With != "" {
-		return u, fmt.Errorf("%w: %s", ErrContinued, history[by].ID)
-	} else if len(inList) == 0 && by >= 0 {
+	isElsewhere := len(inList) == 0 && by >= 0 && r.labels[by].With != "" // what it had replaced can be brought back all the same
+	if len(inList) == 0 && by >= 0 && !isElsewhere {
 		return u, fmt.Errorf("%w: %s", ErrReplaced, history[by].ID)
 	}
 	for j, e := range history {
@@ -189,9 +188,13 @@ func planUndo(files vfs.FS, dir string, history []txn.Entry, what undoRequest) (
 	if err := u.planRemovals(files, dir, inList, what.force); err != nil {
 		return u, err
 	}
-	return u, u.planRestores(files, dir, r, i, func(j int) bool {
+	err := u.planRestores(files, dir, r, i, func(j int) bool {
 		return r.labels[i].Undo == "" && r.labels[j].Undo == "" && undone[history[j].ID] == "" && r.cameOf(j, calls)
 	})
+	if isElsewhere && err == nil && len(u.Restored) == 0 {
+		return u, fmt.Errorf("%w: %s", ErrContinued, history[by].ID)
+	}
+	return u, err
 }
 
 // inList returns the tasks of the calls, and of all that came of them, that are in the list by its history: as they were created, or as
