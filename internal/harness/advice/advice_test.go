@@ -163,7 +163,7 @@ const word = `(?: +(?:--[a-z-]+(?:[= ](?:"[^"]*"|'[^']*'|[^\s;,()"']+))?|[0-9]+|
 
 // A line for a person, as far as it is one: flags with their values, and numbers. Behind continue the name of a skill can stand.
 var advice = regexp.MustCompile(`\bfsmtx (?:undo|status|log|attest|recover|step (?:skip|done|reopen|end|allow)|` +
-	`continue(?: [a-z][a-z-]*\b(?: --list))?)` + word + `*`)
+	`continue(?: [a-z][a-z0-9-]* --list [^\s;,()"']+)?)` + word + `*`)
 
 // valueless are the flags without a value.
 var valueless = regexp.MustCompile(`(--(?:force|all|dry-run|json|full|with-blockers|watch|notify|decisions|open|tree|print|wrong)) ` +
