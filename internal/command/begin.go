@@ -142,7 +142,8 @@ func (f *workFlags) mayBegin(ctx context.Context, s terminal.Streams, l *listWor
 		return nil
 	}
 	project := tasklist.Elsewhere(s.Getenv, l.List.Dir, here)
-	if own, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Who: s.Who, Begins: true}); project == "" || err == nil && own.Dir == l.List.Dir {
+	own, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Who: s.Who, Begins: true})
+	if project == "" || err == nil && own.Dir == l.List.Dir {
 		return nil
 	}
 	what := message.Sprintf("the list %s is of %s, and this is %s", tasklist.ShortName(s.Getenv, l.List.Dir), project, here)

@@ -162,8 +162,8 @@ func cameBack(all []Hydration, entries []txn.Entry) {
 		}
 		for j, e := range entries {
 			l, ok := tasks.Continuation(e.Label)
-			if ok && l.To != "" && (i == j || slices.ContainsFunc(h.Created, func(t ChangedTask) bool { return hasFile(e.Deleted, tasks.Form.Name(t.ID)) })) &&
-				with[l.With] != 0 {
+			out := func(t ChangedTask) bool { return hasFile(e.Deleted, tasks.Form.Name(t.ID)) }
+			if ok && l.To != "" && with[l.With] != 0 && (i == j || slices.ContainsFunc(h.Created, out)) {
 				all[i].By, all[i].To = with[l.With], ""
 			}
 		}
