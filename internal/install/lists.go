@@ -62,6 +62,7 @@ func (d *doctor) enforcement(ctx context.Context) (found []Fault, err error) {
 	if err != nil {
 		return nil, err
 	}
+	var unrecorded []Fault // of lists of every project, as many as a purge has left
 	for _, dir := range dirs {
 		if isOrphan(dir) {
 			continue // see leftovers
@@ -73,11 +74,24 @@ func (d *doctor) enforcement(ctx context.Context) (found []Fault, err error) {
 			troubles = append(troubles, err)
 		}
 		for _, trouble := range troubles {
-			found = append(found, Fault{Kind: "steps", What: "its steps are not fully enforced: " + trouble.Error() + "; " +
-				cmp.Or(message.Hint(trouble), state.Remedy), File: dir})
+			fault := Fault{Kind: "steps", What: "its steps are not fully enforced: " + trouble.Error() + "; " +
+				cmp.Or(message.Hint(trouble), state.Remedy), File: dir}
+			if errors.Is(trouble, state.ErrUnrecorded) {
+				unrecorded = append(unrecorded, fault)
+			} else {
+				found = append(found, fault)
+			}
 		}
 	}
-	return found, nil
+	if len(unrecorded) < 2 {
+		return append(found, unrecorded...), nil
+	}
+	var names []string
+	for _, fault := range unrecorded {
+		names = append(names, filepath.Base(fault.File))
+	}
+	return append(found, Fault{Kind: "steps", What: message.Sprintf("%v, in %d task lists, as after fsmtx install --remove --purge: %s; "+
+		"to go on with one, %s", state.ErrUnrecorded, len(names), strings.Join(names, ", "), state.Remedy)}), nil
 }
 
 // ofProject finds, of the workflows of this project in a list, those whose fsm.json has changed since they began, and those whose tasks

@@ -58,6 +58,11 @@ func nextInClaude(s terminal.Streams, call string) {
 	name, _, _ := strings.Cut(call, " ")
 	named, useless := false, 0
 	all, _ := l.Workflows(cwd)
+	for _, w := range all { // a name may have spaces
+		if strings.HasPrefix(call+" ", w.Command+" ") && len(w.Command) > len(name) {
+			name = w.Command
+		}
+	}
 	for _, w := range all {
 		switch read := ReadWorkflow(l.FS, w); {
 		case !read.Valid:

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -206,8 +207,12 @@ func (s Effective) off() []Off {
 	if !on {
 		return nil
 	}
-	o := f.off(disableAll, `"disableAllHooks" is true`,
-		`remove it from the file; or set it to false in a file that takes precedence, such as .claude/settings.local.json`)
+	remedy := "remove it from the file"
+	isFlag := slices.ContainsFunc(s.flag, func(x file) bool { return x.path == f.path })
+	if !isFlag && filepath.Base(f.path) != filepath.Base(client.LocalSettings) {
+		remedy += "; or set it to false in a file that takes precedence, such as " + client.LocalSettings
+	}
+	o := f.off(disableAll, `"disableAllHooks" is true`, remedy)
 	o.spares = []Place{ManagedPlugin}
 	return []Off{o}
 }

@@ -17,7 +17,7 @@ import (
 
 // ErrNoList is returned when no list was named, and no task list has ever had a workflow of
 // the project.
-var ErrNoList = errors.New("no workflow has been started in this project yet")
+var ErrNoList = errors.New("no workflow of this project is on record")
 
 // Query is what is known about the list that is looked for.
 type Query struct {

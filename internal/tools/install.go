@@ -93,11 +93,11 @@ Outdated hooks are updated. They keep their flags.
 Flags of hydrate after "--" are added; one that the hooks already have is replaced (also all
 of several --plugin-dir). "--" alone resets them. --stop and --checks replace those of the
 steps. With "-- --announce=false" the agent is told nothing about the tasks. The client's time limit of
-a hook is 10 s longer than its --lock-timeout, or longer if it may run checks. A file with comments, or that is not valid
-JSON, is refused and not changed.
+a hook is 10 s longer than its --lock-timeout, or longer if it may run checks. A file that is not valid JSON
+is refused and not changed. One with comments is, too, unless its agent reads comments there.
 
---remove removes the hooks, the MCP server, the variable if install set it, and the lists,
-the file and a directory such as .claude if install made them. Every other byte stays. With --purge it does so in all three files,
+--remove removes the hooks, the MCP server, the variable if install set it, and the lists
+if install made them; a file in which nothing else is left, and a directory such as .claude if install made it. Every other byte stays. With --purge it does so in all three files,
 and in those of other agents, and asks first: it lists the open workflows that are forgotten, and the other projects whose settings
 keep the hooks. Without a terminal --yes is required. It also
 removes the copy of the program unless another project's hooks run it, the files of the
