@@ -15,7 +15,7 @@ import (
 type outcome struct {
 	cwd       string
 	tests     []*trialled
-	workflows []covered
+	workflows []covered // nil: not all tests have ended
 	strict    bool
 	verbose   bool
 	narrowed  bool // not every test was run
@@ -124,7 +124,10 @@ func (o outcome) print(s terminal.Streams) {
 	if sum.Skipped > 0 {
 		message.Fprintf(s.Out, ", %d skipped", sum.Skipped)
 	}
-	message.Fprintf(s.Out, "; %d of %s seen refusing and passing\n", sum.Seen, terminal.Count(sum.Gates, "gate"))
+	if o.workflows != nil {
+		message.Fprintf(s.Out, "; %d of %s seen refusing and passing", sum.Seen, terminal.Count(sum.Gates, "gate"))
+	}
+	message.Fprintf(s.Out, "\n")
 	if sum.Untested > 0 {
 		s.Hintf("fsmtx test --write writes a first test for each workflow that has none")
 	}
