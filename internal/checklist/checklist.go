@@ -33,8 +33,9 @@ type Head struct {
 
 // Fault is a line that may be a box, and why it cannot be read.
 type Fault struct {
-	Line int // from 0
-	Why  string
+	Line  int // from 0
+	Why   string
+	Above []Head // the headings of its section
 }
 
 func (f Fault) String() string { return fmt.Sprintf("line %d: %s", f.Line+1, f.Why) }
@@ -52,12 +53,14 @@ var (
 	// marker is what stands before a box: quotes, a heading, marks of lists in any alphabet, emphasis.
 	marker = pattern.New(`^[ \t]*(?:>[ \t]?)*[ \t]*(?:#{1,6}[ \t]+)?(?:(?:[-+][ \t]*|\*[ \t]+|[•·・‣◦–—▪●○][ \t\x{3000}]*|` +
 		`(?:\d+(?:\.\d+)+[.)]?|[(（]?(?:\p{L}{1,2}|[ivxIVX]{1,4}|\p{N}{1,4})[.)、．）])[ \t\x{3000}]*)){0,2}(?:\*\*|__)?`)
-	// mark is a box. A letter or a number in brackets is a reference, and what ( or [ follows is a link.
-	mark    = pattern.New(`^\[([ \t]*|[^\[\]\s])\]`)
+	// mark is a box. Another text in brackets may be one, and what ( or [ follows is a link.
+	mark    = pattern.New(`^\[([ \t]*[^\[\]\s]?[ \t]*|\p{L}[^\[\]]*)\]`)
 	heading = pattern.New(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$`)
-	behind  = pattern.New(`[^\s\[]\s+(?:\[[ xX]\](?:[\s*_.]*$|\*\*)|\[ \]\s)`)
-	inText  = pattern.New(`\[[ xX]\]`)
-	cell    = pattern.New(`^\s*\|.*\|\s*\[[ xX]\]\s*\||^\s*\|\s*\[[ xX]\]\s*\|`)
+	behind  = pattern.New(`[^\s\[]\s+(?:\[ ?[ xX] ?\](?:[\s*_.]*$|\*\*)|\[ +\]\s)`)
+	inText  = pattern.New(`\[ ?[ xX] ?\]`)
+	cell    = pattern.New(`^\s*\|(?:.*\|)?\s*\[ ?[ xX] ?\]\s*\|`)
+	asCode  = pattern.New("^`\\[ ?[ xX]? ?\\]`")
+	named   = pattern.New(`(?m)^[ \t>]*\[([^\[\]]+)\]:`) // the definition of a reference
 )
 
 // Unticked returns a text with every box empty.
@@ -82,12 +85,15 @@ type List struct {
 // Read returns the boxes of a text.
 func Read(text string) List {
 	if strings.ContainsRune(text, 0) {
-		return List{Faults: []Fault{{0, "this is not text in UTF-8: save it as UTF-8"}}}
+		return List{Faults: []Fault{{Why: "this is not text in UTF-8: save it as UTF-8"}}}
 	}
 	if strings.Contains(text, "\r") && !strings.Contains(text, "\n") {
-		return List{Faults: []Fault{{0, "its lines end with a carriage return alone: save it with line feeds"}}}
+		return List{Faults: []Fault{{Why: "its lines end with a carriage return alone: save it with line feeds"}}}
 	}
-	r := reader{}
+	r := reader{defined: map[string]bool{}}
+	for _, m := range named.Regexp().FindAllStringSubmatch(text, -1) {
+		r.defined[strings.ToLower(m[1])] = true
+	}
 	for i, line := range Lines(text) {
 		r.line(i, line)
 	}
@@ -108,14 +114,16 @@ type reader struct {
 	blank   bool // the line before
 	code    bool // indented
 	inside  []Box
-	letters []letter
+	doubts  []Fault
+	defined map[string]bool // the names of references
 }
 
-// letter is an item that begins with a letter in brackets: a box if there are others beside it.
-type letter struct {
-	line, indent int
-	text         string
+// doubt notes an item that begins with a text in brackets, or with a box as code: a box if there are others in its section.
+func (r *reader) doubt(line int, why string) {
+	r.doubts = append(r.doubts, Fault{line, why, slices.Clone(r.heads)})
 }
+
+const isNone = " is none of the boxes [ ], [x], [-], [~], [/] and [>]"
 
 func (r *reader) line(i int, line string) {
 	offset := 0
@@ -179,6 +187,8 @@ func (r *reader) box(i int, line string, offset int) (b Box, ok bool) {
 	m := mark.Regexp().FindStringSubmatch(rest)
 	if m == nil {
 		switch {
+		case asCode.Regexp().MatchString(rest) && isItem(text):
+			r.doubt(i, asCode.Regexp().FindString(rest)+" is code: write the box without the marks of code")
 		case strings.HasPrefix(rest, "☐"), strings.HasPrefix(rest, "☑"), strings.HasPrefix(rest, "☒"), strings.HasPrefix(rest, "［"):
 			r.fault(i, "write the box as [ ] or [x]")
 		case cell.Regexp().MatchString(text):
@@ -191,16 +201,22 @@ func (r *reader) box(i int, line string, offset int) (b Box, ok bool) {
 	}
 	after := rest[len(m[0]):]
 	inner := m[1]
+	done, known := marks(inner)
+	if known && strings.HasPrefix(after, ":") && isItem(text) {
+		r.fault(i, m[0]+": is no box: write it without the colon")
+		return b, false
+	}
 	if strings.HasPrefix(after, "(") || strings.HasPrefix(after, "[") || strings.HasPrefix(after, ":") {
 		return b, false // a link
 	}
-	done, known := marks(inner)
-	if first, _ := utf8.DecodeRuneInString(inner); !known && (unicode.IsLetter(first) || unicode.IsDigit(first)) {
-		r.letters = append(r.letters, letter{i, columns(text), m[0]})
+	if first, _ := utf8.DecodeRuneInString(strings.TrimSpace(inner)); !known && (unicode.IsLetter(first) || unicode.IsDigit(first)) {
+		if isItem(text) && (after == "" || strings.HasPrefix(after, " ")) && !r.defined[strings.ToLower(inner)] {
+			r.doubt(i, m[0]+isNone)
+		}
 		return b, false
 	}
 	if !known {
-		r.fault(i, m[0]+" is none of the boxes [ ], [x], [-], [~], [/] and [>]")
+		r.fault(i, m[0]+isNone)
 		return b, false
 	}
 	at := offset + start + 1
@@ -256,7 +272,7 @@ func (r *reader) hide(i int, line string, offset int, text string) {
 	}
 }
 
-// end notes code and comments that do not end, and letters that are boxes because others are beside them.
+// end notes code and comments that do not end, and what may be a box because others are in its section.
 func (r *reader) end() {
 	what := ""
 	switch {
@@ -270,16 +286,17 @@ func (r *reader) end() {
 	if what != "" && len(r.inside) > 0 {
 		r.fault(r.begun, fmt.Sprintf("%s that begins here does not end, and the box in line %d is in it", what, r.inside[0].Line+1))
 	}
-	for _, l := range r.letters {
-		beside := func(b Box) bool { return b.Indent == l.indent && (b.Line == l.line-1 || b.Line == l.line+1) }
-		if slices.ContainsFunc(r.Boxes, beside) {
-			r.fault(l.line, l.text+" is none of the boxes [ ], [x], [-], [~], [/] and [>]")
+	for _, d := range r.doubts {
+		if slices.ContainsFunc(r.Boxes, func(b Box) bool { return slices.Equal(b.Above, d.Above) }) {
+			r.Faults = append(r.Faults, d)
 		}
 	}
 	slices.SortStableFunc(r.Faults, func(a, b Fault) int { return a.Line - b.Line })
 }
 
-func (r *reader) fault(line int, why string) { r.Faults = append(r.Faults, Fault{line, why}) }
+func (r *reader) fault(line int, why string) {
+	r.Faults = append(r.Faults, Fault{line, why, slices.Clone(r.heads)})
+}
 
 func (r *reader) head(h Head) {
 	r.Heads = append(r.Heads, h)
@@ -327,9 +344,13 @@ func withoutCode(text string) string {
 	return strings.Join(parts, "`")
 }
 
-// columns returns how far a line is indented.
+// columns returns how far a line is indented, within its quotation.
 func columns(text string) (n int) {
-	for _, r := range unquoted(text) {
+	inner := unquoted(text)
+	if inner != text {
+		inner = strings.TrimPrefix(inner, " ")
+	}
+	for _, r := range inner {
 		switch r {
 		case ' ':
 			n++

@@ -20,7 +20,8 @@ func TestBoxesInTheFormsOfPeople(t *testing.T) {
 		"### [ ] a": "a", "## - [x] a": "+a", "**[ ] a**": "a**", "- **[x]** a": "+** a", "• [ ] a": "a", "a) [ ] b": "b", "а) [x] б": "+б",
 		"一、[ ] 二": "二", "- 1. [ ] a": "a", "1.2 [ ] a": "a", "- [ ] Parse [x] boxes": "Parse [x] boxes", "- [ ]\u3000a": "a",
 		"١. [x] a": "+a", "- [ ] `[ ]` b": "`[ ]` b", "- [x] caf\xe9": "+caf\uFFFD", "- [ ] a <!-- b -->": "a <!-- b -->",
-		"- [ ]": "", "- [x][ref] a": "none", "- [x](url) a": "none", "- [x]: url": "none", "- [1] a": "none",
+		"- [ x ] a": "+a", "- [x ] a": "+a", "- [ X] a": "+a", "- [\t] a": "a", "- [ - ] a": "a",
+		"- [ ]": "", "- [x][ref] a": "none", "- [x](url) a": "none", "- [1] a": "none",
 		"- [P] is parallel": "none", "a [ ] b": "none", "- a": "none", "- [link] a": "none", "- `- [ ]` is a box": "none", "": "none",
 		"<!-- - [ ] a -->": "none",
 	} {
@@ -45,6 +46,12 @@ func TestWhatCannotBeReadIsTold(t *testing.T) {
 	for text, want := range map[string]string{
 		"- [!] a":                        "line 1: [!] is none of the boxes [ ], [x], [-], [~], [/] and [>]",
 		"- [ ] a\n- [v] b":               "line 2: [v] is none of the boxes",
+		"- [*] a":                        "line 1: [*] is none of the boxes",
+		"- [ ] a\n  text\n\n- [o] b":     "line 4: [o] is none of the boxes",
+		"- [todo] b\n- [ ] a":            "line 1: [todo] is none of the boxes",
+		"- [in progress] b\n- [ ] a":     "line 1: [in progress] is none of the boxes",
+		"- [ ]: a":                       "line 1: [ ]: is no box: write it without the colon",
+		"- [ ] a\n- `[ ]` b":             "line 2: `[ ]` is code",
 		"x\n- ☐ a":                       "line 2: write the box as [ ] or [x]",
 		"- ［ ］ a":                        "line 1: write the box as",
 		"| 1 | [ ] | a |":                "line 1: a box in a table",
@@ -61,6 +68,17 @@ func TestWhatCannotBeReadIsTold(t *testing.T) {
 		list := checklist.Read(text)
 		require.NotEmpty(t, list.Faults, text)
 		require.True(t, strings.HasPrefix(list.Faults[0].String(), want), "%s: %s", text, list.Faults[0])
+	}
+}
+
+// TestLinksBesideBoxesAreText: what is a link or a reference is none, nor what is in another section.
+func TestLinksBesideBoxesAreText(t *testing.T) {
+	for _, text := range []string{"- [todo](url) b", "- [todo][1] b", "- [Todo] b\n\n[todo]: url", "- [x](url) b",
+		"## Legend\n- [o] open\n- `[ ]` b",
+		"[x]: url"} {
+		list := checklist.Read("- [ ] a\n" + text + "\n")
+		require.Empty(t, list.Faults, text)
+		require.Len(t, list.Boxes, 1, text)
 	}
 }
 

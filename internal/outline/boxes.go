@@ -172,9 +172,7 @@ func (d *document) untaken(best *candidate, all []*candidate, boxes []checklist.
 
 // has reports whether a step, or a part of one, is in a line.
 func (c *candidate) has(line int) bool {
-	return slices.ContainsFunc(c.marks, func(m mark) bool {
-		return m.line == line || slices.ContainsFunc(m.parts, func(p mark) bool { return p.line == line })
-	})
+	return slices.ContainsFunc(everyMark(c.marks), func(m mark) bool { return m.line == line })
 }
 
 // maxLines limits the lines that are named.
@@ -206,6 +204,29 @@ func linesOf(lines []int) string {
 // everyBox is the outline of a text whose steps are all of its boxes.
 func (d *document) everyBox(list checklist.List) Outline {
 	return Outline{What: "every box", Steps: Plan(string(d.source), list, list.Boxes)}
+}
+
+// everyBoxOf is the outline of the boxes of the sections of a candidate, if it has not all of them: then they are its steps, or the
+// line is told that cannot be read.
+func (d *document) everyBoxOf(best *candidate, all []*candidate, list checklist.List) (o Outline, taken bool) {
+	begin, end := 0, len(d.starts)
+	for _, h := range list.Heads {
+		if h.Line < best.begin() {
+			begin = h.Line
+		} else if h.Line >= best.end() {
+			end = min(end, h.Line)
+		}
+	}
+	outside := func(line int) bool { return line < begin || line >= end }
+	list.Faults = slices.DeleteFunc(list.Faults, func(f checklist.Fault) bool { return outside(f.Line) })
+	if why := faultOf(list); why != "" {
+		return unsure(why, []*candidate{best}), true
+	}
+	boxes := slices.DeleteFunc(slices.Clone(list.Boxes), func(b checklist.Box) bool { return outside(b.Line) })
+	if len(d.untaken(best, all, boxes)) == 0 {
+		return o, false
+	}
+	return valid(Outline{What: "every box of " + best.what, Steps: Plan(string(d.source), list, boxes)}, nil), true
 }
 
 // wholly returns what a person has to know if the boxes of a text are not all steps of the candidate.

@@ -47,6 +47,14 @@ type mark struct {
 	parts     []mark
 }
 
+// everyMark returns marks with their parts, at any depth.
+func everyMark(marks []mark) (all []mark) {
+	for _, m := range marks {
+		all = append(append(all, m), everyMark(m.parts)...)
+	}
+	return all
+}
+
 // candidate is a form that was found, as a whole.
 type candidate struct {
 	form, what string
@@ -79,11 +87,9 @@ func (d *document) candidates() (all []*candidate) {
 
 // doubt returns why a candidate may be an example, or "".
 func (d *document) doubt(c *candidate) string {
-	for _, m := range c.marks {
-		for _, p := range append([]mark{m}, m.parts...) {
-			if placeholder.in(p.title) {
-				return fmt.Sprintf("%q has a placeholder, as in a template", shorten(p.title))
-			}
+	for _, m := range everyMark(c.marks) {
+		if placeholder.in(m.title) {
+			return fmt.Sprintf("%q has a placeholder, as in a template", shorten(m.title))
 		}
 	}
 	for _, b := range d.blocks {
@@ -173,9 +179,8 @@ func (d *document) boxesBySection() (sections [][]mark) {
 // extend gives the text up to a line to the last of these marks: between and behind the lists of a section it belongs to the items.
 func extend(marks []mark, end int) {
 	m := &marks[len(marks)-1]
-	m.end = end
-	if len(m.parts) > 0 {
-		m.parts[len(m.parts)-1].end = end
+	if m.end = end; len(m.parts) > 0 {
+		extend(m.parts, end)
 	}
 }
 
@@ -188,19 +193,10 @@ func boxItems(items []item, above *block) (marks []mark) {
 		}
 		m := mark{line: it.line, end: it.end, done: it.done, above: above, level: 8}
 		m.label, m.title = cutLabel(it.text)
-		for _, p := range boxItems(it.items, above) {
-			m.parts = append(append(m.parts, flat(p)), p.parts...)
-		}
+		m.parts = boxItems(it.items, above)
 		marks = append(marks, m)
 	}
 	return marks
-}
-
-func flat(m mark) mark {
-	if len(m.parts) > 0 {
-		m.end, m.parts = m.parts[0].line, nil
-	}
-	return m
 }
 
 var (
@@ -439,7 +435,7 @@ func (c *candidate) takes(other *candidate) bool {
 		if len(parts[i]) == 0 {
 			with++
 		}
-		parts[i] = append(append(parts[i], flat(p)), p.parts...)
+		parts[i] = append(parts[i], p)
 	}
 	if other.form == Tasks && with < 2 && len(c.marks) > 1 {
 		return true

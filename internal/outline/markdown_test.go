@@ -173,3 +173,17 @@ func TestWhereTheStepsAre(t *testing.T) {
 		}
 	}
 }
+
+// TestNamedTasksHaveEveryBox: of the section that a person names, each box is a step, with its parts, or a line is told.
+func TestNamedTasksHaveEveryBox(t *testing.T) {
+	const text = "# Tasks\n- [ ] 1.8 A\n- [ ] 1.9 B\n-[ ] 1.10 C\n- [ ] 2.2 D\n[ ] 2.3 E\n> - [ ] 2.4 F\n- [ x ] 4 G\n"
+	o := outline.Markdown([]byte(text), "tasks:2")
+	assert.Equal(t, "A\nB\nC\nD\nE\nF\n4 G (done)\n", shown(o.Steps, ""))
+	for _, line := range []string{"- [!] 3 X", "- \u2611 5 Z", "- [todo] 6 Y", "- [ ]: 7 V"} {
+		o = outline.Markdown([]byte(text+line+"\n"), "tasks:2")
+		assert.Contains(t, o.Unsure, "line 9: ", line)
+		assert.Empty(t, o.Steps, line)
+	}
+	o = outline.Markdown([]byte("# Tasks\n- [ ] A\n  - [ ] B\n    - [ ] C\n  - [ ] D\n- [ ] E\n"), "")
+	assert.Equal(t, "A\n  B\n    C\n  D\nE\n", shown(o.Steps, ""))
+}

@@ -125,6 +125,11 @@ func Markdown(text []byte, form string) Outline {
 	if best == nil {
 		return Outline{Unsure: cmp.Or(why, faultOf(list)), Tied: told(tied)}
 	}
+	if form != "" && form != Tasks && best.form == Tasks {
+		if o, taken := d.everyBoxOf(best, all, list); taken {
+			return o
+		}
+	}
 	o := Outline{What: best.what, Steps: best.graph}
 	if best.form == formGraph && best.graph == nil { // never a chain of its nodes
 		why = best.doubt

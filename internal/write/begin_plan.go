@@ -107,8 +107,9 @@ const maxFaults = 5
 // faultsOf returns an error for the lines of a plan that cannot be steps as they are; nil if there are none.
 func faultsOf(boxes []checklist.Box, faults []checklist.Fault, form string) error {
 	if form != "" && form != outline.Tasks && len(boxes) > 0 { // a person has named what is taken
-		first, last := boxes[0].Line, boxes[len(boxes)-1].Line
-		faults = slices.DeleteFunc(faults, func(f checklist.Fault) bool { return f.Line < first || f.Line > last })
+		faults = slices.DeleteFunc(faults, func(f checklist.Fault) bool {
+			return !slices.ContainsFunc(boxes, func(b checklist.Box) bool { return slices.Equal(b.Above, f.Above) })
+		})
 	}
 	for i, b := range boxes {
 		if b.Text == "" {
