@@ -12,7 +12,6 @@ in_git      := $(wildcard .git)
 describe    := $(if $(in_git),$(shell git describe --tags --match 'v[0-9]*' --always --abbrev=12 --dirty 2>/dev/null))
 commit      := $(if $(in_git),$(shell git rev-parse HEAD 2>/dev/null))
 ldflags     := -s -w -X github.com/fsmtx/fsmtx/internal/programs.describe=$(describe) -X github.com/fsmtx/fsmtx/internal/programs.commit=$(commit)
-platforms   := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 staticcheck := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 vulncheck   := go run golang.org/x/vuln/cmd/govulncheck@v1.8.0
 TIME        ?= 30s

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -76,7 +77,7 @@ func copyPath(getenv func(string) (string, bool)) (string, error) {
 }
 
 // Path returns the path of fsmtx in the copy.
-func (c npmCopy) Path() string { return filepath.Join(c.dir, programs.Fsmtx) }
+func (c npmCopy) Path() string { return filepath.Join(c.dir, programs.Both(runtime.GOOS)[0]) }
 
 // checkDir returns errUntrusted with the path if a program of the copy or a directory above it
 // belongs to another user, or others may write to it. Hooks run the copy in every session,
@@ -84,7 +85,7 @@ func (c npmCopy) Path() string { return filepath.Join(c.dir, programs.Fsmtx) }
 func (c npmCopy) checkDir() error {
 	own := filepath.Dir(c.dir)
 	paths := []string{filepath.Dir(own), own, c.dir}
-	for _, name := range programs.Both() {
+	for _, name := range programs.Both(runtime.GOOS) {
 		paths = append(paths, filepath.Join(c.dir, name))
 	}
 	for i, path := range paths {
@@ -129,7 +130,7 @@ func untrusted(info fs.FileInfo, shared bool) string {
 
 // files returns the programs of this package.
 func (c npmCopy) files() (all []file, err error) {
-	for _, name := range programs.Both() {
+	for _, name := range programs.Both(runtime.GOOS) {
 		data, err := safefile.ReadFile(filepath.Join(c.from, name), maxProgram, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -207,7 +208,7 @@ func removeCopy(getenv func(string) (string, bool)) (string, error) {
 		return "", err
 	}
 	removed := ""
-	for _, name := range programs.Both() {
+	for _, name := range programs.Both(runtime.GOOS) {
 		switch err := os.Remove(filepath.Join(dir, name)); {
 		case err == nil:
 			removed = dir

@@ -48,7 +48,7 @@ func differing(dir string, files []file) (all []file, replaced []string, err err
 		switch {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return nil, nil, err
-		case err == nil && (f.keep || bytes.Equal(data, f.data) && (info.Mode()&0o111 != 0) == (f.mode&0o111 != 0)):
+		case err == nil && (f.keep || bytes.Equal(data, f.data) && isExecutable(f.path, info) == (f.mode&0o111 != 0)):
 			continue
 		case err == nil:
 			replaced = append(replaced, f.path)
@@ -56,6 +56,11 @@ func differing(dir string, files []file) (all []file, replaced []string, err err
 		all = append(all, f)
 	}
 	return all, replaced, nil
+}
+
+// isExecutable reports whether a file can be run: on Windows its name says so.
+func isExecutable(path string, info fs.FileInfo) bool {
+	return info.Mode()&0o111 != 0 || strings.HasSuffix(path, ".exe")
 }
 
 // write writes the file, in the place of a symbolic link, too, which may lead to a program that is used elsewhere.

@@ -138,5 +138,10 @@ func Started(args []string, version string) ([]string, error) {
 	return args[3:], nil
 }
 
-// Both returns the file names of both programs.
-func Both() []string { return []string{Fsmtx, Tools} }
+// Both returns the file names of both programs on a system, by Go's name of it.
+func Both(system string) []string {
+	if system == "windows" {
+		return []string{Fsmtx + ".exe", Tools + ".exe"}
+	}
+	return []string{Fsmtx, Tools}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"cmp"
 	"compress/gzip"
@@ -25,11 +26,11 @@ type file struct {
 func pack(dir string, date time.Time, files []file) ([]byte, error) {
 	files = slices.SortedFunc(slices.Values(files), func(a, b file) int { return cmp.Compare(a.path, b.path) })
 	var packed bytes.Buffer
-	zip, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	compressed, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if err != nil {
 		return nil, err
 	}
-	w := tar.NewWriter(zip)
+	w := tar.NewWriter(compressed)
 	for _, f := range files {
 		header := &tar.Header{Typeflag: tar.TypeReg, Name: dir + "/" + f.path, Mode: int64(f.mode), Size: int64(len(f.data)), ModTime: date,
 			Format: tar.FormatUSTAR}
@@ -43,7 +44,27 @@ func pack(dir string, date time.Time, files []file) ([]byte, error) {
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
-	err = zip.Close()
+	err = compressed.Close()
+	return packed.Bytes(), err
+}
+
+// packZip is pack for a .zip, which Windows unpacks without another program.
+func packZip(dir string, date time.Time, files []file) ([]byte, error) {
+	files = slices.SortedFunc(slices.Values(files), func(a, b file) int { return cmp.Compare(a.path, b.path) })
+	var packed bytes.Buffer
+	w := zip.NewWriter(&packed)
+	for _, f := range files {
+		header := &zip.FileHeader{Name: dir + "/" + f.path, Method: zip.Deflate, Modified: date}
+		header.SetMode(f.mode)
+		entry, err := w.CreateHeader(header)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := entry.Write(f.data); err != nil {
+			return nil, err
+		}
+	}
+	err := w.Close()
 	return packed.Bytes(), err
 }
 

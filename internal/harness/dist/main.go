@@ -4,10 +4,12 @@
 //	dist/<os>-<arch>/fsmtx, fsmtx-tools           the programs
 //	dist/fsmtx_<version>_<os>_<arch>.tar.gz     the programs, the licence, README.md,
 //	                                            CHANGELOG.md, manual pages, completions
+//	dist/fsmtx_<version>_windows_<arch>.zip     the same for Windows
 //	dist/fsmtx_<version>.cdx.json               what the programs consist of (CycloneDX)
-//	dist/install.sh                             installs an archive, whose digest it has
+//	dist/install.sh, install.ps1                install an archive, whose digest they have
 //	dist/packaging/fsmtx.rb                     the formula for a Homebrew tap
 //	dist/packaging/aqua.yaml, mise.toml         the entries for the registries of aqua and mise
+//	dist/packaging/scoop, winget                the manifests for Windows
 //	dist/devcontainer-feature-fsmtx.tgz         the feature for development containers
 //	dist/SHA256SUMS                             of all of these files, for sha256sum -c
 //	dist/VERSION                                the version
@@ -53,7 +55,8 @@ func run(args []string, out io.Writer) error {
 	flags.StringVar(&r.source, "source", ".", "the sources")
 	flags.StringVar(&r.out, "out", "dist", "the directory to write")
 	flags.StringVar(&r.ldflags, "ldflags", "", "of the go command, for the programs")
-	platforms := flags.String("platforms", "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64", "what to build for")
+	platforms := flags.String("platforms", "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64",
+		"what to build for")
 	man := flags.String("man", "", "write only the manual pages, into this directory")
 	notes := flags.Bool("notes", false, "print only the release notes")
 	npm := flags.Bool("npm", false, "add only the packages for npm")

@@ -64,7 +64,7 @@ func (r release) writePackages() error {
 		one := npmPlatform(system, arch)
 		main.Optional[one.Name] = version
 		var files []file
-		for _, name := range programs.Both() {
+		for _, name := range programs.Both(system) {
 			data, err := os.ReadFile(filepath.Join(r.out, system+"-"+arch, name))
 			if err != nil {
 				return fmt.Errorf("%w: make dist builds it", err)
@@ -90,6 +90,9 @@ const repository = "https://github.com/fsmtx/fsmtx"
 func npmPlatform(system, arch string) manifest {
 	if arch == "amd64" {
 		arch = "x64"
+	}
+	if system == "windows" {
+		system = "win32"
 	}
 	return manifest{Name: "@fsmtx/" + system + "-" + arch, OS: []string{system}, CPU: []string{arch}, PreferUnplug: true}
 }

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -15,18 +16,29 @@ var packaging embed.FS
 
 const (
 	installScript = "install.sh"
+	windowsScript = "install.ps1"
 	featureFile   = "devcontainer-feature-fsmtx.tgz"
 )
 
-// writePackaging writes the install script, the Homebrew formula, the entries for aqua and mise and
-// the devcontainer feature, for the archives that are in out.
+// writePackaging writes the install scripts, the Homebrew formula, the entries for aqua and mise, the
+// manifests for scoop and winget and the devcontainer feature, for the archives that are in out.
 func (r release) writePackaging() error {
 	script, err := r.filled("install.sh")
 	if err != nil {
 		return err
 	}
 	files := []file{{installScript, 0o755, script}}
-	for _, name := range []string{"fsmtx.rb", "aqua.yaml", "mise.toml"} {
+	names := []string{"fsmtx.rb", "aqua.yaml", "mise.toml"}
+	if slices.Contains(r.platforms, "windows/amd64") {
+		ps1, err := r.filled(windowsScript)
+		if err != nil {
+			return err
+		}
+		files = append(files, file{windowsScript, 0o644, ps1})
+		names = append(names, "scoop/fsmtx.json", "winget/fsmtx.fsmtx.yaml", "winget/fsmtx.fsmtx.installer.yaml",
+			"winget/fsmtx.fsmtx.locale.en-US.yaml")
+	}
+	for _, name := range names {
 		data, err := r.filled(name)
 		if err != nil {
 			return err
@@ -62,14 +74,18 @@ func (r release) filled(name string) ([]byte, error) {
 	}
 	digests, platforms := "", ""
 	systems := map[string]string{}
+	var onWindows []string // the digests of the archives for Windows, by their names in the manifests
 	for _, platform := range r.platforms {
 		system, arch, _ := strings.Cut(platform, "/")
-		archive := fmt.Sprintf("%s_%s_%s.tar.gz", r.name(), system, arch)
+		archive := r.archiveName(system, arch)
 		sum, err := sumOf(filepath.Join(r.out, archive))
 		if err != nil {
 			return nil, err
 		}
 		digests += sum + "  " + archive + "\n"
+		if system == "windows" {
+			onWindows = append(onWindows, "@"+strings.ToUpper(arch)+"@", sum)
+		}
 		cpu := map[string]string{"amd64": "intel", "arm64": "arm"}[arch]
 		systems[system] += fmt.Sprintf("    on_%s do\n      url %q\n      sha256 %q\n    end\n", cpu, r.downloads()+"/"+archive, sum)
 	}
@@ -79,8 +95,9 @@ func (r release) filled(name string) ([]byte, error) {
 		}
 	}
 	semver, _, _ := strings.Cut(r.Version, "+")
-	return []byte(strings.NewReplacer("@VERSION@", r.Version, "@SEMVER@", semver, "@URL@", r.downloads(), "@REPOSITORY@", repository,
-		"@DIGESTS@", strings.TrimSuffix(digests, "\n"), "@PLATFORMS@", platforms).Replace(string(text))), nil
+	return []byte(strings.NewReplacer(append(onWindows, "@VERSION@", r.Version, "@SEMVER@", semver, "@URL@", r.downloads(),
+		"@REPOSITORY@", repository, "@DIGESTS@", strings.TrimSuffix(digests, "\n"),
+		"@PLATFORMS@", platforms)...).Replace(string(text))), nil
 }
 
 // downloads is where the files of this release are once it is published.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -103,20 +104,38 @@ func (r release) archive(platform string, shared []file) error {
 	if err := r.compile(goos, goarch, dir); err != nil {
 		return err
 	}
-	files := slices.Clone(shared)
-	for _, name := range programs.Both() {
+	return r.pack(goos, goarch, shared)
+}
+
+// pack packs the programs for a platform with the files that all archives have.
+func (r release) pack(goos, goarch string, shared []file) error {
+	files, dir := slices.Clone(shared), filepath.Join(r.out, goos+"-"+goarch)
+	for _, name := range programs.Both(goos) {
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return err
 		}
 		files = append(files, file{name, 0o755, data})
 	}
-	name := fmt.Sprintf("%s_%s_%s", r.name(), goos, goarch)
-	data, err := pack(name, r.date, files)
+	name := r.archiveName(goos, goarch)
+	top, isZip := strings.CutSuffix(name, ".zip")
+	packed := packZip
+	if !isZip {
+		top, packed = strings.TrimSuffix(name, ".tar.gz"), pack
+	}
+	data, err := packed(top, r.date, files)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(r.out, name+".tar.gz"), data, 0o644)
+	return os.WriteFile(filepath.Join(r.out, name), data, 0o644)
+}
+
+func (r release) archiveName(goos, goarch string) string {
+	form := "tar.gz"
+	if goos == "windows" {
+		form = "zip"
+	}
+	return fmt.Sprintf("%s_%s_%s.%s", r.name(), goos, goarch, form)
 }
 
 // compile builds the programs into dir. It sets every variable with which the environment
@@ -127,7 +146,7 @@ func (r release) compile(goos, goarch, dir string) error {
 		return err
 	}
 	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", r.ldflags, "-o", dir + string(filepath.Separator)}
-	for _, name := range programs.Both() {
+	for _, name := range programs.Both("") {
 		args = append(args, "./cmd/"+name)
 	}
 	c := exec.Command("go", args...)
@@ -141,6 +160,9 @@ func (r release) compile(goos, goarch, dir string) error {
 	return nil
 }
 
+// inRelease matches the names of the files that are released, beside SHA256SUMS itself.
+var inRelease = regexp.MustCompile(`\.(tar\.gz|zip|tgz|cdx\.json)$|^install\.(sh|ps1)$`)
+
 // writeSums writes SHA256SUMS with every other file in out that is released.
 func (r release) writeSums() error {
 	entries, err := os.ReadDir(r.out) // sorted by name
@@ -149,8 +171,7 @@ func (r release) writeSums() error {
 	}
 	var sums strings.Builder
 	for _, e := range entries {
-		if name := e.Name(); strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".cdx.json") || strings.HasSuffix(name, ".tgz") ||
-			name == installScript {
+		if name := e.Name(); inRelease.MatchString(name) {
 			sum, err := sumOf(filepath.Join(r.out, name))
 			if err != nil {
 				return err

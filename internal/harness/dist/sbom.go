@@ -27,7 +27,8 @@ func (r release) bom() ([]byte, error) {
 	components := map[string]cdx.Component{}
 	dependencies := map[string][]string{root.BOMRef: nil}
 	for _, platform := range r.platforms {
-		for _, name := range programs.Both() {
+		system, _, _ := strings.Cut(platform, "/")
+		for _, name := range programs.Both(system) {
 			path := strings.ReplaceAll(platform, "/", "-") + "/" + name
 			program, modules, err := r.program(path)
 			if err != nil {

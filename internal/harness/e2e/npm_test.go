@@ -21,6 +21,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+	"github.com/fsmtx/fsmtx/internal/programs"
 )
 
 // packages is a home in which npm works without a network, and the packages.
@@ -49,10 +50,10 @@ func newPackages(t *testing.T) *packages {
 	}
 	packing.Do(func() {
 		packing.dir = filepath.Join(filepath.Dir(fsmtx), "dist")
-		for _, platform := range []string{"linux-amd64", "linux-arm64", "darwin-amd64", "darwin-arm64"} {
+		for _, platform := range []string{"linux-amd64", "linux-arm64", "darwin-amd64", "darwin-arm64", "windows-amd64", "windows-arm64"} {
 			dir := filepath.Join(packing.dir, platform)
 			require.NoError(t, os.MkdirAll(dir, 0o755))
-			for _, name := range []string{"fsmtx", "fsmtx-tools"} {
+			for _, name := range programs.Both(strings.Split(platform, "-")[0]) {
 				if platform == runtime.GOOS+"-"+runtime.GOARCH {
 					require.NoError(t, os.Link(filepath.Join(filepath.Dir(fsmtx), name), filepath.Join(dir, name)))
 				} else {
@@ -171,11 +172,11 @@ func TestAnInstallationWithoutTheProgram(t *testing.T) {
 
 	// Another platform: a Node that says so.
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "other.js"),
-		[]byte(`Object.defineProperty(process, "platform", {value: "win32"})`), 0o644))
+		[]byte(`Object.defineProperty(process, "platform", {value: "freebsd"})`), 0o644))
 	out, err = p.command(dir, "node", "--require", "./other.js", "node_modules/fsmtx/bin/fsmtx.js").CombinedOutput()
 	require.Error(t, err)
-	assert.Contains(t, string(out), "fsmtx: there is no program for win32-")
-	assert.Contains(t, string(out), "in WSL\n")
+	assert.Contains(t, string(out), "fsmtx: there is no program for freebsd-")
+	assert.Contains(t, string(out), "on x64 and arm64\n")
 	assert.Equal(t, 2, strings.Count(string(out), "\n"))
 }
 

@@ -92,3 +92,54 @@ func TestASession(t *testing.T) {
 	require.Zero(t, code, out)
 	assert.Contains(t, out, "windows/")
 }
+
+// TestInstalledByNPM: the hooks run a copy of the program, which remains without the package, and --check knows an old one.
+func TestInstalledByNPM(t *testing.T) {
+	from := os.Getenv("FSMTX_TEST_PROGRAM")
+	if from == "" {
+		from = filepath.Join(t.TempDir(), "fsmtx.exe")
+		out, err := exec.Command("go", "build", "-o", filepath.Dir(from), "github.com/fsmtx/fsmtx/cmd/...").CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	home, project := t.TempDir(), t.TempDir()
+	bin := filepath.Join(home, "node_modules", "@fsmtx", "win32-x64", "bin")
+	require.NoError(t, os.MkdirAll(bin, 0o755))
+	for _, name := range []string{"fsmtx.exe", "fsmtx-tools.exe"} {
+		data, err := os.ReadFile(filepath.Join(filepath.Dir(from), name))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(bin, name), data, 0o755))
+	}
+	run := func(program string, args ...string) (string, int) {
+		c := exec.Command(program, args...)
+		c.Dir = project
+		// wine has a USERPROFILE of its own
+		c.Env = []string{"USERPROFILE=" + home, "XDG_DATA_HOME=" + home, "XDG_STATE_HOME=" + home,
+			"CLAUDE_CONFIG_DIR=" + filepath.Join(home, "config"), "SystemRoot=" + os.Getenv("SystemRoot"), "TEMP=" + os.Getenv("TEMP"),
+			"PATH=" + os.Getenv("PATH")}
+		out, err := c.CombinedOutput()
+		if c.ProcessState == nil {
+			require.NoError(t, err)
+		}
+		return string(out), c.ProcessState.ExitCode()
+	}
+	packed := filepath.Join(bin, "fsmtx.exe")
+	out, code := run(packed, "install", "--no-steps")
+	require.Zero(t, code, out)
+	own := filepath.Join(home, "fsmtx", "bin", "fsmtx.exe")
+	hooks, err := os.ReadFile(filepath.Join(project, ".claude", "settings.local.json"))
+	require.NoError(t, err)
+	assert.Contains(t, string(hooks), strings.ReplaceAll(own, `\`, `\\`))
+	assert.NotContains(t, string(hooks), "node_modules")
+	out, code = run(packed, "install", "--check", "--no-steps")
+	require.Zero(t, code, out)
+	out, code = run(own, "version")
+	require.Zero(t, code, out)
+
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(own), "fsmtx-tools.exe"), []byte("old"), 0o755))
+	out, code = run(packed, "install", "--check", "--no-steps")
+	assert.Equal(t, 1, code, out)
+	assert.Contains(t, out, "is not the version that npm has installed")
+	out, code = run(packed, "install", "--remove", "--purge", "--yes")
+	require.Zero(t, code, out)
+	assert.NoFileExists(t, own)
+}
