@@ -13,7 +13,7 @@ import (
 // PrintJSON prints v as indented JSON. In text that is not UTF-8, such as a path, invalid
 // bytes are replaced by U+FFFD.
 func PrintJSON(w io.Writer, v any) error {
-	text, err := json.Marshal(v, jsonx.Tolerant, jsontext.WithIndent("  "))
+	text, err := json.Marshal(v, jsonx.Tolerant, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return err
 	}

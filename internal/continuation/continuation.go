@@ -154,13 +154,15 @@ func Choose(ctx context.Context, q Query, named, skill string) (u Unfinished, er
 		if err != nil {
 			return u, err
 		}
-		all = q.in(found.Dir, s, tasklist.LastWork(found.Dir))
+		if all = q.in(found.Dir, s, tasklist.LastWork(found.Dir)); s.Departed.Last() != "" {
+			where += "; " + s.Departed.Last()
+		}
 	} else if all, err = Find(ctx, q); err != nil {
 		return u, err
 	}
 	if skill != "" {
 		all = slices.DeleteFunc(all, func(u Unfinished) bool { return u.Workflow.Command != skill })
-		where += " of " + message.Words(skill)
+		where = strings.Replace(where, "unfinished workflow", "unfinished workflow of "+message.Words(skill), 1)
 	}
 	switch {
 	case len(all) == 0:

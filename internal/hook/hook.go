@@ -240,7 +240,11 @@ func (h *hook) wentOn(ctx context.Context) client.Answer {
 	case words == "":
 		return client.Answer{}
 	}
-	words = message.Sprintf("%s: it is not in the list of this session any more", words)
+	whose := "session"
+	if !h.agent.Session { // the sessions of another agent share a list
+		whose = "project"
+	}
+	words = message.Sprintf("%s: it is not in the list of this %s any more", words, whose)
 	return client.Tell(h.call.Name, "Note: "+words+". Tell the person if you were working on it.", "fsmtx: "+words)
 }
 

@@ -73,13 +73,15 @@ type ChangedTask struct {
 	Subject string `json:"subject"`
 	Status  string `json:"status"` // now, or when the task was deleted; empty if unknown
 	Gone    bool   `json:"gone"`   // the task is not in the list
+
+	past bool // it was skipped, or was not needed
 }
 
 // Done returns how many of the created tasks are, or were, completed.
 func (h Hydration) Done() int {
 	n := 0
 	for _, t := range h.Created {
-		if t.Status == "completed" {
+		if t.Status == "completed" && !t.past {
 			n++
 		}
 	}
@@ -139,6 +141,9 @@ func setStatus(s *state.State, all []Hydration) {
 		}
 		finished := h.State == gone && !slices.ContainsFunc(h.Created, open)
 		for j, t := range h.Created {
+			if c := step(t); c != nil {
+				h.Created[j].past = !s.Word(c).IsOpen() && s.Word(c) != state.IsDone
+			}
 			if c := step(t); finished {
 				all[i].State, h.Created[j].Status = cleared, "completed"
 			} else if c != nil && !t.Gone && !c.Gone() {

@@ -204,11 +204,11 @@ func Elsewhere(lookup func(string) (string, bool), list, here string) (dir strin
 type SeveralError struct{ Lists []Listed }
 
 func (e *SeveralError) Error() string {
-	what := "workflows"
+	what := "have had workflows"
 	if e.Lists[0].Open {
-		what = "open steps"
+		what = "have open steps"
 	}
-	return fmt.Sprintf("%d task lists of this project have %s", len(e.Lists), what)
+	return fmt.Sprintf("%d task lists of this project %s", len(e.Lists), what)
 }
 
 // sole returns the list of the project that is meant without a name: with over, of all its lists, else of those with open steps, if there
