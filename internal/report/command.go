@@ -21,8 +21,9 @@ this project, with --all of every list of this machine, or from logs that were c
 --log of the hook), which are read a line at a time.
 
 A list keeps its last ten runs (fsmtx hydrate --history) and what has a task in it: for longer, set
-FSMTX_LOG for the client and for the terminals of persons, who skip steps there. A line that comes
-twice counts once.
+FSMTX_LOG under "env" in the settings of the user or the organisation, where the commands of a person
+find it, too. Set elsewhere, it has to be in the environment of their terminals: what they skip is in
+no log otherwise. A line that comes twice counts once.
 
 For each skill it shows the versions of its fsm.json side by side, the oldest first: runs that were
 begun, ended, left open, replaced and undone, and their median time; another SKILL.md is no version.
