@@ -84,11 +84,19 @@ func TestWordAlone(t *testing.T) {
 
 // TestNotThere: a command that is not there is none.
 func TestNotThere(t *testing.T) {
-	p := projectWith(t, []txtar.File{{Name: "Makefile", Data: []byte("test:\n\ttrue\n")}}, []string{"cargo", "python3"})
+	p := projectWith(t, []txtar.File{{Name: "Makefile", Data: []byte("test:\n\ttrue\n")}, {Name: "Cargo.toml"}},
+		[]string{"cargo", "python3"})
 	for _, line := range []string{"make test", "pytest", "cargo fmt --check", "cargo nextest run", "cargo deny check", "python3 -m mypy ."} {
 		assert.Empty(t, p.Command(line), line)
 	}
-	assert.Equal(t, "cargo test", p.Command("cargo test"))
+	for line, manifest := range map[string]string{"cargo test": "Cargo.toml", "mix test": "mix.exs", "swift test": "Package.swift",
+		"mvn test": "pom.xml"} {
+		program, _, _ := strings.Cut(line, " ")
+		p := projectWith(t, []txtar.File{{Name: "README.md"}}, []string{program})
+		assert.Empty(t, p.Command(line), line)
+		write(t, filepath.Join(p.Dir, manifest), nil)
+		assert.Equal(t, line, p.Command(line))
+	}
 }
 
 // TestUnreadableMakefile: of a makefile with something that is not read here, no target is known.

@@ -37,6 +37,9 @@ func (r reader) within(name string, read func(reader) bool) bool {
 // allows reports whether a command that runs in a directory of the project checks only; in a recipe it may build, look and print, too.
 func (r reader) allows(command []string, dir string, at level) bool {
 	name, args := command[0], command[1:]
+	if file := manifests[name]; file != "" && at == typed && !r.has(path.Join(dir, file)) {
+		return false
+	}
 	if strings.Contains(name, "/") {
 		return r.allowsFile(name, args, dir, at)
 	}
@@ -82,6 +85,9 @@ func (r reader) allowsFile(name string, args []string, dir string, at level) boo
 	}
 	return r.allowsSource(file, "", dir)
 }
+
+// manifests are the files without which a program has no project to check.
+var manifests = map[string]string{"cargo": "Cargo.toml", "mix": "mix.exs", "swift": "Package.swift", "mvn": "pom.xml"}
 
 // wrappers run the command that follows them.
 var wrappers = map[string]level{"npx": typed, "bundle exec": typed, "pnpm exec": typed, "poetry run": typed, "pipenv run": inRecipe,

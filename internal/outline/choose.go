@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -86,12 +87,20 @@ func (d *document) leftOut(best *candidate, all []*candidate) []Left {
 	left := told(slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return c == best || c.within(best) }))
 	for _, b := range d.blocks {
 		inside := func(m mark) bool { return m.line <= b.line && b.line < m.end || m.above.isIn(b) }
-		if b.level > 1 && !slices.ContainsFunc(best.marks, inside) {
-			left = append(left, Left{Line: b.line + 1, What: shorten(b.text)})
+		taken := slices.ContainsFunc(best.marks, inside)
+		isBeside := func(m mark) bool { return m.above == b.above }
+		beside := b.level == 0 && !taken && best.form != formGraph && slices.ContainsFunc(best.marks, isBeside)
+		if b.level > 1 && !taken || beside && !slices.ContainsFunc(all, func(c *candidate) bool { return c.has(b.line) }) {
+			left = append(left, Left{Line: b.line + 1, What: shorten(d.said(b))})
 		}
 	}
 	slices.SortStableFunc(left, func(a, b Left) int { return a.Line - b.Line })
 	return left
+}
+
+// said returns the text of a block, of a list or a table its first line.
+func (d *document) said(b *block) string {
+	return cmp.Or(b.text, strings.TrimSpace(d.lines(b.line, b.line+1)))
 }
 
 // isIn reports whether a heading is another one, or in its section.
@@ -120,7 +129,7 @@ func (d *document) steps(marks []mark) (steps []Step, why string) {
 		if len(m.parts) > 0 {
 			end = m.parts[0].line
 		}
-		step := Step{ID: int64(len(steps) + 1), Subject: titles[i], Line: m.line + 1, Description: join(rest, d.lines(at, end))}
+		step := Step{ID: int64(len(steps) + 1), Subject: titles[i], Line: m.line + 1, Description: join(rest, join(m.beside, d.lines(at, end)))}
 		if m.done {
 			step.Status = "completed"
 		}

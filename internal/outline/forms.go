@@ -45,6 +45,7 @@ type mark struct {
 	level     int    // of a heading; more for a line or an item
 	above     *block // the heading of the section
 	parts     []mark
+	beside    string // the other columns of a row
 }
 
 // everyMark returns marks with their parts, at any depth.
@@ -225,6 +226,11 @@ func (d *document) tables() []*candidate {
 	if whole.marks[0].label.class == "#" {
 		whole.rank = boxes
 	}
+	for i, m := range whole.marks[1:] {
+		if before := whole.marks[i].label; m.label.class == "#" && !m.label.follows(before) && m.label.from > 1 {
+			whole.doubt, whole.rival = fmt.Sprintf("%s comes after %s", m.label.name(), before.name()), true
+		}
+	}
 	return []*candidate{whole}
 }
 
@@ -248,7 +254,11 @@ func (d *document) rows(b *block) (marks []mark) {
 		line := d.lineOf(row)
 		m := mark{line: line, end: line + 1, label: l, title: cells[subject], above: b.above, level: 8}
 		for i, cell := range cells {
-			m.done = m.done || i < len(head) && statusColumn.in(head[i]) && isDone.in(cell)
+			isStatus := i < len(head) && statusColumn.in(head[i])
+			m.done = m.done || isStatus && isDone.in(cell)
+			if i > 0 && i < len(head) && i != subject && !isStatus && cell != "" {
+				m.beside = join(m.beside, head[i]+": "+cell)
+			}
 		}
 		marks = append(marks, m)
 	}

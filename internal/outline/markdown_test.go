@@ -187,3 +187,23 @@ func TestNamedTasksHaveEveryBox(t *testing.T) {
 	o = outline.Markdown([]byte("# Tasks\n- [ ] A\n  - [ ] B\n    - [ ] C\n  - [ ] D\n- [ ] E\n"), "")
 	assert.Equal(t, "A\n  B\n    C\n  D\nE\n", shown(o.Steps, ""))
 }
+
+// TestNothingIsLostBesideSteps: what stands beside a list is told, a column of a table is in its step, and a number that is missing is.
+func TestNothingIsLostBesideSteps(t *testing.T) {
+	for _, said := range []string{"- Gamma\n- Delta", "Then publish it with care.", "- y\n7) x", "> Mind the gap."} {
+		o := outline.Markdown([]byte("# Steps\n1. Alpha\n2. Beta\n\n"+said+"\n"), "list:2")
+		require.Len(t, o.Steps, 2)
+		require.NotEmpty(t, o.Left, said)
+		assert.Equal(t, 5, o.Left[0].Line, said)
+	}
+	o := outline.Markdown([]byte("# Steps\n\nBefore all, log in.\n\n1. Alpha\n2. Beta\n"), "")
+	require.Len(t, o.Left, 1)
+	assert.Equal(t, "Before all, log in", o.Left[0].What)
+	const table = "# Steps\n| # | Step | How |\n|---|---|---|\n| 1 | Alpha | with a hammer |\n| 2 | Beta | slowly |\n"
+	o = outline.Markdown([]byte(table), "")
+	require.Len(t, o.Steps, 2)
+	assert.Equal(t, "How: with a hammer", o.Steps[0].Description)
+	o = outline.Markdown([]byte(table+"| 4 | Delta | |\n"), "")
+	require.Len(t, o.Tied, 1)
+	assert.Equal(t, "4 comes after 2", o.Tied[0].Why)
+}

@@ -35,6 +35,7 @@ func corpusProject(t *testing.T) checks.Project {
 		"lint e2e deploy clean release install:\n\ttrue\n", 0o644)
 	write("package.json", `{"scripts": {"lint": "eslint", "typecheck": "tsc", "lint:fix": "eslint --fix", "test": "jest", `+
 		`"deploy": "x", "dev": "y"}}`, 0o644)
+	write("Cargo.toml", "[package]\n", 0o644)
 	write("src/main.go", "package main\n", 0o644)
 	write("docs/plan.md", "# Plan\n", 0o644)
 	write("CHANGELOG.md", "# Changes\n", 0o644)
