@@ -13,7 +13,7 @@ import (
 
 // harmless are the commands that take nothing away.
 var harmless = []string{
-	"init", "new", "validate", "test", "fmt", "graph", "schema", "locate", "plan", "status", "statusline", "log", "attest",
+	"init", "new", "validate", "test", "report", "fmt", "graph", "schema", "locate", "plan", "status", "statusline", "log", "attest",
 	"verify", "demo", "begin", "next", "start", "complete", "continue", "version", "hydrate", "hook", "mcp", "step", "guard",
 	"guard list", "guard explain", "guard skill-files",
 	"hooks", "hooks fire", "hooks eval", "hooks tool", "hooks model", "hooks list", "hooks check", "hooks status",
