@@ -117,7 +117,7 @@ func TestAPullRequestIsRefusedAndAccepted(t *testing.T) {
 	c := newContributor(t)
 	c.does("git", "checkout", "-q", "-b", "change")
 	c.put("CHANGELOG.md", "1.1.0\n")
-	c.works("one")
+	c.works("first")
 	c.push("change")
 	refused := func(want string, inputs map[string]string) {
 		t.Helper()
@@ -127,7 +127,7 @@ func TestAPullRequestIsRefusedAndAccepted(t *testing.T) {
 	}
 	refused("::error::no statement of release holds, which CHANGELOG.md needs by the policy\n", nil)
 
-	c.does("fsmtx", "attest", "--list", "one", "--key", c.key, "-o", ".fsmtx/release.intoto.json")
+	c.does("fsmtx", "attest", "--list", "first", "--key", c.key, "-o", ".fsmtx/release.intoto.json")
 	c.push("change")
 	out, code := c.judged("change", nil)
 	require.Zero(t, code, out)
@@ -145,9 +145,9 @@ func TestAPullRequestIsRefusedAndAccepted(t *testing.T) {
 
 	// As a note it needs no commit of its own.
 	c.does("git", "rm", "-q", ".fsmtx/release.intoto.json")
-	c.works("two")
+	c.works("second")
 	c.push("change")
-	c.does("fsmtx", "attest", "--list", "two", "--key", c.key, "--note")
+	c.does("fsmtx", "attest", "--list", "second", "--key", c.key, "--note")
 	refused("no statement of release holds", nil)
 	c.does("git", "push", "-q", "origin", "refs/notes/fsmtx")
 	out, code = c.judged("change", nil)
@@ -160,9 +160,9 @@ func TestAPullRequestIsRefusedAndAccepted(t *testing.T) {
 	c.put(".fsmtx/allowed_signers", "ada@example.org "+c.newKey(other))
 	c.put(".fsmtx/policy.json", `{"policy": 1}`)
 	c.put("CHANGELOG.md", "1.3.0\n")
-	c.put("RELEASE.md", "What is new: one\n")
+	c.put("RELEASE.md", "What is new: first\n")
 	c.push("hostile")
-	c.does("fsmtx", "attest", "--list", "one", "--key", other, "-o", ".fsmtx/release.intoto.json")
+	c.does("fsmtx", "attest", "--list", "first", "--key", other, "-o", ".fsmtx/release.intoto.json")
 	c.push("hostile")
 	out, code = c.judged("hostile", nil)
 	require.Equal(t, 1, code, out)
