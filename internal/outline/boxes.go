@@ -175,6 +175,21 @@ func (c *candidate) has(line int) bool {
 	return slices.ContainsFunc(everyMark(c.marks), func(m mark) bool { return m.line == line })
 }
 
+// inText tells of the boxes that are in the text of a step of a candidate.
+func inText(best *candidate, list checklist.List) []Left {
+	var lines []int
+	for _, b := range list.Boxes {
+		inside := func(m mark) bool { return m.line < b.Line && b.Line < m.end }
+		if !best.has(b.Line) && slices.ContainsFunc(best.marks, inside) {
+			lines = append(lines, b.Line)
+		}
+	}
+	if len(lines) == 0 || best.form == Tasks {
+		return nil
+	}
+	return []Left{{Line: lines[0] + 1, What: "boxes that are no steps, but text of one (" + linesOf(lines) + ")"}}
+}
+
 // maxLines limits the lines that are named.
 const maxLines = 10
 

@@ -199,6 +199,9 @@ func TestNothingIsLostBesideSteps(t *testing.T) {
 	o := outline.Markdown([]byte("# Steps\n\nBefore all, log in.\n\n1. Alpha\n2. Beta\n"), "")
 	require.Len(t, o.Left, 1)
 	assert.Equal(t, "Before all, log in", o.Left[0].What)
+	o = outline.Markdown([]byte("# Steps\n1. Alpha\n2. Beta\n   - [ ] box\n3. Gamma\n"), "")
+	require.Len(t, o.Left, 1)
+	assert.Equal(t, "boxes that are no steps, but text of one (line 4)", o.Left[0].What)
 	const table = "# Steps\n| # | Step | How |\n|---|---|---|\n| 1 | Alpha | with a hammer |\n| 2 | Beta | slowly |\n"
 	o = outline.Markdown([]byte(table), "")
 	require.Len(t, o.Steps, 2)

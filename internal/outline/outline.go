@@ -152,7 +152,7 @@ func Markdown(text []byte, form string) Outline {
 	if o.Unsure != "" {
 		return d.orEveryBox(o, best, list, form)
 	}
-	o.Left = d.leftOut(best, all)
+	o.Left = append(d.leftOut(best, all), inText(best, list)...)
 	if lost != "" {
 		at := 0
 		if len(list.Boxes) > 0 {
