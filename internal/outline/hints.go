@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,16 @@ type Hint struct {
 	Back int64  `json:"-"`    // the id of the earlier step that a Note leads back to, or 0
 
 	Run []string `json:"-"` // the commands of a check
+}
+
+// Of names the step of a hint, and the other step in whose line the text stands.
+func (o Outline) Of(h Hint) string {
+	for _, s := range o.Steps {
+		if s.Line == h.Line && s.ID != h.Step {
+			return fmt.Sprintf("for step %d, in the line of step %d", h.Step, s.ID)
+		}
+	}
+	return fmt.Sprintf("step %d", h.Step)
 }
 
 var (

@@ -267,7 +267,7 @@ func (f *initFlags) gates(s terminal.Streams, t skillText) map[int64][]string {
 		if at >= 0 && joined(wanted[h.Step][at], gate) == wanted[h.Step][at] {
 			continue
 		}
-		message.Fprintf(s.Out, "\n%s:%d: step %d: %q\n", t.source, h.Line, h.Step, h.Text)
+		message.Fprintf(s.Out, "\n%s:%d: %s: %q\n", t.source, h.Line, t.outline.Of(h), h.Text)
 		switch {
 		case gate == "":
 			message.Fprintf(s.Out, "  not in the workflow: %s\n", h.Note)

@@ -123,9 +123,9 @@ func printOutline(s terminal.Streams, source string, o outline.Outline) {
 	printTaken(s, source, o, "; --json lists all")
 	for _, h := range o.Hints {
 		if h.Gate != "" {
-			message.Fprintf(s.Out, "%s:%d: step %d: %q: to enforce this, add %s\n", source, h.Line, h.Step, h.Text, h.Gate)
+			message.Fprintf(s.Out, "%s:%d: %s: %q: to enforce this, add %s\n", source, h.Line, o.Of(h), h.Text, h.Gate)
 		} else {
-			message.Fprintf(s.Out, "%s:%d: step %d: %q: left out: %s\n", source, h.Line, h.Step, h.Text, h.Note)
+			message.Fprintf(s.Out, "%s:%d: %s: %q: left out: %s\n", source, h.Line, o.Of(h), h.Text, h.Note)
 		}
 	}
 }
