@@ -79,9 +79,9 @@ const maxLoads = 5
 // loadOnce also reports whether steps seem to be missing because a change of the list was committed
 // after its record had been read.
 func (st *Store) loadOnce(ctx context.Context, whole bool) (s *State, stale bool, err error) {
-	src, r, err := st.look()
+	src, r := st.look()
 	defer src.Close()
-	if err != nil {
+	if err := r.addUnread(st.List.Dir); err != nil {
 		return nil, false, err
 	}
 	if len(r.Steps) == 0 {
@@ -127,7 +127,8 @@ func (u unlocked) Close() {
 }
 
 // look opens the state directory of the list without its lock, and returns what hydrations have recorded in it. The caller closes it.
-func (st *Store) look() (src unlocked, r *OnRecord, err error) {
+func (st *Store) look() (src unlocked, r *OnRecord) {
+	var err error
 	src.Reader, err = txn.OpenReader(st.List.Dir, txn.WithFS(st.List.Files()))
 	switch {
 	case err == nil:
@@ -139,7 +140,7 @@ func (st *Store) look() (src unlocked, r *OnRecord, err error) {
 	default:
 		r = &OnRecord{Broken: []broken{{err: err}}}
 	}
-	return src, r, r.addUnread(st.List.Dir)
+	return src, r
 }
 
 // OnRecord returns what hydrations have recorded. The steps are those that they have put into the list and that no later hydration has
@@ -147,9 +148,9 @@ func (st *Store) look() (src unlocked, r *OnRecord, err error) {
 //
 // Errors: that the list cannot be read.
 func (st *Store) OnRecord() (*OnRecord, error) {
-	src, r, err := st.look()
+	src, r := st.look()
 	src.Close()
-	return r, err
+	return r, r.addUnread(st.List.Dir)
 }
 
 // OnRecord is what hydrations have recorded about the tasks of a list.
