@@ -75,7 +75,7 @@ func beginOf(pid int) time.Time {
 	return time.Unix(0, from.Nanoseconds())
 }
 
-// StartOf returns the start time of a process. It is empty if there is no such process.
+// StartOf returns the start time of a process. A process that does not exist has an empty one.
 func StartOf(pid int) string {
 	t := beginOf(pid)
 	if pid <= 0 || t.IsZero() {
@@ -90,8 +90,8 @@ var (
 	getConsoleProcesses = kernel32.NewProc("GetConsoleProcessList")
 )
 
-// console describes the console that this process is attached to: by the process that has been attached to it for longest, and by the agent
-// that is attached to it, too, if one is. A console without a window is nobody's, such as that of what an agent starts.
+// console describes the console that this process is attached to. leader is the process that has been attached for longest, and beside is
+// an agent that is attached as well. A console without a window belongs to nobody: an agent starts its programs in such a one.
 func console(pid int, all map[int]windows.ProcessEntry32) (name string, leader int, beside string) {
 	if window, _, _ := getConsoleWindow.Call(); window == 0 {
 		return "", 0, ""

@@ -203,7 +203,7 @@ func (r *reader) box(i int, line string, offset int) (b Box, ok bool) {
 	inner := m[1]
 	done, known := marks(inner)
 	if known && strings.HasPrefix(after, ":") && isItem(text) {
-		r.fault(i, m[0]+": is no box: write it without the colon")
+		r.fault(i, m[0]+": is not a box: leave the colon out")
 		return b, false
 	}
 	if strings.HasPrefix(after, "(") || strings.HasPrefix(after, "[") || strings.HasPrefix(after, ":") {

@@ -50,7 +50,7 @@ func TestWhatCannotBeReadIsTold(t *testing.T) {
 		"- [ ] a\n  text\n\n- [o] b":     "line 4: [o] is none of the boxes",
 		"- [todo] b\n- [ ] a":            "line 1: [todo] is none of the boxes",
 		"- [in progress] b\n- [ ] a":     "line 1: [in progress] is none of the boxes",
-		"- [ ]: a":                       "line 1: [ ]: is no box: write it without the colon",
+		"- [ ]: a":                       "line 1: [ ]: is not a box: leave the colon out",
 		"- [ ] a\n- `[ ]` b":             "line 2: `[ ]` is code",
 		"x\n- ☐ a":                       "line 2: write the box as [ ] or [x]",
 		"- ［ ］ a":                        "line 1: write the box as",

@@ -7,8 +7,8 @@ import (
 )
 
 // checkers are the programs that check without changing: the words that a command has to begin with, and the flags that it may have.
-// Of those behind a "!" it has to have one; one with a "=" is no flag, and then there is no other word. A flag may have a value, behind
-// "=" or as the next word.
+// What stands behind a "!" is needed: the command must have one of these words. A needed word that is written with a "=" is a task,
+// such as mvn's test, and the command may have no other argument. A flag may have a value, behind "=" or as the next word.
 const checkers = `
 go test: -v -race -short -run -skip -count -timeout -tags -cover -failfast -shuffle -parallel -p -vet -json -mod
 go vet: -v -tags -mod

@@ -187,7 +187,8 @@ func (q Query) which(ctx context.Context, all []Unfinished) error {
 		q.lines(ctx, all, ""))
 }
 
-// lines returns for each workflow the commands by which it goes on in one of the lists; an empty one is that of whoever runs the command.
+// lines returns, for each workflow, the commands that continue it in each of the lists in to. An empty name means the list of
+// whoever runs the command.
 func (q Query) lines(ctx context.Context, all []Unfinished, to ...string) (text string) {
 	for _, u := range all {
 		lines := ""

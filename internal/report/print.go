@@ -291,40 +291,35 @@ func (s shownStep) refusals(name string) string {
 	if g.Refused == 0 {
 		return fmt.Sprintf("never in %s", terminal.Count(g.Runs, "run"))
 	}
-	text := number(g.Refused)
-	var then []string
-	for _, one := range []struct {
-		n    int
-		text string
-	}{{g.Changed, "after a change"}, {g.Same, "unchanged"}, {g.Unknown, "not known"}} {
-		if one.n > 0 {
-			then = append(then, fmt.Sprintf("%d %s", one.n, one.text))
-		}
-	}
-	if len(then) > 0 {
-		text += " (then passed: " + strings.Join(then, ", ") + ")"
-	}
-	return text
+	return number(g.Refused) + inBrackets("then passed: ",
+		part{g.Changed, "after a change"}, part{g.Same, "unchanged"}, part{g.Unknown, "not known"})
 }
 
 func (s shownStep) answers() string {
 	if s.Asked+s.Yes+s.No+s.Chosen == 0 {
 		return ""
 	}
-	text := number(s.Asked)
-	var how []string
-	for _, one := range []struct {
-		n    int
-		text string
-	}{{s.Yes, "yes"}, {s.No, "no"}, {s.Chosen, "chosen"}} {
-		if one.n > 0 {
-			how = append(how, fmt.Sprintf("%d %s", one.n, one.text))
+	return number(s.Asked) + inBrackets("", part{s.Yes, "yes"}, part{s.No, "no"}, part{s.Chosen, "chosen"})
+}
+
+// part is a part of a number, and what it is.
+type part struct {
+	n    int
+	text string
+}
+
+// inBrackets returns the parts that are not zero, behind the title, in brackets after a blank. It is empty if all are zero.
+func inBrackets(title string, all ...part) string {
+	var texts []string
+	for _, p := range all {
+		if p.n > 0 {
+			texts = append(texts, fmt.Sprintf("%d %s", p.n, p.text))
 		}
 	}
-	if len(how) > 0 {
-		text += " (" + strings.Join(how, ", ") + ")"
+	if len(texts) == 0 {
+		return ""
 	}
-	return text
+	return " (" + title + strings.Join(texts, ", ") + ")"
 }
 
 func number(n int) string { return fmt.Sprint(n) }
