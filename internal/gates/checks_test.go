@@ -43,15 +43,14 @@ func (l *list) later(id int64, status string) (verdict chan Verdict) {
 }
 
 // waitingCheck returns a check that creates the file started and waits for the file until.
-func waitingCheck(started, until string) *Check {
-	return &Check{Run: fmt.Sprintf("echo %[1]s says %[1]s; touch %[1]s; until test -f %[2]s; do sleep 0.01; done", started,
-		until), Timeout: 30}
+func waitingCheck(started, until string) string {
+	return fmt.Sprintf(`"echo %[1]s says %[1]s; touch %[1]s; until test -f %[2]s; do sleep 0.01; done"`, started, until)
 }
 
 // While a check runs, its step is not done. Neither another call for the same step nor a
 // lock that cannot be had changes that.
 func TestPendingIsNotDone(t *testing.T) {
-	l := hydrated(t, Step{Check: waitingCheck("begun", "go")}, Step{BlockedBy: ids(1)}, Step{})
+	l := hydrated(t, `{"check": `+waitingCheck("begun", "go")+`}`, `{"blockedBy": [1]}`, `{}`)
 	l.begin(1)
 	verdict := l.later(1, completed)
 
@@ -84,7 +83,7 @@ func TestPendingIsNotDone(t *testing.T) {
 
 // A blocker may be reopened while the check of a step is running.
 func TestTheOrderIsEvaluatedAgainAfterACheck(t *testing.T) {
-	l := hydrated(t, Step{}, Step{BlockedBy: ids(1), Check: waitingCheck("begun", "go")})
+	l := hydrated(t, `{}`, `{"blockedBy": [1], "check": `+waitingCheck("begun", "go")+`}`)
 	l.allows(1, completed)
 	verdict := l.later(2, completed)
 	l.reopen(1)
@@ -96,7 +95,7 @@ func TestTheOrderIsEvaluatedAgainAfterACheck(t *testing.T) {
 
 // While one call runs the check of an unverified step, other calls do not.
 func TestAnUnverifiedStepIsCheckedByOneCall(t *testing.T) {
-	l := hydrated(t, Step{Check: waitingCheck("begun", "go")}, Step{}, Step{}, Step{BlockedBy: ids(1)})
+	l := hydrated(t, `{"check": `+waitingCheck("begun", "go")+`}`, `{}`, `{}`, `{"blockedBy": [1]}`)
 	l.set(1, completed)
 	verdict := l.later(2, inProgress)
 	l.begin(3)
@@ -113,19 +112,19 @@ func TestAnUnverifiedStepIsCheckedByOneCall(t *testing.T) {
 // A failed check denies even if the result cannot be recorded.
 func TestTroubleAfterACheck(t *testing.T) {
 	for code, decision := range map[string]state.Decision{"1": state.Deny, "0": state.Allow} {
-		l := hydrated(t, Step{})
-		l.hydrate(Step{ID: 5, Check: runs("chmod 0777 " + l.stateFile("") + "; exit " + code)})
+		l := hydrated(t, `{}`)
+		l.hydrate(`{"id": 5, "check": ` + q("chmod 0777 "+l.stateFile("")+"; exit "+code) + `}`)
 		v := l.ask(5, completed)
 		require.Equal(t, decision, v.Decision)
 		require.Equal(t, code == "0", strings.Contains(v.Trouble, "the decision about #5 is not on record: "), v.Trouble)
 	}
-	l := hydrated(t, Step{})
-	l.hydrate(Step{ID: 5, Check: runs("chmod 0777 " + l.stateFile("") + "; exit 1"), Outcomes: []Outcome{{Name: "failed", Back: 5, Max: 1}}})
+	l := hydrated(t, `{}`)
+	l.hydrate(`{"id": 5, "check": ` + q("chmod 0777 "+l.stateFile("")+"; exit 1") + `, "outcomes": {"failed": {"back": 5, "max": 1}}}`)
 	require.Contains(t, l.ask(5, completed).Reason, "leads back, but that cannot be recorded")
 }
 
 func TestRecordsOfDeadProcessesAreIgnored(t *testing.T) {
-	l := hydrated(t, Step{}, Step{}, Step{}, Step{})
+	l := hydrated(t, `{}`, `{}`, `{}`, `{}`)
 	dead := exec.Command("true")
 	require.NoError(t, dead.Run())
 	mine := caller.StartOf(os.Getpid())
@@ -145,8 +144,8 @@ func TestRecordsOfDeadProcessesAreIgnored(t *testing.T) {
 
 // TestAnInterruptedCheckDenies, and leads nowhere: only a check that ended can make a step end as failed.
 func TestAnInterruptedCheckDenies(t *testing.T) {
-	for _, outcomes := range [][]Outcome{nil, {{Name: "failed", Back: 1, Max: 1}}} {
-		l := hydrated(t, Step{}, Step{BlockedBy: ids(1), Check: waitingCheck("begun", "never"), Outcomes: outcomes})
+	for _, outcomes := range []string{`null`, `{"failed": {"back": 1, "max": 1}}`} {
+		l := hydrated(t, `{}`, `{"blockedBy": [1], "check": `+waitingCheck("begun", "never")+`, "outcomes": `+outcomes+`}`)
 		l.ended(1)
 		interrupted, interrupt := context.WithCancel(t.Context())
 		l.Interruptible = func(context.Context) (context.Context, context.CancelFunc) { return interrupted, func() {} }
@@ -154,7 +153,8 @@ func TestAnInterruptedCheckDenies(t *testing.T) {
 			l.await("begun")
 			interrupt()
 		}()
-		require.Equal(t, `#2 "Step 2" is not completed: its check was interrupted before it ended: `+waitingCheck("begun", "never").Run+
+		require.Equal(t, `#2 "Step 2" is not completed: its check was interrupted before it ended: `+
+			strings.Trim(waitingCheck("begun", "never"), `"`)+
 			"\nComplete the step again to run it anew", l.denies(2, completed))
 		s := l.state()
 		require.Empty(t, s.Pending)
@@ -164,12 +164,12 @@ func TestAnInterruptedCheckDenies(t *testing.T) {
 }
 
 func TestACheckEndsAtItsLimit(t *testing.T) {
-	l := hydrated(t, Step{Check: &Check{Run: "sleep 60", Timeout: 0.1}})
+	l := hydrated(t, `{"check": {"run": "sleep 60", "timeout": 0.1}}`)
 	require.Contains(t, l.denies(1, completed), "its check failed (it did not end within 100ms): sleep 60")
 }
 
 func TestTheSameDenialThreeTimes(t *testing.T) {
-	l := hydrated(t, Step{Check: runs("cat out 2>/dev/null; exit 1")}, Step{BlockedBy: ids(1)}, Step{})
+	l := hydrated(t, `{"check": "cat out 2>/dev/null; exit 1"}`, `{"blockedBy": [1]}`, `{}`)
 	const repeated = "This is the same refusal for the "
 	require.NotContains(t, l.denies(1, completed), repeated)
 	require.NotContains(t, l.denies(1, completed), repeated)
@@ -181,7 +181,7 @@ func TestTheSameDenialThreeTimes(t *testing.T) {
 	l.begin(3)
 	require.NotContains(t, l.denies(1, completed), repeated, "something has changed")
 
-	l = hydrated(t, Step{Outcomes: []Outcome{{Name: "yes"}, {Name: "no"}}})
+	l = hydrated(t, `{"outcomes": ["yes", "no"]}`)
 	for _, word := range []string{"", "maybe", "", "perhaps", "perhaps"} {
 		require.NotContains(t, l.end(1, word).Reason, repeated, "the reasons differ")
 	}
@@ -189,7 +189,7 @@ func TestTheSameDenialThreeTimes(t *testing.T) {
 }
 
 func TestChecksThatExceedTheLimitOfTheCall(t *testing.T) {
-	l := hydrated(t, slices.Repeat([]Step{{Check: &Check{Run: "true", Timeout: 60}}}, 3)...)
+	l := hydrated(t, slices.Repeat([]string{`{"check": {"run": "true", "timeout": 60}}`}, 3)...)
 	l.Limit = callMargin + 50*time.Second
 	l.set(1, completed)
 	l.set(2, completed)
@@ -202,10 +202,10 @@ func TestChecksThatExceedTheLimitOfTheCall(t *testing.T) {
 
 // TestACheckRunsInItsDirectory, without an input, and with the variables that it names and no others.
 func TestACheckRunsInItsDirectory(t *testing.T) {
-	l := hydrated(t, Step{Check: &Check{Run: `test "$(pwd -P)" = "$(cd "$P/app" && pwd -P)" || exit 9; read x && exit 8; ` +
-		`echo out; echo err >&2; exit 7`, Timeout: 20, Dir: "app"}},
-		Step{Check: &Check{Run: `test -z "$KEY" && test "$KEPT" = yes`, Timeout: 20, Env: &[]string{"PATH", "KEPT"}}},
-		Step{Check: runs(`test -n "$KEY"`)}, Step{Check: &Check{Run: `test -z "$KEY$KEPT"`, Timeout: 20, Env: &[]string{}}})
+	l := hydrated(t, `{"check": {"timeout": 20, "dir": "app",
+			"run": "test \"$(pwd -P)\" = \"$(cd \"$P/app\" && pwd -P)\" || exit 9; read x && exit 8; echo out; echo err >&2; exit 7"}}`,
+		`{"check": {"run": "test -z \"$KEY\" && test \"$KEPT\" = yes", "env": ["PATH", "KEPT"]}}`,
+		`{"check": "test -n \"$KEY\""}`, `{"check": {"run": "test -z \"$KEY$KEPT\"", "env": []}}`)
 	l.Env = append(os.Environ(), "P="+l.project, "KEY=secret", "KEPT=yes")
 	l.write("app/x", "")
 	require.Contains(t, l.denies(1, completed), "(exit status 7): ")
@@ -223,7 +223,8 @@ func TestACheckThatCannotRunSendsNothingBack(t *testing.T) {
 		`"./data.txt"`:                        "data.txt",
 		`{"run": "true", "dir": "not/there"}`: "not/there",
 	} {
-		l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Build", "check": `+check+`, "outcomes": {"failed": {"back": 1, "max": 1}}}]}`)
+		l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Build", "check": `+check+`,
+			"outcomes": {"failed": {"back": 1, "max": 1}}}]}`)
 		l.write("data.txt", "")
 		for range 2 { // or the one round would be used
 			v := l.end(1, "")
@@ -244,11 +245,11 @@ func TestACheckThatCannotRunSendsNothingBack(t *testing.T) {
 
 // TestChecksAreOff: no command is run, the other gates hold, and what a command decides a person has to.
 func TestChecksAreOff(t *testing.T) {
-	mark := runs("touch ran; false")
-	l := hydrated(t, Step{Check: mark}, Step{Check: mark, Produces: []string{"out"}}, Step{Check: mark, Approval: "Well?"},
-		Step{BlockedBy: ids(1, 3), Check: mark}, Step{Check: mark, Outcomes: []Outcome{{Name: "again", Back: 5, Max: 2, Check: mark}}},
-		Step{BlockedBy: ids(5), Decides: "command", Chooser: mark, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}},
-		Step{Set: []Value{{Name: "version", Command: mark}}}, Step{Each: &workflow.Each{Run: mark, Workflow: `[{"id": 1, "subject": "S"}]`}})
+	mark := `"touch ran; false"`
+	l := hydrated(t, `{"check": `+mark+`}`, `{"produces": ["out"], "check": `+mark+`}`, `{"check": `+mark+`, "approval": "Well?"}`,
+		`{"blockedBy": [1, 3], "check": `+mark+`}`, `{"check": `+mark+`, "outcomes": {"again": {"back": 5, "max": 2, "check": `+mark+`}}}`,
+		`{"blockedBy": [5], "decides": {"run": `+mark+`}, "outcomes": ["a", "b"]}`,
+		`{"set": {"version": {"run": `+mark+`}}}`, `{"each": {"run": `+mark+`}, "do": [{"id": 1, "subject": "S"}]}`)
 	l.NoChecks = func() bool { return true }
 	l.denies(4, completed)
 	l.begin(1)
@@ -274,17 +275,17 @@ func TestChecksAreOff(t *testing.T) {
 // TestPlanMode: no command of a step is run, whatever it is for, and the update that needs one is refused. It is not
 // refused for good: outside of plan mode the same update runs it.
 func TestPlanMode(t *testing.T) {
-	mark := runs("touch ran; echo a")
-	two := []Outcome{{Name: "a"}, {Name: "done"}}
+	mark := `"touch ran; echo a"`
+	two := `["a", "done"]`
 	for _, c := range []struct {
-		step     Step
+		step     string
 		to, want string
 	}{
-		{Step{Check: mark}, completed, "its check is not run there"},
-		{Step{Check: mark, Outcomes: two}, completed, "its check is not run there"},
-		{Step{Decides: "command", Chooser: mark, Outcomes: two}, completed, "the command that decides how it ends is not run there"},
-		{Step{Outcomes: two[1:], Set: []Value{{Name: "version", Command: mark}}}, completed, "the command that gives version is not run there"},
-		{Step{Outcomes: two, Each: &workflow.Each{Run: mark, Workflow: `[{"id": 1, "subject": "S"}]`}}, inProgress,
+		{`{"check": ` + mark + `}`, completed, "its check is not run there"},
+		{`{"check": ` + mark + `, "outcomes": ` + two + `}`, completed, "its check is not run there"},
+		{`{"decides": {"run": ` + mark + `}, "outcomes": ` + two + `}`, completed, "the command that decides how it ends is not run there"},
+		{`{"set": {"version": {"run": ` + mark + `}}, "outcomes": ["done"]}`, completed, "the command that gives version is not run there"},
+		{`{"outcomes": ` + two + `, "each": {"run": ` + mark + `}, "do": [{"id": 1, "subject": "S"}]}`, inProgress,
 			"the command that prints its lines is not run there"},
 	} {
 		l := hydrated(t, c.step)
@@ -330,8 +331,8 @@ func (c *fakeClient) call(id int64, status string, want state.Decision) {
 // three in a row, in any order, with a check in between. What does not go through is not waited for.
 func TestCallsOfOneMessageWaitForEachOther(t *testing.T) {
 	for exit, want := range map[string]state.Decision{"0": state.Allow, "1": state.Deny} {
-		c := &fakeClient{list: hydrated(t, Step{Check: runs("sleep 0.4; exit " + exit)}, Step{BlockedBy: ids(1)}, Step{BlockedBy: ids(2)},
-			Step{BlockedBy: ids(3)})}
+		c := &fakeClient{list: hydrated(t, `{"check": `+q("sleep 0.4; exit "+exit)+`}`, `{"blockedBy": [1]}`, `{"blockedBy": [2]}`,
+			`{"blockedBy": [3]}`)}
 		c.call(4, inProgress, want)
 		for _, id := range ids(3, 2, 1) {
 			c.call(id, completed, want)
@@ -351,11 +352,12 @@ func TestCallsOfOneMessageWaitForEachOther(t *testing.T) {
 // while the check of the latter runs.
 func TestEnforcementOfAStartAndACompletion(t *testing.T) {
 	for _, slow := range []string{"true", "sleep 0.4"} {
-		for name, outcomes := range map[string][]Outcome{"": nil, "outcomes": {{Name: "done"}, {Name: "again", Back: 1, Max: 1}}} {
+		for name, outcomes := range map[string]string{"": `null`, "outcomes": `{"done": {}, "again": {"back": 1, "max": 1}}`} {
 			for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
 				t.Run(fmt.Sprint(slow, name, order), func(t *testing.T) {
 					t.Parallel()
-					c := &fakeClient{list: hydrated(t, Step{Check: runs(slow)}, Step{BlockedBy: ids(1), Check: runs(slow), Outcomes: outcomes})}
+					c := &fakeClient{list: hydrated(t, `{"check": `+q(slow)+`}`,
+						`{"blockedBy": [1], "check": `+q(slow)+`, "outcomes": `+outcomes+`}`)}
 					for _, n := range order {
 						c.call([]int64{1, 2, 2}[n], []string{completed, inProgress, completed}[n], state.Allow)
 					}
@@ -378,7 +380,7 @@ func TestEnforcementOfAStartAndACompletion(t *testing.T) {
 
 // TestAStartOfAStepThatIsOpenAgain: what has completed it was another round. Of this one it would open what its message has completed.
 func TestAStartOfAStepThatIsOpenAgain(t *testing.T) {
-	l := hydrated(t, Step{}, Step{BlockedBy: ids(1), Outcomes: []Outcome{{Name: "done"}, {Name: "again", Back: 1, Max: 1}}})
+	l := hydrated(t, `{}`, `{"blockedBy": [1], "outcomes": {"done": {}, "again": {"back": 1, "max": 1}}}`)
 	l.Began = time.Now()
 	require.True(t, l.end(1, "").Allowed())
 	require.True(t, l.end(2, "again").Allowed())
@@ -422,7 +424,7 @@ func TestWorthWaiting(t *testing.T) {
 
 // TestARefusedApprovalIsNoYes: the file is completed by a script afterwards.
 func TestARefusedApprovalIsNoYes(t *testing.T) {
-	l := hydrated(t, Step{Approval: "Publish?"}, Step{BlockedBy: ids(1)})
+	l := hydrated(t, `{"approval": "Publish?"}`, `{"blockedBy": [1]}`)
 	for n, want := range []string{"\nWithout a yes ", "\nWithout a yes ", "\nThis was asked 3 times, and nobody said yes. Without a yes ",
 		"\nThis was asked 4 times"} {
 		v := l.ask(1, completed)
@@ -444,7 +446,7 @@ func TestARefusedApprovalIsNoYes(t *testing.T) {
 // TestAnOldQuestionIsNoYes: after the question the step was refused for another reason. If the
 // fakeClient then completes it without a hook before, nobody has been asked about that.
 func TestAnOldQuestionIsNoYes(t *testing.T) {
-	l := hydrated(t, Step{Approval: "Publish?", Produces: []string{"out"}})
+	l := hydrated(t, `{"produces": ["out"], "approval": "Publish?"}`)
 	l.write("out", "x")
 	require.Equal(t, state.Ask, l.ask(1, completed).Decision)
 	require.NoError(t, os.Remove(filepath.Join(l.project, "out")))
@@ -458,7 +460,7 @@ func TestAnOldQuestionIsNoYes(t *testing.T) {
 // TestGatesLookInTheWorkTreeOfTheAgent: a file is there, and a check fails, in the linked work tree in which the agent is. A tree of
 // another repository does not count, nor one that the repository does not know, nor one that has borrowed another's entry.
 func TestGatesLookInTheWorkTreeOfTheAgent(t *testing.T) {
-	l := hydrated(t, Step{Produces: []string{"out"}}, Step{Check: &Check{Run: "test ! -e broken", Timeout: 20, Dir: "app"}})
+	l := hydrated(t, `{"produces": ["out"]}`, `{"check": {"run": "test ! -e broken", "dir": "app"}}`)
 	root := filepath.Dir(l.project)
 	trees := filepath.Join(l.project, ".git", "worktrees")
 	at := func(name string) string { return filepath.Join(root, name) }
@@ -491,7 +493,7 @@ func TestGatesLookInTheWorkTreeOfTheAgent(t *testing.T) {
 // update. The second process waits until the first one has decided, and says the same: the
 // first one may be killed before it answers.
 func TestTwoHooksDecideOneUpdateOnce(t *testing.T) {
-	l := hydrated(t, Step{Check: &Check{Run: "echo >> runs; : > running; read -r answer < go; exit $answer", Timeout: 60}})
+	l := hydrated(t, `{"check": "echo >> runs; : > running; read -r answer < go; exit $answer"}`)
 	path := func(name string) string { return filepath.Join(l.project, name) }
 	for exit, passes := range map[string]bool{"0": true, "3": false} {
 		for _, pipe := range []string{"running", "go"} {
@@ -522,7 +524,7 @@ func TestTwoHooksDecideOneUpdateOnce(t *testing.T) {
 // TestTwoHooksOneAfterTheOtherDecideOnce: the check runs once, one denial is on record, and each hook says the same; the next call is told
 // that it is the second.
 func TestTwoHooksOneAfterTheOtherDecideOnce(t *testing.T) {
-	l := hydrated(t, Step{Check: &Check{Run: "echo >> runs; echo broken; exit 3", Timeout: 60}}, Step{Produces: []string{"out"}})
+	l := hydrated(t, `{"check": "echo >> runs; echo broken; exit 3"}`, `{"produces": ["out"]}`)
 	for n := 1; n <= 3; n++ {
 		update := Update{Task: "1", Status: completed, Use: fmt.Sprint("toolu_", n)}
 		first := l.Update(t.Context(), update)
@@ -550,18 +552,17 @@ func TestTwoHooksOneAfterTheOtherDecideOnce(t *testing.T) {
 // An outcome that leads back, chosen or by a failing check, uses one round, and each hook sends back: at once or
 // one after the other, to a step before or to itself.
 func TestTwoHooksSendBackOnce(t *testing.T) {
-	for name, step := range map[string]Step{
-		"to a step before":  {Outcomes: []Outcome{{Name: "again", Back: 1, Max: 3}, {Name: "fine"}}},
-		"to itself":         {Outcomes: []Outcome{{Name: "again", Back: 2, Max: 3}, {Name: "fine"}}},
-		"a failing check":   {Check: runs("exit 1"), Outcomes: []Outcome{{Name: "failed", Back: 1, Max: 3}}},
-		"a check of itself": {Check: runs("exit 1"), Outcomes: []Outcome{{Name: "failed", Back: 2, Max: 3}}},
+	for name, step := range map[string]string{
+		"to a step before":  `{"blockedBy": [1], "outcomes": {"again": {"back": 1, "max": 3}, "fine": {}}}`,
+		"to itself":         `{"blockedBy": [1], "outcomes": {"again": {"back": 2, "max": 3}, "fine": {}}}`,
+		"a failing check":   `{"blockedBy": [1], "check": "exit 1", "outcomes": {"failed": {"back": 1, "max": 3}}}`,
+		"a check of itself": `{"blockedBy": [1], "check": "exit 1", "outcomes": {"failed": {"back": 2, "max": 3}}}`,
 	} {
 		for _, atOnce := range []bool{true, false} {
-			step.BlockedBy = ids(1)
-			l := hydrated(t, Step{}, step)
+			l := hydrated(t, `{}`, step)
 			l.end(1, "")
 			u := Update{Task: "2", Status: completed, Use: "toolu_1"}
-			if step.Check == nil {
+			if !strings.Contains(step, "check") {
 				u.Metadata = []byte(`{"outcome": "again"}`)
 			}
 			answers := make(chan Verdict, 2)
@@ -598,7 +599,7 @@ func TestCallsThatStartAStepExpandItOnce(t *testing.T) {
 
 // TestTheQuestionOfAnOutcomeIsAskedByBothHooks: the hook that is registered twice asks the same twice.
 func TestTheQuestionOfAnOutcomeIsAskedByBothHooks(t *testing.T) {
-	l := hydrated(t, Step{Outcomes: []Outcome{{Name: "ok", Approval: "Really?"}, {Name: "no"}}})
+	l := hydrated(t, `{"outcomes": {"ok": {"approval": "Really?"}, "no": {}}}`)
 	l.begin(1)
 	u := Update{Task: "1", Status: completed, Metadata: []byte(`{"outcome": "ok"}`), Use: "toolu_1"}
 	l.Began = time.Now() // of both processes
@@ -614,7 +615,8 @@ func TestAFileIsNew(t *testing.T) {
 		"array":      `[{"id": 1, "subject": "Write", "produces": ["notes.md", "out/*.md"]}]`,
 		"object":     `{"fsm": 2, "steps": [{"id": 1, "subject": "Write", "produces": ["notes.md", "out/*.md"]}]}`,
 		"an outcome": `{"fsm": 2, "steps": [{"id": 1, "subject": "Write", "outcomes": {"done": {"produces": ["notes.md", "out/*.md"]}}}]}`,
-		"a value":    `{"fsm": 2, "vars": {"what": "notes"}, "steps": [{"id": 1, "subject": "Write", "produces": ["{what}.md", "out/*.md"]}]}`,
+		"a value": `{"fsm": 2, "vars": {"what": "notes"}, "steps": [{"id": 1, "subject": "Write",
+			"produces": ["{what}.md", "out/*.md"]}]}`,
 		"with a part": `{"fsm": 2, "steps": [{"id": 2, "subject": "All",
 			"do": [{"id": 1, "subject": "Write", "produces": ["notes.md", "out/*.md"]}]}]}`,
 	} {
@@ -721,7 +723,7 @@ func TestAListThatHasChangedIsTold(t *testing.T) {
 
 // TestWhatIsWatchedAndNotKnownIsTold: a check that names too many files passes, and the person is told that nothing is known of them.
 func TestWhatIsWatchedAndNotKnownIsTold(t *testing.T) {
-	l := hydrated(t, Step{Subject: "Test", Check: &Check{Run: "true", Timeout: 9, Watch: []string{"*.txt"}}})
+	l := hydrated(t, `{"subject": "Test", "check": {"run": "true", "watch": ["*.txt"]}}`)
 	dir := l.state().Step(1).Workflow.Dir
 	for i := range 1001 {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, strconv.Itoa(i)+".txt"), []byte("x"), 0o644))
@@ -735,8 +737,8 @@ func TestWhatIsWatchedAndNotKnownIsTold(t *testing.T) {
 // TestWatchedFilesAreComparedWithTheLastStart: not with those of an earlier round, and a step that is opened again and not started
 // with what was there when it was opened.
 func TestWatchedFilesAreComparedWithTheLastStart(t *testing.T) {
-	l := hydrated(t, Step{Subject: "Test", Check: &Check{Run: "true", Timeout: 9, Watch: []string{"a_test.go"}}},
-		Step{Subject: "Review", BlockedBy: ids(1), Outcomes: []Outcome{{Name: "ok"}, {Name: "again", Back: 1, Max: 3}}})
+	l := hydrated(t, `{"subject": "Test", "check": {"run": "true", "watch": ["a_test.go"]}}`,
+		`{"subject": "Review", "blockedBy": [1], "outcomes": {"ok": {}, "again": {"back": 1, "max": 3}}}`)
 	l.write("a_test.go", "1\n2\n3\n")
 	l.begin(1)
 	l.allows(1, completed)

@@ -81,8 +81,8 @@ func linesFor(s *state.State) int { return len(s.Evidence) + len(s.Calls) }
 // templates, which each case copies.
 func enforced(t *testing.T) map[string]string {
 	t.Helper()
-	l := hydrated(t, Step{}, Step{BlockedBy: ids(1)}, Step{Produces: []string{"missing"}}, Step{Check: runs("echo no; exit 3")},
-		Step{Approval: "Publish?"}, Step{})
+	l := hydrated(t, `{}`, `{"blockedBy": [1]}`, `{"produces": ["missing"]}`, `{"check": "echo no; exit 3"}`,
+		`{"approval": "Publish?"}`, `{}`)
 	l.begin(1)
 	l.denies(2, inProgress)
 	l.begin(3)
@@ -90,7 +90,7 @@ func enforced(t *testing.T) map[string]string {
 	for name := range denied {
 		templates[name] = filepath.Dir(l.List.Dir)
 	}
-	l = hydrated(t, Step{Approval: "Really?"}, Step{BlockedBy: ids(1)})
+	l = hydrated(t, `{"approval": "Really?"}`, `{"blockedBy": [1]}`)
 	require.Equal(t, state.Ask, l.ask(1, completed).Decision)
 	l.set(1, completed) // by a script, after nobody said yes
 	templates["overdue"] = filepath.Dir(l.List.Dir)
@@ -444,7 +444,7 @@ func TestEnforcementOfASwappedStateDir(t *testing.T) {
 // TestEnforcementOfADamagedDirectory flips each byte of the record of the session's directory, and cuts it at each length: it
 // never names another one, in which a workflow could be begun without a question.
 func TestEnforcementOfADamagedDirectory(t *testing.T) {
-	l := hydrated(t, Step{})
+	l := hydrated(t, `{}`)
 	elsewhere := t.TempDir()
 	require.NoError(t, l.KeepDirectory(t.Context(), l.project))
 	require.Equal(t, l.project, l.Directory(t.Context()))

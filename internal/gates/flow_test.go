@@ -20,15 +20,15 @@ import (
 // reviewed is implement, test, review, settle, open the pull request. Its project has these files, each a name and its text.
 func reviewed(t tb, files ...string) *list {
 	l := hydrated(t,
-		Step{Subject: "Implement"},
-		Step{Subject: "Test", BlockedBy: ids(1), Check: runs("test -e pass || { echo broken; exit 1; }"),
-			Outcomes: []Outcome{{Name: "failed", Back: 1, Max: 2}}},
-		Step{Subject: "Review", BlockedBy: ids(2), Produces: []string{"REVIEW.md"}, Outcomes: []Outcome{
-			{Name: "approved", Check: runs("! grep -q BLOCKER REVIEW.md")},
-			{Name: "changes", Back: 1, Max: 1, Then: "disputed"}, {Name: "disputed"}}},
-		Step{Subject: "Settle it", BlockedBy: ids(3), When: []Condition{{Step: 3, Outcomes: []string{"disputed"}}}, Decides: "person",
-			Outcomes: []Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
-		Step{Subject: "Open the pull request", BlockedBy: ids(3, 4)},
+		`{"subject": "Implement"}`,
+		`{"subject": "Test", "blockedBy": [1], "check": "test -e pass || { echo broken; exit 1; }",
+			"outcomes": {"failed": {"back": 1, "max": 2}}}`,
+		`{"subject": "Review", "blockedBy": [2], "produces": ["REVIEW.md"],
+			"outcomes": {"approved": {"check": "! grep -q BLOCKER REVIEW.md"}, "changes": {"back": 1, "max": 1, "then": "disputed"},
+				"disputed": {}}}`,
+		`{"subject": "Settle it", "blockedBy": [3], "when": {"3": "disputed"}, "decides": "person",
+			"outcomes": {"merge": {}, "drop": {"stop": true}}}`,
+		`{"subject": "Open the pull request", "blockedBy": [3, 4]}`,
 	)
 	l.writes(files)
 	return l
@@ -62,8 +62,7 @@ A person can go past this in a terminal outside the client: fsmtx step skip 3 --
 	v = l.end(3, "changes")
 	require.True(t, v.Allowed(), "as is another word, which changes nothing")
 	assert.Contains(t, v.Told, `This changes nothing: #3 "Review" ended as approved and is done. A person can open it again`)
-	l.put(3, `{"id":"3","subject":"Review","status":"completed","blocks":["4","5"],"blockedBy":["2"],`+
-		`"metadata":{"fsm":"release","outcome":"changes"}}`)
+	l.rewrite(3, `{"status": "completed", "metadata": {"fsm": "release", "outcome": "changes"}}`)
 	assert.Empty(t, l.seen())
 	assert.Equal(t, "approved", l.state().Step(3).Outcome)
 	assert.Equal(t, completed, l.state().Step(3).Status)
@@ -189,10 +188,9 @@ func TestRoundsBeyondTheBoundOfALoop(t *testing.T) {
 // A command decides by the last line of its output.
 func TestACommandChooses(t *testing.T) {
 	l := hydrated(t,
-		Step{Subject: "Choose", Decides: "command", Chooser: runs("echo debug >&2; cat kind"),
-			Outcomes: []Outcome{{Name: "major"}, {Name: "minor"}}},
-		Step{Subject: "Migrate", BlockedBy: ids(1), When: []Condition{{Step: 1, Outcomes: []string{"major"}}}},
-		Step{Subject: "Publish", BlockedBy: ids(1, 2), Check: runs(`test "$FSM_OUTCOME_1" = minor && test "$FSM_ROUND" = 1`)},
+		`{"subject": "Choose", "decides": {"run": "echo debug >&2; cat kind"}, "outcomes": ["major", "minor"]}`,
+		`{"subject": "Migrate", "blockedBy": [1], "when": {"1": "major"}}`,
+		`{"subject": "Publish", "blockedBy": [1, 2], "check": "test \"$FSM_OUTCOME_1\" = minor && test \"$FSM_ROUND\" = 1"}`,
 	)
 	assert.Contains(t, l.end(1, "major").Reason, "ends as its command says: leave the outcome out")
 	assert.Contains(t, l.end(1, "").Reason, "the command that decides how it ends failed (exit status 1): echo debug >&2; cat kind\n"+
@@ -211,9 +209,9 @@ func TestAfterACrash(t *testing.T) {
 	l.ended(1, 2)
 	require.NotNil(t, l.Update(t.Context(), Update{Task: "3", Status: completed, Outcome: "changes"}).Turn)
 	// The hook was killed before it changed the list and answered: the client completes the step.
-	l.rewrite(Step{ID: 1, Subject: "Implement", Status: completed}, "")
-	l.rewrite(Step{ID: 2, Subject: "Test", Status: completed, BlockedBy: ids(1)}, "")
-	l.rewrite(Step{ID: 3, Subject: "Review", Status: completed, BlockedBy: ids(2)}, `,"outcome":"changes"`)
+	l.rewrite(1, `{"status": "completed"}`)
+	l.rewrite(2, `{"status": "completed"}`)
+	l.rewrite(3, `{"status": "completed", "metadata": {"fsm": "release", "outcome": "changes"}}`)
 	assert.Equal(t, int64(1), l.state().Ready()[0].ID, "a status in the list is not believed before it shows what was opened again")
 	l.seen()
 	assert.Equal(t, "Implement (round 2): pending\nTest (round 2): pending\nReview (round 2 of 2): pending\nSettle it: "+
@@ -225,10 +223,10 @@ func TestAfterACrash(t *testing.T) {
 // file of the step is left in progress. It has not been started again.
 func TestAStepThatACrashLeavesInProgress(t *testing.T) {
 	killed := func(event func(l *list)) *list {
-		l := hydrated(t, Step{Subject: "Try", Within: 900, Outcomes: []Outcome{{Name: "again", Back: 1, Max: 3}, {Name: "good"}}})
+		l := hydrated(t, `{"subject": "Try", "within": 900, "outcomes": {"again": {"back": 1, "max": 3}, "good": {}}}`)
 		l.begin(1)
 		require.NotNil(t, l.Update(t.Context(), Update{Task: "1", Status: completed, Outcome: "again"}).Turn)
-		l.rewrite(Step{ID: 1, Subject: "Try", Status: inProgress}, "")
+		l.rewrite(1, `{"status": "in_progress"}`)
 		assert.Equal(t, pending, l.state().Step(1).Status, "whoever only looks sees it open, too")
 		event(l)
 		l.seen()
@@ -256,7 +254,7 @@ func TestCompletedInAnotherWay(t *testing.T) {
 	assert.Contains(t, l.denies(5, inProgress), `#3 "Review" was completed in another way and does not pass its gates, so no other step `+
 		`is let through. #3 "Review" cannot be completed: its check failed`, "it can only have gone forward as approved")
 	l.write("REVIEW.md", "x")
-	l.rewrite(Step{ID: 3, Subject: "Review", Status: completed, BlockedBy: ids(2)}, `,"outcome":"approved"`)
+	l.rewrite(3, `{"status": "completed", "metadata": {"fsm": "release", "outcome": "approved"}}`)
 	l.begin(5)
 	assert.Equal(t, "approved", l.state().Step(3).Outcome)
 	assert.Contains(t, l.shows(), "Settle it (not needed: #3 ended as approved): completed")
@@ -279,9 +277,9 @@ func TestWhatIsTakenForASpentOutcomeIsTold(t *testing.T) {
 	}
 	assert.Equal(t, "disputed", l.state().Step(3).Outcome)
 
-	for _, then := range []Outcome{{Name: "stuck"}, {Name: "stuck", Back: 1, Max: 1}} {
-		l := hydrated(t, Step{Subject: "Write"}, Step{Subject: "Test", BlockedBy: ids(1), Check: runs("echo broken; false"),
-			Outcomes: []Outcome{{Name: "failed", Back: 2, Max: 1, Then: "stuck"}, then}})
+	for _, then := range []string{`{}`, `{"back": 1, "max": 1}`} {
+		l := hydrated(t, `{"subject": "Write"}`, `{"subject": "Test", "blockedBy": [1], "check": "echo broken; false",
+			"outcomes": {"failed": {"back": 2, "max": 1, "then": "stuck"}, "stuck": `+then+`}}`)
 		l.ended(1)
 		require.NotNil(t, l.end(2, "").Turn)
 		v := l.end(2, "")
@@ -291,7 +289,7 @@ func TestWhatIsTakenForASpentOutcomeIsTold(t *testing.T) {
 		} else {
 			assert.Equal(t, "stuck: its check failed", v.Why)
 		}
-		assert.Equal(t, then.Back != 0, v.Turn != nil)
+		assert.Equal(t, then != `{}`, v.Turn != nil)
 		assert.Contains(t, text, "failed has led back as often as it may (once)")
 		assert.Contains(t, text, "\nThe check failed (exit status 1): echo broken; false\nThe end of its output:\nbroken")
 	}
@@ -299,9 +297,8 @@ func TestWhatIsTakenForASpentOutcomeIsTold(t *testing.T) {
 
 // TestASpentOutcomeOfAPersonOrACommand is not chosen in another way by the agent.
 func TestASpentOutcomeOfAPersonOrACommand(t *testing.T) {
-	l := hydrated(t, Step{Subject: "Ask", Decides: "person", Outcomes: []Outcome{{Name: "yes"}, {Name: "no", Back: 1, Max: 1}}},
-		Step{Subject: "Look", Decides: "command", Chooser: runs("echo more"),
-			Outcomes: []Outcome{{Name: "nothing"}, {Name: "more", Back: 2, Max: 1}}})
+	l := hydrated(t, `{"subject": "Ask", "decides": "person", "outcomes": {"yes": {}, "no": {"back": 1, "max": 1}}}`,
+		`{"subject": "Look", "decides": {"run": "echo more"}, "outcomes": {"nothing": {}, "more": {"back": 2, "max": 1}}}`)
 	for _, spent := range []bool{false, true} {
 		s := l.state()
 		assert.Equal(t, spent, strings.HasSuffix(s.ToDo(s.Step(1)),
@@ -324,8 +321,8 @@ func TestASpentOutcomeOfAPersonOrACommand(t *testing.T) {
 // TestQuestionsAboutStepsWithTheSameOutcomes in one call are each about a step of its own. One that names
 // its step is about that.
 func TestQuestionsAboutStepsWithTheSameOutcomes(t *testing.T) {
-	ask := func(subject string) Step {
-		return Step{Subject: subject, Decides: "person", Outcomes: []Outcome{{Name: "yes"}, {Name: "no", Stop: true}}}
+	ask := func(subject string) string {
+		return `{"subject": ` + q(subject) + `, "decides": "person", "outcomes": {"yes": {}, "no": {"stop": true}}}`
 	}
 	l := hydrated(t, ask("The text"), ask("The date"), ask("The place"))
 	text, _ := l.Chosen(t.Context(), []Choice{choice(1, "yes"), choice(2, "no")}, state.ByQuestion, "")
@@ -339,8 +336,8 @@ func TestQuestionsAboutStepsWithTheSameOutcomes(t *testing.T) {
 
 // TestAStopNeedsNoValues: nothing is left that could use them. Its gates may.
 func TestAStopNeedsNoValues(t *testing.T) {
-	l := hydrated(t, Step{Subject: "Triage", Set: []Value{{Name: "severity", OneOf: []string{"low", "high"}}},
-		Outcomes: []Outcome{{Name: "fix"}, {Name: "reject", Stop: true}, {Name: "park", Stop: true, Check: runs("true")}}})
+	l := hydrated(t, `{"subject": "Triage", "set": {"severity": ["low", "high"]},
+		"outcomes": {"fix": {}, "reject": {"stop": true}, "park": {"stop": true, "check": "true"}}}`)
 	assert.Contains(t, l.end(1, "fix").Reason, "it has to give severity")
 	assert.Contains(t, l.end(1, "park").Reason, "it has to give severity")
 	require.True(t, l.end(1, "reject").Allowed())
@@ -354,14 +351,13 @@ func TestAStopNeedsNoValues(t *testing.T) {
 // versioned is choose, write the version, publish.
 func versioned(t tb) *list {
 	return hydrated(t,
-		Step{Subject: "Choose", Outcomes: []Outcome{{Name: "major"}, {Name: "minor"}}},
-		Step{Subject: "Write the version", BlockedBy: ids(1), Set: []Value{{Name: "version", Pattern: "^[0-9.]+$"},
-			{Name: "channel", OneOf: []string{"beta", "stable"}}},
-			Produces: []string{"v/{version}.txt"},
-			Check:    runs(`echo "$FSM_VERSION|$FSM_CHANNEL|$FSM_ARGS|$FSM_GOAL|$FSM_OUTCOME_1" > seen; test ! -e fail`),
-			Outcomes: []Outcome{{Name: "done"}, {Name: "again", Back: 1, Max: 3}, {Name: "failed", Back: 2, Max: 3}}},
-		Step{Subject: "Publish {version}", Description: "To {channel}, {{version}}.", ActiveForm: "Publishing {version}",
-			BlockedBy: ids(2), Produces: []string{"notes/{version}/*.md"}, Approval: "Is {version} out?"},
+		`{"subject": "Choose", "outcomes": ["major", "minor"]}`,
+		`{"subject": "Write the version", "blockedBy": [1], "produces": ["v/{version}.txt"],
+			"check": "echo \"$FSM_VERSION|$FSM_CHANNEL|$FSM_ARGS|$FSM_GOAL|$FSM_OUTCOME_1\" > seen; test ! -e fail",
+			"set": {"version": "^[0-9.]+$", "channel": ["beta", "stable"]},
+			"outcomes": {"done": {}, "again": {"back": 1, "max": 3}, "failed": {"back": 2, "max": 3}}}`,
+		`{"subject": "Publish {version}", "description": "To {channel}, {{version}}.", "activeForm": "Publishing {version}",
+			"blockedBy": [2], "produces": ["notes/{version}/*.md"], "approval": "Is {version} out?"}`,
 	)
 }
 
@@ -425,9 +421,9 @@ func TestValues(t *testing.T) {
 // A value that stands in a path cannot lead elsewhere, whoever gives it.
 func TestValuesInPathsAreSegments(t *testing.T) {
 	l := hydrated(t,
-		Step{Subject: "Specify", Set: []Value{{Name: "feature", Command: runs("cat name")}}, Produces: []string{"specs/{feature}/spec.md"}},
-		Step{Subject: "Check it", BlockedBy: ids(1), Check: &Check{Run: "test -e spec.md", Timeout: 9, Dir: "specs/{feature}"},
-			Ready: []string{"specs/{feature}/*.md"}},
+		`{"subject": "Specify", "produces": ["specs/{feature}/spec.md"], "set": {"feature": {"run": "cat name"}}}`,
+		`{"subject": "Check it", "blockedBy": [1], "ready": ["specs/{feature}/*.md"],
+			"check": {"run": "test -e spec.md", "dir": "specs/{feature}"}}`,
 	)
 	l.write("specs/old/spec.md", "an earlier feature")
 	l.write("specs/spec.md", "x")
@@ -447,8 +443,8 @@ func TestValuesInPathsAreSegments(t *testing.T) {
 
 func TestAPathWithoutItsValue(t *testing.T) {
 	l := hydrated(t,
-		Step{Subject: "Specify", Set: []Value{{Name: "feature", Pattern: ".*"}}},
-		Step{Subject: "Check it", BlockedBy: ids(1), Ready: []string{"specs/{feature}/*.md"}},
+		`{"subject": "Specify", "set": {"feature": ".*"}}`,
+		`{"subject": "Check it", "blockedBy": [1], "ready": ["specs/{feature}/*.md"]}`,
 	)
 	l.skip(1)
 	assert.Equal(t, `#2 "Check it" cannot be started: in "specs/{feature}/*.md", {feature} stands in a path, `+
@@ -492,8 +488,8 @@ func TestValuesOfAnApproval(t *testing.T) {
 			return Verdict{}
 		},
 	} {
-		l := hydrated(t, Step{Subject: "Tag", Set: []Value{{Name: "version", Pattern: ".*"}}, Approval: "Tag {version}?",
-			Outcomes: []Outcome{{Name: "tagged"}, {Name: "not-now"}}}, Step{Subject: "Announce {version}", BlockedBy: ids(1)})
+		l := hydrated(t, `{"subject": "Tag", "approval": "Tag {version}?", "set": {"version": ".*"},
+			"outcomes": ["tagged", "not-now"]}`, `{"subject": "Announce {version}", "blockedBy": [1]}`)
 		v := l.gives(1, `{"version": "3", "outcome": "tagged"}`)
 		require.Equal(t, state.Ask, v.Decision, "%+v", v)
 		assert.Contains(t, v.Reason, "Tag 3?")
@@ -516,9 +512,9 @@ func TestValuesAfterACrash(t *testing.T) {
 	assert.Equal(t, "Publish {version}", l.file(3, "subject"))
 	l.seen()
 	assert.Equal(t, "Publish 1", l.file(3, "subject"))
-	l.rewrite(Step{ID: 3, Subject: "Publish {version}", Description: "To {channel}, {version}.", Status: pending, BlockedBy: ids(2)}, "")
+	l.rewrite(3, `{"subject": "Publish {version}", "description": "To {channel}, {version}.", "status": "pending"}`)
 	l.seen() // an earlier text is nobody's edit
-	l.rewrite(Step{ID: 3, Subject: "Publish it", Status: pending, BlockedBy: ids(2)}, "")
+	l.rewrite(3, `{"subject": "Publish it", "description": "x"}`)
 	_, v = l.Seen(t.Context(), "", "")
 	assert.Contains(t, v.Trouble, "had been changed behind its workflow, and was put right: subject")
 	assert.Equal(t, "Publish 1", l.file(3, "subject"))
@@ -532,15 +528,15 @@ func TestValuesCompletedInAnotherWay(t *testing.T) {
 	l.write("notes/1/a.md", "x")
 	l.set(2, completed)
 	assert.Contains(t, l.denies(3, inProgress), "it has to give version")
-	l.rewrite(Step{ID: 2, Subject: "Write the version", Status: completed, BlockedBy: ids(1)}, `,"version":1,"channel":"beta"`)
+	l.rewrite(2, `{"status": "completed", "metadata": {"fsm": "release", "version": 1, "channel": "beta"}}`)
 	l.begin(3)
 	assert.Equal(t, "Publish 1", l.file(3, "subject"))
 }
 
 // limited is tell the users within fifteen minutes, go on.
-func limited(t tb, outcomes ...Outcome) *list {
-	return hydrated(t, Step{Subject: "Tell the users", Within: 900, Outcomes: outcomes}, Step{Subject: "Apologise", BlockedBy: ids(1),
-		When: []Condition{{Step: 1, Outcomes: []string{"late"}}}}, Step{Subject: "Go on", BlockedBy: ids(1, 2)})
+func limited(t tb) *list {
+	return hydrated(t, `{"subject": "Tell the users", "within": 900, "outcomes": ["late"]}`,
+		`{"subject": "Apologise", "blockedBy": [1], "when": {"1": "late"}}`, `{"subject": "Go on", "blockedBy": [1, 2]}`)
 }
 
 // began records the start of step 1 so long ago.
@@ -564,7 +560,7 @@ func TestLate(t *testing.T) {
 		"a look":              func(l *list) string { return l.seen() },
 		"the end of the turn": func(l *list) string { l.stops(Stopping{Mode: Remind}); return "" },
 	} {
-		l := limited(t, Outcome{Name: "late"})
+		l := limited(t)
 		l.began(16 * time.Minute)
 		assert.Equal(t, "late", l.state().Step(1).Outcome, "whoever looks sees it")
 		assert.Equal(t, "in_progress", l.file(1, "status"), "looking writes nothing")
@@ -591,18 +587,18 @@ func TestLateLeavesSomethingToDo(t *testing.T) {
 }
 
 func TestInTime(t *testing.T) {
-	l := limited(t, Outcome{Name: "late"})
+	l := limited(t)
 	l.began(14 * time.Minute)
 	require.True(t, l.end(1, "").Allowed())
 	assert.Equal(t, "done", l.state().Step(1).Outcome)
 	assert.True(t, l.state().Step(2).NotNeeded)
 
 	// A clock that was set back, a pause, and a second start do not make a step late, or early.
-	l = limited(t, Outcome{Name: "late"})
+	l = limited(t)
 	l.began(-time.Hour)
 	assert.Zero(t, l.state().Over(l.state().Step(1)))
 	require.True(t, l.end(1, "").Allowed())
-	l = limited(t, Outcome{Name: "late"})
+	l = limited(t)
 	l.began(16 * time.Minute)
 	assert.Contains(t, l.denies(1, inProgress), `#1 "Tell the users" ended as late`)
 
@@ -627,7 +623,7 @@ func TestLateBesideAnExpansion(t *testing.T) {
 }
 
 func TestOver(t *testing.T) {
-	l := hydrated(t, Step{Subject: "Tell the users", Within: 900}, Step{Subject: "Go on", BlockedBy: ids(1)})
+	l := hydrated(t, `{"subject": "Tell the users", "within": 900}`, `{"subject": "Go on", "blockedBy": [1]}`)
 	l.began(40 * time.Minute)
 	s := l.state()
 	assert.Equal(t, "25 min over", s.OverText(s.Step(1)))
@@ -649,7 +645,7 @@ func TestOver(t *testing.T) {
 
 // TestAYesCountsWhenTheLimitHasPassed while the person was being asked.
 func TestAYesCountsWhenTheLimitHasPassed(t *testing.T) {
-	l := hydrated(t, Step{Subject: "Publish", Within: 900, Approval: "Really?"}, Step{Subject: "Next", BlockedBy: ids(1)})
+	l := hydrated(t, `{"subject": "Publish", "approval": "Really?", "within": 900}`, `{"subject": "Next", "blockedBy": [1]}`)
 	l.began(40 * time.Minute)
 	require.Equal(t, state.Ask, l.Update(t.Context(), Update{Task: "1", Status: completed}).Decision)
 	_, v := l.Seen(t.Context(), "", "")
@@ -659,7 +655,7 @@ func TestAYesCountsWhenTheLimitHasPassed(t *testing.T) {
 }
 
 func TestOverTexts(t *testing.T) {
-	s := flowState([]Step{{Subject: "A", Within: 60}})
+	s := flowState(t, `{"subject": "A", "within": 60}`)
 	for d, want := range map[time.Duration]string{
 		0: "", time.Minute: "", 61 * time.Second: "less than 1 min over", 2 * time.Minute: "1 min over", 61 * time.Minute: "1 h over",
 		126 * time.Minute: "2 h 5 min over", -time.Hour: "",
@@ -752,7 +748,7 @@ func TestADecisionStands(t *testing.T) {
 // A question that nobody said yes to lapses as well: a later completion is asked about again.
 // Until the agent tries again, Stop does not send it back to the step.
 func TestAQuestionLapses(t *testing.T) {
-	l := hydrated(t, Step{Subject: "Ship", Approval: "May it ship?"})
+	l := hydrated(t, `{"subject": "Ship", "approval": "May it ship?"}`)
 	require.Equal(t, state.Ask, l.ask(1, completed).Decision)
 	l.lapse(Pause{})
 	require.Equal(t, 1, l.lapses())
@@ -770,7 +766,7 @@ func TestAQuestionLapses(t *testing.T) {
 // then say that the step ends in another way.
 func TestAQuestionThatNobodyCanBeAskedIsOver(t *testing.T) {
 	for _, way := range []state.How{state.ByShell, state.ByMCP} {
-		l := hydrated(t, Step{Outcomes: []Outcome{{Name: "approved", Approval: "Merge it?"}, {Name: "changes", Back: 1, Max: 2}}})
+		l := hydrated(t, `{"outcomes": {"approved": {"approval": "Merge it?"}, "changes": {"back": 1, "max": 2}}}`)
 		l.Apply, l.Via = true, state.By{How: way}
 		require.Equal(t, state.Ask, l.Update(t.Context(), Update{Task: "1", Status: completed, Outcome: "approved"}).Decision)
 		v := l.Update(t.Context(), Update{Task: "1", Status: completed, Outcome: "changes"})
@@ -782,17 +778,18 @@ func TestAQuestionThatNobodyCanBeAskedIsOver(t *testing.T) {
 // TestTheCommandOfAnApprovalSaysTheOutcome: without it a person would be refused.
 func TestTheCommandOfAnApprovalSaysTheOutcome(t *testing.T) {
 	for _, tt := range []struct {
-		more  []Outcome // besides the one that needs approval
+		more  string // besides the one that needs approval
 		asked bool
 		want  string
 	}{
-		{[]Outcome{{Name: "changes", Back: 1, Max: 2}, {Name: "other"}}, true, " --outcome approved"},
-		{[]Outcome{{Name: "other"}}, false, " --outcome NAME"},
-		{nil, true, ""},
-		{[]Outcome{{Name: "changes", Back: 1, Max: 2}}, true, " --outcome approved"},
-		{[]Outcome{{Name: "done"}}, false, ""},
+		{`"changes": {"back": 1, "max": 2}, "other": {}`, true, " --outcome approved"},
+		{`"other": {}`, false, " --outcome NAME"},
+		{``, true, ""},
+		{`"changes": {"back": 1, "max": 2}`, true, " --outcome approved"},
+		{`"done": {}`, false, ""},
 	} {
-		l := hydrated(t, Step{Subject: "Review", Outcomes: append([]Outcome{{Name: "approved", Approval: "Merge it?"}}, tt.more...)})
+		l := hydrated(t, strings.Replace(`{"subject": "Review",
+			"outcomes": {"approved": {"approval": "Merge it?"}, `+tt.more+`}}`, ", }", "}", 1))
 		if tt.asked {
 			v := l.end(1, "approved")
 			require.Equal(t, state.Ask, v.Decision, "%+v", tt)
@@ -809,8 +806,9 @@ func TestTheCommandOfAnApprovalSaysTheOutcome(t *testing.T) {
 
 // TestASpentWordRunsNothing: it is judged before the step's check runs, and no outcome is offered that is spent, too.
 func TestASpentWordRunsNothing(t *testing.T) {
-	l := hydrated(t, Step{}, Step{BlockedBy: ids(1), Check: runs("echo ran >> ran; exit 1"), Outcomes: []Outcome{
-		{Name: "a", Back: 1, Max: 1}, {Name: "b", Back: 1, Max: 1}, {Name: "fine"}, {Name: "failed", Back: 1, Max: 1}}})
+	l := hydrated(t, `{}`,
+		`{"blockedBy": [1], "check": "echo ran >> ran; exit 1",
+			"outcomes": {"a": {"back": 1, "max": 1}, "b": {"back": 1, "max": 1}, "fine": {}, "failed": {"back": 1, "max": 1}}}`)
 	for _, outcome := range []string{"a", "b"} {
 		l.ended(1)
 		require.NotNil(t, l.end(2, outcome).Turn)

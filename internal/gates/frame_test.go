@@ -25,7 +25,7 @@ import (
 
 // TestAStartThatIsRepeatedStartsNothingElse: the line about another step that it has seen is not its own.
 func TestAStartThatIsRepeatedStartsNothingElse(t *testing.T) {
-	l := hydrated(t, Step{}, Step{Produces: []string{"out"}})
+	l := hydrated(t, `{}`, `{"produces": ["out"]}`)
 	l.Apply = true
 	for _, u := range []Update{{Task: "1", Status: inProgress}, {Task: "2", Status: inProgress},
 		{Task: "1", Status: completed}, {Task: "2", Status: inProgress}} {
@@ -38,10 +38,10 @@ func TestAStartThatIsRepeatedStartsNothingElse(t *testing.T) {
 // TestAStepThatIsNotInTheListAnyMore: its workflow was done, the client has removed its tasks, and another one has come. Nothing is
 // decided about it, with and without the lock, and an answer about it is no answer.
 func TestAStepThatIsNotInTheListAnyMore(t *testing.T) {
-	l := hydrated(t, Step{})
+	l := hydrated(t, `{}`)
 	l.ended(1)
 	l.remove(1)
-	l.nest(workflow.Workflow{Command: "other", Steps: []Step{{ID: 11}}})
+	l.nest(workflow.Workflow{Command: "other"}, `{"id": 11}`)
 	update := Update{Task: "1", Status: completed}
 	assert.Equal(t, state.Deny, l.Answered(t.Context(), update, true, state.ByQuestion).Decision)
 	assert.True(t, l.Update(t.Context(), update).Allowed())
@@ -117,7 +117,7 @@ func TestAnAnswerToAQuestionThatIsOutOfDate(t *testing.T) {
 
 // TestUpdatesWithoutAGate: each reason for which no gate applies is enough by itself, and only for this update.
 func TestUpdatesWithoutAGate(t *testing.T) {
-	l := hydrated(t, Step{}, Step{BlockedBy: ids(1)}, Step{BlockedBy: ids(1)})
+	l := hydrated(t, `{}`, `{"blockedBy": [1]}`, `{"blockedBy": [1]}`)
 	l.remove(3)
 	for _, status := range []string{pending, inProgress, completed} {
 		assert.Equal(t, "no gate applies", l.ask(3, status).Why, "it is gone")
@@ -135,7 +135,7 @@ func TestUpdatesWithoutAGate(t *testing.T) {
 // TestAStepThatWasStartedIsNotCompletedUnseen: the decision that let it start does not count
 // for its completion.
 func TestAStepThatWasStartedIsNotCompletedUnseen(t *testing.T) {
-	l := hydrated(t, Step{Approval: "Good?"}, Step{Check: &Check{Run: "exit 1", Timeout: 60}})
+	l := hydrated(t, `{"approval": "Good?"}`, `{"check": "exit 1"}`)
 	for id := range int64(2) {
 		l.begin(id + 1)
 		v := l.Completed(t.Context(), Update{Task: message.Itoa(id + 1), Status: completed})
@@ -145,7 +145,7 @@ func TestAStepThatWasStartedIsNotCompletedUnseen(t *testing.T) {
 
 // TestATaskThatCannotBeRead counts as pending: so its gates apply.
 func TestATaskThatCannotBeRead(t *testing.T) {
-	l := hydrated(t, Step{}, Step{BlockedBy: ids(1)})
+	l := hydrated(t, `{}`, `{"blockedBy": [1]}`)
 	l.put(1, `{"id":"1","status":"done"}`)
 	assert.Contains(t, l.denies(2, inProgress), "must be done first")
 	l.remove(1)
@@ -157,7 +157,7 @@ func TestATaskThatCannotBeRead(t *testing.T) {
 // TestAnsweredAppliesAYesOnce: to the step that was asked about; a task that is not a step
 // needs no answer, and without the record nothing is let through.
 func TestAnsweredAppliesAYesOnce(t *testing.T) {
-	l := hydrated(t, Step{Approval: "Good?"})
+	l := hydrated(t, `{"approval": "Good?"}`)
 	answer := func(id int64) Verdict {
 		return l.Answered(t.Context(), Update{Task: message.Itoa(id), Status: completed}, true, state.ByElicitation)
 	}
@@ -175,8 +175,8 @@ func TestAnsweredAppliesAYesOnce(t *testing.T) {
 
 // TestWhatAStepNeedsIsNotAskedForAtItsEnd, nor when it is started again: files that were there at the start may be used up.
 func TestWhatAStepNeedsIsNotAskedForAtItsEnd(t *testing.T) {
-	for name, outcomes := range map[string][]Outcome{"no outcomes": nil, "outcomes": {{Name: "again", Back: 1, Max: 2}}} {
-		l := hydrated(t, Step{Ready: []string{"in"}, Outcomes: outcomes}, Step{BlockedBy: ids(1)})
+	for name, outcomes := range map[string]string{"no outcomes": `null`, "outcomes": `{"again": {"back": 1, "max": 2}}`} {
+		l := hydrated(t, `{"ready": ["in"], "outcomes": `+outcomes+`}`, `{"blockedBy": [1]}`)
 		require.Contains(t, l.denies(1, inProgress), "in", name)
 		l.denies(1, completed)
 		l.write("in", "x")
@@ -249,7 +249,7 @@ func TestHowToSayIt(t *testing.T) {
 // TestWhatIsOfNoUseIsRefused: a caller that is told that the step is done would take the rest for
 // heard. In the client's list a value may be metadata of another purpose.
 func TestWhatIsOfNoUseIsRefused(t *testing.T) {
-	l := hydrated(t, Step{Subject: "Build"}, Step{Subject: "Test"})
+	l := hydrated(t, `{"subject": "Build"}`, `{"subject": "Test"}`)
 	values := jsontext.Value(`{"a": "1"}`)
 	for want, u := range map[string]Update{"has no outcomes. Leave the outcome out": {Outcome: "ok"},
 		"it sets no values. Leave the others out": {Values: values}, "": {Metadata: values}} {
@@ -264,7 +264,7 @@ func TestWhatIsOfNoUseIsRefused(t *testing.T) {
 
 // TestWithoutTheLockNothingIsCarriedOut: the caller is told why, and that it is not the gates.
 func TestWithoutTheLockNothingIsCarriedOut(t *testing.T) {
-	l := hydrated(t, Step{Subject: "Build"})
+	l := hydrated(t, `{"subject": "Build"}`)
 	l.Apply, l.List.Wait = true, time.Millisecond
 	dir, err := l.List.Open(t.Context())
 	require.NoError(t, err)
@@ -285,7 +285,7 @@ func TestWithoutTheLockNothingIsCarriedOut(t *testing.T) {
 
 // TestCommandsNameTheList by the name that a person uses for it.
 func TestCommandsNameTheList(t *testing.T) {
-	l := hydrated(t, Step{Subject: "Build"}, Step{Subject: "Test", BlockedBy: ids(1)})
+	l := hydrated(t, `{"subject": "Build"}`, `{"subject": "Test", "blockedBy": [1]}`)
 	for _, name := range []string{"9bd5", "team"} {
 		l.ListName, l.Session = func() string { return name }, name // each session is told once
 		flag := " --list " + name
@@ -318,7 +318,7 @@ func TestWhatDecisionsAreAbout(t *testing.T) {
 
 // TestTornLinesAreSkipped: the next one is on a line of its own.
 func TestTornLinesAreSkipped(t *testing.T) {
-	l := hydrated(t, Step{}, Step{})
+	l := hydrated(t, `{}`, `{}`)
 	l.allows(1, completed)
 	data, err := os.ReadFile(l.stateFile(state.EvidenceFile))
 	require.NoError(t, err)
@@ -332,7 +332,7 @@ func TestTornLinesAreSkipped(t *testing.T) {
 
 // After a loss of evidence the check runs again, and the order still holds.
 func TestLostEvidence(t *testing.T) {
-	l := hydrated(t, Step{Check: runs("echo x >> ran")}, Step{BlockedBy: ids(1)})
+	l := hydrated(t, `{"check": "echo x >> ran"}`, `{"blockedBy": [1]}`)
 	l.allows(1, completed)
 	require.NoError(t, os.Remove(l.stateFile(state.EvidenceFile)))
 	require.False(t, l.state().Step(1).Done())
@@ -344,7 +344,7 @@ func TestLostEvidence(t *testing.T) {
 
 // TestTheLiveSteps of a list are those whose files a hydration has created and no transaction has deleted or undone.
 func TestTheLiveSteps(t *testing.T) {
-	l := hydrated(t, Step{}, Step{})
+	l := hydrated(t, `{}`, `{}`)
 	live := func(want ...int64) (history []txn.Entry) {
 		t.Helper()
 		var got []int64
@@ -362,7 +362,7 @@ func TestTheLiveSteps(t *testing.T) {
 		return label
 	}
 	live(1, 2)
-	l.hydrate(Step{ID: 3})
+	l.hydrate(`{"id": 3}`)
 	live(1, 2, 3)
 	l.commit(txn.Change{Label: `{"command":"release"}`, Deletes: []string{"1.json"}})
 	all := live(2, 3)
@@ -372,7 +372,7 @@ func TestTheLiveSteps(t *testing.T) {
 	live(1, 2)
 
 	// An undo that keeps a task, because it was changed, leaves that step in force, and a person can go past it.
-	l.hydrate(Step{ID: 7, Produces: []string{"out"}}, Step{ID: 8, BlockedBy: ids(7), Produces: []string{"out"}})
+	l.hydrate(`{"id": 7, "produces": ["out"]}`, `{"id": 8, "blockedBy": [7], "produces": ["out"]}`)
 	all = live(1, 2, 7, 8)
 	l.commit(txn.Change{Label: undo(all[len(all)-1]), Deletes: []string{"7.json"}})
 	live(1, 2, 8)
@@ -383,10 +383,10 @@ func TestTheLiveSteps(t *testing.T) {
 // A record that cannot be read concerns the tasks that it is about, and no others. Of those
 // the order is known from the list.
 func TestARecordOfAnotherVersionIsTrouble(t *testing.T) {
-	l := hydrated(t, Step{Approval: "Yes?"})
+	l := hydrated(t, `{"approval": "Yes?"}`)
 	l.commit(txn.Change{Label: "x", Record: `{"version":9,"dir":"/"}`, Creates: []txn.File{
-		{Name: "5.json", Data: taskText(Step{ID: 5, Subject: "Five", Status: pending}), Mode: 0o644},
-		{Name: "6.json", Data: taskText(Step{ID: 6, Subject: "Six", Status: pending, BlockedBy: ids(5)}), Mode: 0o644},
+		{Name: "5.json", Data: []byte(taskText("5", "Five", pending, `[]`)), Mode: 0o644},
+		{Name: "6.json", Data: []byte(taskText("6", "Six", pending, `["5"]`)), Mode: 0o644},
 	}})
 	v := l.ask(1, completed)
 	require.Equal(t, state.Ask, v.Decision)
@@ -405,7 +405,7 @@ func TestARecordOfAnotherVersionIsTrouble(t *testing.T) {
 }
 
 func TestAReopenedStepIsNotDone(t *testing.T) {
-	l := hydrated(t, Step{Produces: []string{"out"}}, Step{BlockedBy: ids(1)})
+	l := hydrated(t, `{"produces": ["out"]}`, `{"blockedBy": [1]}`)
 	l.write("out", "x")
 	l.allows(1, completed)
 	l.allows(1, completed)
@@ -431,7 +431,7 @@ func TestAListWithoutWorkflow(t *testing.T) {
 
 // TestAnOverrideOfSeveralStepsKeepsWhatIsOnRecord: every denial, and what is on record of another workflow.
 func TestAnOverrideOfSeveralStepsKeepsWhatIsOnRecord(t *testing.T) {
-	l := hydrated(t, Step{}, Step{BlockedBy: ids(1)}, Step{BlockedBy: ids(2)})
+	l := hydrated(t, `{}`, `{"blockedBy": [1]}`, `{"blockedBy": [2]}`)
 	for range 2 * state.MaxRepeats {
 		l.denies(3, inProgress)
 	}
@@ -459,8 +459,8 @@ func (l *list) unread() (right func()) {
 
 // TestGatesAreEvaluatedOnceTheRecordCanBeRead: what was let through without a look at them is completed in another way.
 func TestGatesAreEvaluatedOnceTheRecordCanBeRead(t *testing.T) {
-	for name, outcomes := range map[string][]Outcome{"of an array": nil, "with outcomes": {{Name: "failed", Back: 1, Max: 3}}} {
-		l := hydrated(t, Step{Check: runs("false"), Outcomes: outcomes}, Step{BlockedBy: ids(1)}, Step{})
+	for name, outcomes := range map[string]string{"of an array": `null`, "with outcomes": `{"failed": {"back": 1, "max": 3}}`} {
+		l := hydrated(t, `{"check": "false", "outcomes": `+outcomes+`}`, `{"blockedBy": [1]}`, `{}`)
 		right := l.unread()
 		l.Apply = true
 		require.Equal(t, state.Deny, l.Update(t.Context(), Update{Task: "3", Status: completed, Outcome: "done"}).Decision, name)
@@ -478,9 +478,9 @@ func TestGatesAreEvaluatedOnceTheRecordCanBeRead(t *testing.T) {
 
 // TestAPersonGoesPastWithoutARecord: the list shows their word at once, also where its steps wait for one another.
 func TestAPersonGoesPastWithoutARecord(t *testing.T) {
-	l := hydrated(t, Step{}, Step{BlockedBy: ids(1, 3)}, Step{BlockedBy: ids(2)}, Step{})
-	l.rewrite(Step{ID: 2, Status: pending, BlockedBy: ids(3)}, "")
-	l.rewrite(Step{ID: 3, Status: pending, BlockedBy: ids(2)}, "")
+	l := hydrated(t, `{}`, `{"blockedBy": [1, 3]}`, `{"blockedBy": [2]}`, `{}`)
+	l.rewrite(2, `{"status": "pending", "blockedBy": ["3"]}`)
+	l.rewrite(3, `{"status": "pending", "blockedBy": ["2"]}`)
 	l.unread()
 	_, err := l.GoPast(t.Context(), Past{Step: 3, Because: "x"}, state.By{})
 	require.ErrorIs(t, err, errBlocked)
@@ -529,7 +529,7 @@ func TestStepsThatAreGone(t *testing.T) {
 // While a change of the list is under way, or after the death of its process, the tasks that it deletes
 // are not missing: its record is not in the history yet.
 func TestAnInterruptedChangeMissesNothing(t *testing.T) {
-	l := hydrated(t, Step{}, Step{}, Step{})
+	l := hydrated(t, `{}`, `{}`, `{}`)
 	died := errors.New("died")
 	var dead error
 	dir, err := txn.Open(t.Context(), l.List.Dir, txn.WithFS(&faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
@@ -566,7 +566,7 @@ func (h *readHook) ReadFile(name string) ([]byte, error) {
 
 // A change that is committed between the two looks of a reader makes no task missing.
 func TestAChangeMeanwhileMissesNothing(t *testing.T) {
-	l := hydrated(t, Step{}, Step{})
+	l := hydrated(t, `{}`, `{}`)
 	list := tasks.List{Dir: l.List.Dir, FS: &readHook{vfs.OS{}, func() { l.commit(txn.Change{Deletes: []string{fileName(1)}}) }}}
 	s, err := (&state.Store{List: list}).Now(t.Context())
 	require.NoError(t, err)
@@ -576,7 +576,7 @@ func TestAChangeMeanwhileMissesNothing(t *testing.T) {
 
 // TestAQuestionIsNoCompletion: a step about whose approval the person was asked was not done, if it then goes.
 func TestAQuestionIsNoCompletion(t *testing.T) {
-	l := hydrated(t, Step{Approval: "Good?"}, Step{})
+	l := hydrated(t, `{"approval": "Good?"}`, `{}`)
 	require.Equal(t, state.Ask, l.do(1, completed).Decision)
 	l.remove(1)
 	s := l.state()
@@ -586,7 +586,7 @@ func TestAQuestionIsNoCompletion(t *testing.T) {
 
 // TestAnotherSpellingIsNoTask: TaskUpdate finds a task by its number alone.
 func TestAnotherSpellingIsNoTask(t *testing.T) {
-	l := hydrated(t, Step{}, Step{BlockedBy: ids(1)})
+	l := hydrated(t, `{}`, `{"blockedBy": [1]}`)
 	data, err := os.ReadFile(l.path(2))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(l.List.Dir, "02.json"), data, 0o644))
@@ -601,7 +601,7 @@ func TestAnotherSpellingIsNoTask(t *testing.T) {
 // TestATaskThatTheAgentMarks: the steps of the list are enforced as before, and what is told of it does not stand for what is
 // told if the record is removed.
 func TestATaskThatTheAgentMarks(t *testing.T) {
-	l := hydrated(t, Step{}, Step{BlockedBy: ids(1)})
+	l := hydrated(t, `{}`, `{"blockedBy": [1]}`)
 	l.put(7, `{"id":"7","subject":"Test","description":"","status":"pending","blocks":[],"blockedBy":[],"metadata":{"fsm":"release"}}`)
 	v := l.ask(7, completed)
 	assert.True(t, v.Allowed())
@@ -623,7 +623,7 @@ func TestATaskThatTheAgentMarks(t *testing.T) {
 
 // TestStepsChangedInAnotherWay: nothing let them through, and the state says so.
 func TestStepsChangedInAnotherWay(t *testing.T) {
-	l := hydrated(t, Step{}, Step{BlockedBy: ids(1)}, Step{BlockedBy: ids(2), Approval: "Good?"}, Step{Status: completed})
+	l := hydrated(t, `{}`, `{"blockedBy": [1]}`, `{"blockedBy": [2], "approval": "Good?"}`, `{"status": "completed"}`)
 	are := func(want ...string) {
 		t.Helper()
 		s, err := state.LoadNow(t.Context(), l.List.Dir)

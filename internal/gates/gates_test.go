@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -30,14 +31,22 @@ type stepLine struct {
 
 // stateOf returns a state with these steps.
 func stateOf(lines ...stepLine) *state.State {
-	w := &workflow.Workflow{Command: "release", Dir: "/project"}
-	s := &state.State{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	var entries []string
 	for _, l := range lines {
-		c := &state.Current{Workflow: w, Status: l.status, Step: Step{ID: l.id, Subject: string(rune('A' + l.id - 1)),
-			BlockedBy: l.after, Approval: l.approval}}
+		members := map[string]any{"id": l.id, "subject": string(rune('A' + l.id - 1))}
 		if l.check {
-			c.Check = &Check{Run: "make", Timeout: 600}
+			members["check"] = jsontext.Value(`{"run": "make", "timeout": 600}`)
 		}
+		if l.approval != "" {
+			members["approval"] = l.approval
+		}
+		entries = append(entries, q(members))
+	}
+	w := planned(entries...)
+	s := &state.State{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	for i, l := range lines {
+		c := &state.Current{Workflow: &w, Status: l.status, Step: w.Steps[i]}
+		c.BlockedBy = l.after
 		if l.passed {
 			c.Outcome = machine.Done
 		}
@@ -202,7 +211,7 @@ func TestEdit(t *testing.T) {
 
 // TestEditsByAnyPath: the client reads ~ as the home directory, and .. as a part of the text.
 func TestEditsByAnyPath(t *testing.T) {
-	l := hydrated(t, Step{})
+	l := hydrated(t, `{}`)
 	t.Setenv("HOME", filepath.Dir(l.List.Dir))
 	name := filepath.Base(l.List.Dir)
 	require.NoError(t, os.Symlink("/", filepath.Join(l.List.Dir, "../elsewhere")))

@@ -16,7 +16,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/permission"
 	"github.com/fsmtx/fsmtx/internal/state"
-	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // TestOptions: whether Bash(rm -rf *) covers a line.
@@ -91,7 +90,7 @@ func TestPaths(t *testing.T) {
 	} {
 		rule, ok := permission.Parse(c.rule)
 		require.True(t, ok)
-		list := []listing{{&state.RecordedStep{Step: &Step{}, Workflow: &workflow.Workflow{Dir: project}}, c.rule, rule}}
+		list := []listing{{recorded(project), c.rule, rule}}
 		x := ToolCall{Tool: c.tool, Path: c.path, Cwd: project}
 		assert.Equal(t, c.want, len(x.covered(list)) > 0, "%s %s %s", c.rule, c.tool, c.path)
 	}
@@ -103,8 +102,8 @@ func push(use string) ToolCall { return ToolCall{Tool: "Bash", Line: "git push",
 func (l *list) call(x ToolCall) Verdict { return l.Call(context.Background(), x) }
 
 func released(t tb) *list {
-	return hydrated(t, Step{Subject: "Review"}, Step{Subject: "Open the pull request", BlockedBy: ids(1), Only: []string{"Bash(git push *)"}},
-		Step{BlockedBy: ids(2)})
+	return hydrated(t, `{"subject": "Review"}`, `{"subject": "Open the pull request", "blockedBy": [1], "only": ["Bash(git push *)"]}`,
+		`{"blockedBy": [2]}`)
 }
 
 func TestCallsBelongToSteps(t *testing.T) {
@@ -200,8 +199,8 @@ func TestCallsAreFreeAgain(t *testing.T) {
 		"it is undone":             {func(l *list) { l.remove(1, 2, 3) }, true},
 		"a script starts it early": {func(l *list) { l.set(2, inProgress) }, false},
 	} {
-		l := hydrated(t, Step{Subject: "Review", Outcomes: []Outcome{{Name: "done"}, {Name: "drop", Stop: true}}},
-			Step{BlockedBy: ids(1), Only: []string{"Bash(git push *)"}}, Step{BlockedBy: ids(2)})
+		l := hydrated(t, `{"subject": "Review", "outcomes": {"done": {}, "drop": {"stop": true}}}`,
+			`{"blockedBy": [1], "only": ["Bash(git push *)"]}`, `{"blockedBy": [2]}`)
 		c.change(l)
 		require.Equal(t, c.free, free(l), name)
 	}
@@ -210,7 +209,7 @@ func TestCallsAreFreeAgain(t *testing.T) {
 // TestTwoOwners: a call is let through if one of the steps that list it is in progress, and a line
 // needs a step for each of its commands.
 func TestTwoOwners(t *testing.T) {
-	l := hydrated(t, Step{Only: []string{"Bash(git push *)"}}, Step{Only: []string{"Bash(git *)", "Bash(npm publish)"}})
+	l := hydrated(t, `{"only": ["Bash(git push *)"]}`, `{"only": ["Bash(git *)", "Bash(npm publish)"]}`)
 	require.Contains(t, l.call(push("")).Reason,
 		`git push belongs to #1 "Step 1", which is not in progress: start it first; and to #2 "Step 2", which`)
 	l.begin(1)
@@ -224,7 +223,7 @@ func TestTwoOwners(t *testing.T) {
 // TestOwnCommandsStayPossible: a step that lists every command leaves those of this program, with
 // which the agent works on the steps.
 func TestOwnCommandsStayPossible(t *testing.T) {
-	l := hydrated(t, Step{}, Step{BlockedBy: ids(1), Only: []string{"Bash", "Write"}})
+	l := hydrated(t, `{}`, `{"blockedBy": [1], "only": ["Bash", "Write"]}`)
 	require.Equal(t, Verdict{}, l.call(bash("fsmtx start 1 && /opt/bin/fsmtx complete 1")))
 	require.Contains(t, l.call(bash("fsmtx start 1; ls")).Reason, "ls belongs to #2")
 	require.Contains(t, l.call(ToolCall{Tool: "Monitor", Line: "tail -f x"}).Reason, "tail -f x belongs to #2")
@@ -266,9 +265,9 @@ func TestSpellings(t *testing.T) {
 // TestWhyACallIsRefused: in each state of the steps that list it.
 func TestWhyACallIsRefused(t *testing.T) {
 	only := []string{"Bash(git push *)"}
-	l := hydrated(t, Step{Subject: "Review", Outcomes: []Outcome{{Name: "yes"}, {Name: "no"}}},
-		Step{Subject: "Push", BlockedBy: ids(1), When: []Condition{{Step: 1, Outcomes: []string{"yes"}}}, Only: only},
-		Step{Subject: "Again", BlockedBy: ids(1, 2), Only: only, Check: runs("true")}, Step{Subject: "End", BlockedBy: ids(3)})
+	l := hydrated(t, `{"subject": "Review", "outcomes": ["yes", "no"]}`,
+		`{"subject": "Push", "blockedBy": [1], "when": {"1": "yes"}, "only": `+q(only)+`}`,
+		`{"subject": "Again", "blockedBy": [1, 2], "check": "true", "only": `+q(only)+`}`, `{"subject": "End", "blockedBy": [3]}`)
 	const hint = "\nA person can let one such call through, in a terminal outside the client: " +
 		`fsmtx step allow 'Bash(git push *)' --because "..." --list s1`
 	refused := func(step int64, times int, why string) {
@@ -296,7 +295,7 @@ func TestWhyACallIsRefused(t *testing.T) {
 	l.ended(3)
 	refused(2, 4, third+`which is done. Ready: #4 "End"`)
 
-	l = hydrated(t, slices.Repeat([]Step{{Only: only}}, message.MaxNamed+2)...)
+	l = hydrated(t, slices.Repeat([]string{`{"only": ` + q(only) + `}`}, message.MaxNamed+2)...)
 	l.allows(1, completed)
 	reason := l.call(push("")).Reason
 	assert.Contains(t, reason, `#10 "Step 10", which is not in progress: start it first; and to 2 more.`)
@@ -309,10 +308,10 @@ func TestRulesInAMessage(t *testing.T) {
 		_, err := l.Permit(t.Context(), rule, "x", state.By{})
 		return err
 	}
-	l := hydrated(t, Step{Only: []string{"Bash(a *)", "WebFetch"}}, Step{Only: []string{"Bash(a *)"}})
+	l := hydrated(t, `{"only": ["Bash(a *)", "WebFetch"]}`, `{"only": ["Bash(a *)"]}`)
 	assert.EqualError(t, permit(l, "Bash(b)"), "Bash(b): no step of this task list lists such calls. They list Bash(a *) and WebFetch")
-	assert.EqualError(t, permit(hydrated(t, Step{}), "Bash(b)"), "Bash(b): no step of this task list lists such calls")
-	l = hydrated(t, Step{Only: []string{"Write(src/**)"}}, Step{Only: []string{"Bash(git push *)"}}, Step{Only: []string{"Bash(git *)"}})
+	assert.EqualError(t, permit(hydrated(t, `{}`), "Bash(b)"), "Bash(b): no step of this task list lists such calls")
+	l = hydrated(t, `{"only": ["Write(src/**)"]}`, `{"only": ["Bash(git push *)"]}`, `{"only": ["Bash(git *)"]}`)
 	assert.NoError(t, permit(l, "Write("+l.project+"/src/x)"), "a path of one file")
 	assert.ErrorIs(t, permit(l, "Write(src/*/x)"), errNoRule, "it is not known whether all of them are covered")
 	l.skip(1)
@@ -343,7 +342,7 @@ func TestWhatIsPutRight(t *testing.T) {
 		{`{"fsm":"release","mine":1}`, `[]`, "metadata"},
 		{`"subject":"Test","description":"How."`, `"subject":"","description":""`, "subject and description"},
 	} {
-		l := hydrated(t, Step{Subject: "Build"}, Step{Subject: "Test", Description: "How.", BlockedBy: ids(1)}, Step{Subject: "Other"})
+		l := hydrated(t, `{"subject": "Build"}`, `{"subject": "Test", "description": "How.", "blockedBy": [1]}`, `{"subject": "Other"}`)
 		l.put(2, strings.Replace(task, c.old, c.new, 1))
 		// what could not be put right in time is at the next update
 		trouble := message.Join(l.ask(1, inProgress).Trouble, l.ask(1, completed).Trouble)
@@ -355,16 +354,16 @@ func TestWhatIsPutRight(t *testing.T) {
 			assert.JSONEq(t, task, l.text(2), c.new)
 		}
 	}
-	l := hydrated(t, Step{Subject: "A"}, Step{Subject: "B"})
-	l.rewrite(Step{ID: 1, Subject: "x", Status: pending}, "")
-	l.rewrite(Step{ID: 2, Subject: "x", Status: pending}, "")
+	l := hydrated(t, `{"subject": "A"}`, `{"subject": "B"}`)
+	l.rewrite(1, `{"subject": "x", "status": "pending"}`)
+	l.rewrite(2, `{"subject": "x", "status": "pending"}`)
 	assert.Equal(t, `the task of #1 "A" had been changed behind its workflow, and was put right: subject
 the task of #2 "B" had been changed behind its workflow, and was put right: subject`, l.ask(1, inProgress).Trouble)
 }
 
 // TestAnOverdueStepThatHolds is not the end of the decision: the target has to pass its own gates.
 func TestAnOverdueStepThatHolds(t *testing.T) {
-	l := hydrated(t, Step{Produces: []string{"a"}}, Step{Produces: []string{"b"}}, Step{BlockedBy: ids(1, 2), Ready: []string{"c"}})
+	l := hydrated(t, `{"produces": ["a"]}`, `{"produces": ["b"]}`, `{"blockedBy": [1, 2], "ready": ["c"]}`)
 	l.write("a", "x")
 	l.set(1, completed)
 	l.set(2, completed)
@@ -378,7 +377,7 @@ func TestAnOverdueStepThatHolds(t *testing.T) {
 
 // TestAStateThatCannotBeRead: the steps are those of the list, and that is said.
 func TestAStateThatCannotBeRead(t *testing.T) {
-	l := hydrated(t, Step{}, Step{BlockedBy: ids(1)})
+	l := hydrated(t, `{}`, `{"blockedBy": [1]}`)
 	require.NoError(t, os.RemoveAll(state.StateDir(l.List.Dir)))
 	require.NoError(t, os.WriteFile(state.StateDir(l.List.Dir), nil, 0o600))
 	for _, load := range []func() (*state.State, error){
@@ -414,10 +413,17 @@ func listings(t *testing.T, dir string, rules ...string) (list []listing) {
 	for i, text := range rules {
 		rule, ok := permission.Parse(text)
 		require.True(t, ok)
-		step := &state.RecordedStep{Step: &Step{ID: int64(i + 1)}, Workflow: &workflow.Workflow{Dir: dir}}
-		list = append(list, listing{step, text, rule})
+		list = append(list, listing{recorded(dir), text, rule})
+		list[i].step.ID = int64(i + 1)
 	}
 	return list
+}
+
+// recorded is a step of a workflow in that directory.
+func recorded(dir string) *state.RecordedStep {
+	w := planned(`{}`)
+	w.Dir = dir
+	return &state.RecordedStep{Step: &w.Steps[0], Workflow: &w}
 }
 
 // TestLines: whether lines of a shell are covered by one rule and by another.

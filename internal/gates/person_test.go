@@ -23,11 +23,11 @@ import (
 
 // TestWhatAPersonCannotDo: each refusal says why, and changes nothing.
 func TestWhatAPersonCannotDo(t *testing.T) {
-	plain := hydrated(t, Step{Subject: "Build"}, Step{Subject: "Test"})
+	plain := hydrated(t, `{"subject": "Build"}`, `{"subject": "Test"}`)
 	flow, under := reviewed(t), nested(t)
 	flow.ended(1)
 	under.skip(2)
-	spent := hydrated(t, Step{Subject: "Review", Outcomes: []Outcome{{Name: "fine"}, {Name: "changes", Back: 1, Max: 1}}})
+	spent := hydrated(t, `{"subject": "Review", "outcomes": {"fine": {}, "changes": {"back": 1, "max": 1}}}`)
 	spent.past(Past{Step: 1, Done: true, Outcome: "changes"})
 	spent.seen()
 	past := func(l *list, p Past) error { _, err := l.GoPast(t.Context(), p, state.By{}); return err }
@@ -90,7 +90,7 @@ func TestWhatIsLogged(t *testing.T) {
 	l.end(1, "")
 	l.write("pass", "1")
 	l.begin(2)
-	l.nest(workflow.Workflow{Command: "notes", Parent: 2, Steps: []Step{{ID: 11, Subject: "Collect"}}})
+	l.nest(workflow.Workflow{Command: "notes", Parent: 2}, `{"id": 11, "subject": "Collect"}`)
 	l.ended(11, 2)
 	l.write("REVIEW.md", "BLOCKER")
 	l.end(3, "changes")
@@ -105,7 +105,7 @@ func TestWhatIsLogged(t *testing.T) {
 // TestTheStateAfterAPerson: what a command gets is the state after the decision, on record in the session that is named or that of
 // the list. An outcome that leads back opens the steps of its loop again.
 func TestTheStateAfterAPerson(t *testing.T) {
-	l := hydrated(t, Step{Subject: "Build", Produces: []string{"out"}}, Step{Subject: "Test"})
+	l := hydrated(t, `{"subject": "Build", "produces": ["out"]}`, `{"subject": "Test"}`)
 	l.set(1, completed)
 	s := l.past(Past{Step: 1, Done: true})
 	require.Equal(t, ids(2), ready(s))
@@ -142,7 +142,7 @@ func TestWhoStartedAStep(t *testing.T) {
 
 // TestRulesThatNobodyKnows: the person is told once that the record of tasks with a mark is gone.
 func TestRulesThatNobodyKnows(t *testing.T) {
-	l := hydrated(t, Step{Only: []string{"Bash(git push *)"}})
+	l := hydrated(t, `{"only": ["Bash(git push *)"]}`)
 	require.NoError(t, os.RemoveAll(state.StateDir(l.List.Dir)))
 	v := l.call(push(""))
 	assert.True(t, v.Allowed())
@@ -156,8 +156,8 @@ func TestRulesThatNobodyKnows(t *testing.T) {
 
 // TestTheTimeOfAStepThatWaitsAgainDoesNotRun: a person has opened a step before it again.
 func TestTheTimeOfAStepThatWaitsAgainDoesNotRun(t *testing.T) {
-	l := hydrated(t, Step{Outcomes: []Outcome{{Name: "ok"}}}, Step{BlockedBy: ids(1), Within: 3600, Outcomes: []Outcome{{Name: "late"}}},
-		Step{BlockedBy: ids(2)})
+	l := hydrated(t, `{"outcomes": ["ok"]}`, `{"blockedBy": [1], "within": 3600, "outcomes": ["late"]}`,
+		`{"blockedBy": [2]}`)
 	l.end(1, "ok")
 	l.begin(2)
 	require.False(t, l.state().Step(2).Begun.IsZero())
@@ -174,7 +174,7 @@ func TestTheTimeOfAStepThatWaitsAgainDoesNotRun(t *testing.T) {
 
 // TestWhoIsSentBack: only the session that called the skill, by its record or its transcript.
 func TestWhoIsSentBack(t *testing.T) {
-	l := hydrated(t, Step{}, Step{})
+	l := hydrated(t, `{}`, `{}`)
 	x := Stopping{Mode: Remind}
 	sent := func(session string, x Stopping) bool {
 		other := l.beside()
@@ -226,7 +226,7 @@ func TestThePersonEndsATurn(t *testing.T) {
 			"Done.", false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := hydrated(t, Step{}, Step{BlockedBy: ids(1)}, Step{BlockedBy: ids(2)})
+			l := hydrated(t, `{}`, `{"blockedBy": [1]}`, `{"blockedBy": [2]}`)
 			l.allows(1, completed)
 			x := Stopping{Message: c.message, Prompt: "p", Transcript: filepath.Join(t.TempDir(), "t.jsonl")}
 			require.NoError(t, os.WriteFile(x.Transcript, []byte(strings.Join(c.lines, "\n")), 0o600))
@@ -243,7 +243,7 @@ func TestThePersonEndsATurn(t *testing.T) {
 // TestAStopIsHeardOnce: in the turns that follow there is no reminder either, until the work
 // goes on.
 func TestAStopIsHeardOnce(t *testing.T) {
-	l := hydrated(t, Step{}, Step{})
+	l := hydrated(t, `{}`, `{}`)
 	x := Stopping{Mode: Remind, Transcript: filepath.Join(t.TempDir(), "t.jsonl")}
 	turn := func(text string) string {
 		require.NoError(t, os.WriteFile(x.Transcript, []byte(fmt.Sprintf(`{"type":"user","message":{"content":%q}}`, text)), 0o600))
@@ -259,7 +259,8 @@ func TestAStopIsHeardOnce(t *testing.T) {
 // TestWhatAStopLeftOut stays without a reason of the step that it is under.
 func TestWhatAStopLeftOut(t *testing.T) {
 	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Review", "do": [
-		{"id": 1, "subject": "Read", "outcomes": {"ok": {}, "enough": {"stop": true}}}, {"id": 2, "subject": "Thank", "blockedBy": [1]}]}]}`)
+		{"id": 1, "subject": "Read",
+			"outcomes": {"ok": {}, "enough": {"stop": true}}}, {"id": 2, "subject": "Thank", "blockedBy": [1]}]}]}`)
 	require.True(t, l.end(2, "enough").Allowed())
 	l.seen()
 	before := l.all()
@@ -271,8 +272,9 @@ func TestWhatAStopLeftOut(t *testing.T) {
 
 // TestStanding: which steps of the session are done with evidence, and which one is being worked on.
 func TestStanding(t *testing.T) {
-	l := hydrated(t, Step{Subject: "a"}, Step{Subject: "b"}, Step{Subject: "c", BlockedBy: ids(2)}, Step{Subject: "d", Status: completed},
-		Step{Subject: "e", BlockedBy: ids(6)}, Step{Subject: "f"})
+	l := hydrated(t, `{"subject": "a"}`, `{"subject": "b"}`, `{"subject": "c", "blockedBy": [2]}`,
+		`{"subject": "d", "status": "completed"}`,
+		`{"subject": "e", "blockedBy": [6]}`, `{"subject": "f"}`)
 	// stands has a word for each step: done, now, or neither.
 	stands := func(sentBack bool, words string) {
 		t.Helper()
@@ -307,8 +309,8 @@ func TestStanding(t *testing.T) {
 
 // TestStandingOfStepsThatAreNotNeeded: what is on record shows it.
 func TestStandingOfStepsThatAreNotNeeded(t *testing.T) {
-	l := hydrated(t, Step{Decides: "command", Chooser: runs("echo minor"), Outcomes: []Outcome{{Name: "major"}, {Name: "minor"}}},
-		Step{BlockedBy: ids(1), When: []Condition{{Step: 1, Outcomes: []string{"major"}}}}, Step{BlockedBy: ids(1)})
+	l := hydrated(t, `{"decides": {"run": "echo minor"}, "outcomes": ["major", "minor"]}`,
+		`{"blockedBy": [1], "when": {"1": "major"}}`, `{"blockedBy": [1]}`)
 	l.begin(1)
 	l.allows(1, completed)
 	got, err := l.TurnEnd(t.Context())
@@ -322,7 +324,7 @@ func TestRefusalIsTheLatestThatIsNotPast(t *testing.T) {
 	deny := func(second int, step int64) state.Evidence {
 		return state.Evidence{Time: at(second), Step: step, From: pending, To: inProgress, Verdict: state.Deny}
 	}
-	l := hydrated(t, Step{}, Step{}, Step{Status: completed})
+	l := hydrated(t, `{}`, `{}`, `{"status": "completed"}`)
 	for name, c := range map[string]struct {
 		evidence, calls []state.Evidence
 		want            int // its second, -1 if there is none
@@ -350,7 +352,7 @@ func TestRefusalIsTheLatestThatIsNotPast(t *testing.T) {
 // TestWhatIsHeardOfASession: the last prompt says whether to stop, and a limit holds until the
 // person asks to go on.
 func TestWhatIsHeardOfASession(t *testing.T) {
-	l := hydrated(t, Step{}, Step{}, Step{})
+	l := hydrated(t, `{}`, `{}`, `{}`)
 	var h Heard
 	for _, c := range []struct {
 		prompt string
@@ -376,7 +378,7 @@ func TestWhatIsHeardOfASession(t *testing.T) {
 
 // TestHeardIsKeptBySession is written only if something changes, and is limited.
 func TestHeardIsKeptBySession(t *testing.T) {
-	l := hydrated(t, Step{})
+	l := hydrated(t, `{}`)
 	hear := func(session string, change func(Heard) Heard) {
 		t.Helper()
 		require.NoError(t, l.Hear(t.Context(), session, change))
@@ -419,7 +421,7 @@ func TestHeardIsKeptBySession(t *testing.T) {
 // TestAnAgentWithoutATranscriptIsNotSentBackAgainstThePersonsWord.
 func TestAnAgentWithoutATranscriptIsNotSentBackAgainstThePersonsWord(t *testing.T) {
 	for prompt, sent := range map[string]bool{"make the release": true, "please stop here": false, "only step 2 please": true} {
-		l := hydrated(t, Step{}, Step{BlockedBy: ids(1)}, Step{})
+		l := hydrated(t, `{}`, `{"blockedBy": [1]}`, `{}`)
 		h := Heard{Works: true}.Hears(l.state(), prompt, client.DefaultWords())
 		agent, _ := l.stops(Stopping{Mode: Remind, Heard: &h})
 		require.Equal(t, sent, agent != "", prompt)
@@ -429,7 +431,7 @@ func TestAnAgentWithoutATranscriptIsNotSentBackAgainstThePersonsWord(t *testing.
 // TestHoldSendsBackAsOftenAsItSays: an agent whose client never stops it, until a step changes or
 // the person sends a prompt.
 func TestHoldSendsBackAsOftenAsItSays(t *testing.T) {
-	l := hydrated(t, Step{}, Step{})
+	l := hydrated(t, `{}`, `{}`)
 	x := Stopping{Mode: Hold, Turns: 2}
 	var got []bool
 	sent := func() {
@@ -469,7 +471,7 @@ func TestSkillsOfASession(t *testing.T) {
 
 // TestResumeNamesEveryStepInProgress: the first two in full, the others by name. A report says the same.
 func TestResumeNamesEveryStepInProgress(t *testing.T) {
-	l := hydrated(t, Step{}, Step{}, Step{}, Step{}, Step{})
+	l := hydrated(t, `{}`, `{}`, `{}`, `{}`, `{}`)
 	l.begin(1, 2, 3, 4)
 	text := l.resumes()
 	require.Contains(t, text, "How to do 2.")

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -47,7 +48,7 @@ func TestAnyWorkflowAnyUpdates(t *testing.T) {
 type random struct {
 	*list
 	t       *rapid.T
-	steps   []Step
+	steps   []string
 	dropped map[int64]bool // completions that were allowed and not carried out
 	manual  string
 	hinted  bool // a refusal has said what a person can do
@@ -57,24 +58,26 @@ func newRandom(t *rapid.T) *random {
 	w := &random{t: t, dropped: map[int64]bool{}}
 	n := rapid.IntRange(1, 5).Draw(t, "steps")
 	for id := int64(1); id <= int64(n); id++ {
-		s := Step{ID: id, Status: rapid.SampledFrom([]string{pending, pending, pending, inProgress, completed}).Draw(t, "status")}
+		s := map[string]any{"status": rapid.SampledFrom([]string{pending, pending, pending, inProgress, completed}).Draw(t, "status")}
+		var after []int64
 		for other := int64(1); other <= int64(n); other++ {
 			// Most workflows have an order; some have cycles.
 			if other < id && rapid.Bool().Draw(t, "after") || rapid.IntRange(0, 20).Draw(t, "cycle") == 0 {
-				s.BlockedBy = append(s.BlockedBy, other)
+				after = append(after, other)
 			}
 		}
+		s["blockedBy"] = after
 		switch rapid.IntRange(0, 5).Draw(t, "gate") {
 		case 0:
-			s.Produces = []string{"out"}
+			s["produces"] = []string{"out"}
 		case 1:
-			s.Approval = "Yes?"
+			s["approval"] = "Yes?"
 		case 2:
-			s.Ready = []string{"out"}
+			s["ready"] = []string{"out"}
 		case 3:
-			s.Produces, s.Approval = []string{"out"}, "Yes?"
+			s["produces"], s["approval"] = []string{"out"}, "Yes?"
 		}
-		w.steps = append(w.steps, s)
+		w.steps = append(w.steps, q(s))
 	}
 	w.list = hydrated(t, w.steps...)
 	w.manual = w.text(99)
@@ -154,57 +157,57 @@ func (w *random) finish() {
 }
 
 // flows generates the steps of valid workflows with outcomes, checks, thens and a person who decides: references go to earlier steps.
-var flows = rapid.Custom(func(t *rapid.T) []Step {
-	all := make([]Step, rapid.IntRange(1, 7).Draw(t, "steps"))
+var flows = rapid.Custom(func(t *rapid.T) (all []string) {
 	chance := func(n int) bool { return rapid.IntRange(1, n).Draw(t, "chance") == 1 }
 	person := false
-	for i := range all {
-		s := &all[i]
-		s.ID, s.Subject = int64(i+1), fmt.Sprint("Step ", i+1)
-		if i > 0 {
-			s.BlockedBy = rapid.SliceOfNDistinct(rapid.Int64Range(1, int64(i)), 0, 2, rapid.ID[int64]).Draw(t, "blockedBy")
+	before := []string{} // the outcomes of the step before it
+	for id := range rapid.Int64Range(1, 7).Draw(t, "steps") {
+		s, after := map[string]any{}, []int64{}
+		if id > 0 {
+			after = rapid.SliceOfNDistinct(rapid.Int64Range(1, id), 0, 2, rapid.ID[int64]).Draw(t, "blockedBy")
 		}
 		names := []string{"a", "b", "c"}
-		if chance(3) {
-			s.Check = runs("test -e passes")
+		checked := chance(3)
+		if checked {
+			s["check"] = "test -e passes"
 			names = append(names, "failed", "failed")
 		}
-		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, 4, rapid.ID[string]).Draw(t, "outcomes") {
-			o := Outcome{Name: name}
+		ends := rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, 4, rapid.ID[string]).Draw(t, "outcomes")
+		var outcomes []string
+		for _, name := range ends {
+			text := ""
 			switch rapid.IntRange(0, 3).Draw(t, "effect") {
 			case 0, 1:
 				if chance(2) || name == "failed" {
-					o.Back, o.Max = rapid.Int64Range(1, s.ID).Draw(t, "back"), rapid.IntRange(1, 2).Draw(t, "max")
+					text = fmt.Sprintf(`"back": %d, "max": %d`, rapid.Int64Range(1, id+1).Draw(t, "back"), rapid.IntRange(1, 2).Draw(t, "max"))
+					if chance(2) {
+						text += fmt.Sprintf(`, "then": %q`, rapid.SampledFrom(ends).Draw(t, "then"))
+					}
 				}
 			case 2:
-				o.Stop = chance(4)
+				text = fmt.Sprintf(`"stop": %t`, chance(4))
 			}
-			s.Outcomes = append(s.Outcomes, o)
+			outcomes = append(outcomes, fmt.Sprintf("%q: {%s}", name, text))
 		}
-		for k := range s.Outcomes {
-			if s.Outcomes[k].Back != 0 && chance(2) {
-				s.Outcomes[k].Then = rapid.SampledFrom(s.Outcomes).Draw(t, "then").Name
-			}
+		if len(ends) > 0 {
+			s["outcomes"] = jsontext.Value("{" + strings.Join(outcomes, ", ") + "}")
 		}
-		if !person && s.Check == nil && len(s.Outcomes) > 1 && chance(4) {
-			s.Decides, person = "person", true
+		if !person && !checked && len(ends) > 1 && chance(4) {
+			s["decides"], person = "person", true
 		}
-		if i > 0 && len(all[i-1].Outcomes) > 1 && chance(2) {
-			s.When = []Condition{{Step: s.ID - 1, Outcomes: []string{all[i-1].Outcomes[0].Name}}}
-			s.BlockedBy = append(slices.DeleteFunc(s.BlockedBy, func(id int64) bool { return id == s.ID-1 }), s.ID-1)
+		if len(before) > 1 && chance(2) {
+			s["when"] = map[string]string{fmt.Sprint(id): before[0]}
 		}
+		s["blockedBy"], before = after, ends
+		all = append(all, q(s))
 	}
 	return all
 }).Filter(isFlow)
 
 // isFlow reports whether the steps are a valid workflow, and one has outcomes.
-func isFlow(all []Step) bool {
-	w := workflow.Workflow{Version: workflow.Version, Dir: "/", Steps: slices.Clone(all)}
-	for i := range w.Steps {
-		w.Steps[i].Local, w.Steps[i].Status = w.Steps[i].ID, pending
-	}
-	_, err := w.Encode()
-	return err == nil && slices.ContainsFunc(all, func(s Step) bool { return len(s.Outcomes) > 0 })
+func isFlow(all []string) bool {
+	spec, err := parse(all...)
+	return err == nil && spec.Version() == fsmspec.WithOutcomes
 }
 
 // TestTheListFollowsTheMachine: whatever an agent asks for, an update is refused if the machine cannot end the step so, and no other is;
@@ -227,7 +230,7 @@ func TestTheListFollowsTheMachine(t *testing.T) {
 				lost := !done && rapid.IntRange(0, 5).Draw(r, "lost") == 0
 				word := rapid.SampledFrom([]string{"", "", "a", "b", "c", "failed", "done"}).Draw(r, "outcome")
 				passes := rapid.Bool().Draw(r, "passes")
-				ends := endsAs(all[id-1], model, word, passes)
+				ends := endsAs(l.state().Step(id), model, word, passes)
 				v := l.asks(id, word, passes, lost)
 				if !standing[id] {
 					require.Equal(r, done || ends != "", v.Allowed(), "step %d, which ends as %q: %s", id, ends, v.Reason)
@@ -241,13 +244,13 @@ func TestTheListFollowsTheMachine(t *testing.T) {
 					model = after
 				}
 			}
-			l.agrees(all, model)
+			l.agrees(model)
 		}
 	})
 }
 
 // endsAs returns how a step ends that an agent completes with a word, or without one: empty if that is refused.
-func endsAs(step Step, model machine.State, word string, passes bool) string {
+func endsAs(step *state.Current, model machine.State, word string, passes bool) string {
 	known := step.ForMachine()
 	choices := known.Choices()
 	if word == "" && step.Decides == "" {
@@ -270,16 +273,15 @@ func endsAs(step Step, model machine.State, word string, passes bool) string {
 }
 
 // agrees fails unless the state and the list are what the machine says.
-func (l *list) agrees(all []Step, model machine.State) {
+func (l *list) agrees(model machine.State) {
 	s := l.state()
 	require.Equal(l.t, model.Ready(), ready(s))
-	for _, step := range all {
-		c := s.Step(step.ID)
-		require.Equal(l.t, []any{model.Outcome(step.ID), model.Round(step.ID)}, []any{c.Outcome, c.Round}, "step %d", step.ID)
+	for _, c := range s.Steps {
+		require.Equal(l.t, []any{model.Outcome(c.ID), model.Round(c.ID)}, []any{c.Outcome, c.Round}, "step %d", c.ID)
 		status, subject := l.file(c.ID, "status"), l.file(c.ID, "subject")
-		require.Equal(l.t, c.Outcome != "", status == completed, "step %d is %s in the list and ended as %q", step.ID, status, c.Outcome)
+		require.Equal(l.t, c.Outcome != "", status == completed, "step %d is %s in the list and ended as %q", c.ID, status, c.Outcome)
 		require.Equal(l.t, c.ShownSubject(), subject)
-		require.Equal(l.t, model.NotNeeded(step.ID), strings.Contains(subject, "not needed"))
+		require.Equal(l.t, model.NotNeeded(c.ID), strings.Contains(subject, "not needed"))
 	}
 }
 

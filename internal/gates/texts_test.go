@@ -13,25 +13,16 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
-	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // flowState returns the state of a workflow with outcomes whose steps are in progress.
-func flowState(all []Step) *state.State {
-	w := &workflow.Workflow{Version: workflow.Version, Values: true, Command: "release", Dir: "/p", Vars: map[string]string{"goal": "a/b"}}
+func flowState(t *testing.T, entries ...string) *state.State {
+	w := planned(entries...)
 	s := &state.State{Time: time.Now()}
-	for i, step := range all {
-		step.ID, step.Local, step.Status = int64(i+1), int64(i+1), pending
-		w.Steps = append(w.Steps, step)
-		s.Steps = append(s.Steps, &state.Current{Step: step, Workflow: w, Status: inProgress})
+	for _, step := range w.Steps {
+		s.Steps = append(s.Steps, &state.Current{Step: step, Workflow: &w, Status: inProgress})
 	}
-	text, err := w.Encode()
-	if err != nil {
-		panic(err)
-	}
-	if *w, err = workflow.ParseWorkflow(text); err != nil {
-		panic(err)
-	}
+	require.NoError(t, w.Prove())
 	s.Fold()
 	return s
 }
@@ -46,7 +37,7 @@ func stateFrom(s *state.State, status string) *state.State {
 func TestTheNewsOfAWorkflow(t *testing.T) {
 	s := stateOf(stepLine{id: 1, status: completed, passed: true}, stepLine{id: 2, status: pending})
 	other := stateOf(stepLine{id: 3, status: completed, passed: true})
-	other.Steps[0].Workflow = &workflow.Workflow{Command: "ship"}
+	other.Steps[0].Workflow.Command = "ship"
 	s.Steps = append(s.Steps, other.Steps...)
 	proved(s)
 	done := []*state.Current{s.Steps[0], s.Steps[2]}
@@ -56,8 +47,7 @@ func TestTheNewsOfAWorkflow(t *testing.T) {
 
 // TestWrongLinesAreToldWithWhatToDo, on a line of its own behind the output of a command.
 func TestWrongLinesAreToldWithWhatToDo(t *testing.T) {
-	c := stateOf(stepLine{id: 1, status: pending}).Steps[0]
-	c.Each = &workflow.Each{Lines: "list"}
+	c := flowState(t, `{"subject": "A", "each": {"lines": "list"}, "do": [{"id": 1, "subject": "B"}]}`).Steps[0]
 	for wrong, mend := range map[string]string{"line 2 is twice": ". Mend", "it failed:\nno such file": "\nMend"} {
 		assert.Equal(t, `#1 "A" cannot be started: it is done for each line of list, and `+wrong+mend+" that, then start it again",
 			noLines(c, wrong, nil).Reason)
@@ -69,12 +59,15 @@ func TestWrongLinesAreToldWithWhatToDo(t *testing.T) {
 func TestWhatTheAgentReadsAtATransition(t *testing.T) {
 	const name = "a-name-of-thirty-one-characters"
 	subject, description := strings.Repeat("A subject that goes on and on, ", 12), strings.Repeat("D", 100)
-	all := slices.Repeat([]Step{{Subject: subject, Description: description, Status: completed, BlockedBy: ids(1)}}, 40)
-	all[0] = Step{Subject: subject, Description: description, Outcomes: []Outcome{{Name: "done"}, {Name: name, Back: 1, Max: 100}}}
-	all[39] = Step{Subject: subject, Outcomes: []Outcome{{Name: "approved"}, {Name: "changes", Back: 1, Max: 3}}}
+	begin := `{"subject": ` + q(subject) + `, "description": ` + q(description)
+	all := slices.Repeat([]string{begin + `, "status": "completed", "blockedBy": [1]}`}, 40)
+	all[0] = begin + `, "outcomes": {"done": {}, ` + q(name) + `: {"back": 1, "max": 100}}}`
+	var before []int64
 	for id := range int64(39) {
-		all[39].BlockedBy = append(all[39].BlockedBy, id+1)
+		before = append(before, id+1)
 	}
+	all[39] = `{"subject": ` + q(subject) + `, "blockedBy": ` + q(before) + `,
+		"outcomes": {"approved": {}, "changes": {"back": 1, "max": 3}}}`
 	l := hydrated(t, all...)
 	read := []string{l.end(1, name).Turn.Text, l.told(1, "done"), l.end(40, "changes").Turn.Text, l.told(1, "done")}
 	assert.Contains(t, read[2], " more are open again. Ready: #1")
@@ -89,8 +82,8 @@ func TestWhatTheAgentReadsAtATransition(t *testing.T) {
 // TestStopAndResumeSpeakOfRounds: an agent that has lost its context, or is sent back, reads
 // what is open again, and in which round.
 func TestStopAndResumeSpeakOfRounds(t *testing.T) {
-	s := flowState([]Step{{Subject: "Implement"}, {Subject: "Review", BlockedBy: ids(1),
-		Outcomes: []Outcome{{Name: "approved"}, {Name: "changes", Back: 1, Max: 2}}}})
+	s := flowState(t, `{"subject": "Implement"}`,
+		`{"subject": "Review", "blockedBy": [1], "outcomes": {"approved": {}, "changes": {"back": 1, "max": 2}}}`)
 	agent, _ := sentBack(s, s.Ready(), Stopping{Mode: Remind}, "")
 	assert.NotContains(t, agent+resumed(s), "round")
 	s.Evidence = []state.Evidence{{Step: 1, Verdict: state.SeenDone, To: completed, Outcome: "done"},

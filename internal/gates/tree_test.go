@@ -18,11 +18,11 @@ import (
 
 // nested is release (1, 2, 3) with notes (11, 12) under 2.
 func nested(t tb) *list {
-	l := hydrated(t, Step{Subject: "Build"}, Step{Subject: "Write the notes", BlockedBy: ids(1)}, Step{Subject: "Publish", BlockedBy: ids(2)})
+	l := hydrated(t, `{"subject": "Build"}`, `{"subject": "Write the notes", "blockedBy": [1]}`, `{"subject": "Publish", "blockedBy": [2]}`)
 	l.allows(1, completed)
 	l.begin(2)
-	l.nest(workflow.Workflow{Command: "notes", Parent: 2, Steps: []Step{{ID: 11, Subject: "Collect"},
-		{ID: 12, Subject: "Draft", BlockedBy: ids(11)}}})
+	l.nest(workflow.Workflow{Command: "notes", Parent: 2}, `{"id": 11, "subject": "Collect"}`,
+		`{"id": 12, "subject": "Draft", "blockedBy": [11]}`)
 	return l
 }
 
@@ -94,9 +94,9 @@ func TestAPersonWhoEndsAStepEndsWhatIsUnderIt(t *testing.T) {
 
 // TestEndOfAWorkflowPassesNoStep: the end that a person names by a step is not the completion of that step.
 func TestEndOfAWorkflowPassesNoStep(t *testing.T) {
-	l := hydrated(t, Step{})
+	l := hydrated(t, `{}`)
 	l.begin(1)
-	l.nest(workflow.Workflow{Command: "notes", Parent: 1, Steps: []Step{{ID: 11, Check: runs("false")}, {ID: 12, BlockedBy: ids(11)}}})
+	l.nest(workflow.Workflow{Command: "notes", Parent: 1}, `{"id": 11, "check": "false"}`, `{"id": 12, "blockedBy": [11]}`)
 	l.set(11, completed)
 	require.Equal(t, state.Unchecked, l.state().Word(l.state().Step(11)))
 	_, err := l.End(t.Context(), 11, "enough", state.By{})
@@ -108,15 +108,15 @@ func TestEndOfAWorkflowPassesNoStep(t *testing.T) {
 
 // TestReopenBeforeACalledSkill: what was done in it is open again, as parts of the step would be, unless it is of an earlier round.
 func TestReopenBeforeACalledSkill(t *testing.T) {
-	l := hydrated(t, Step{Outcomes: []Outcome{{Name: "ok"}}},
-		Step{BlockedBy: ids(1), Outcomes: []Outcome{{Name: "ok"}, {Name: "again", Back: 2, Max: 3}}})
+	l := hydrated(t, `{"outcomes": ["ok"]}`,
+		`{"blockedBy": [1], "outcomes": {"ok": {}, "again": {"back": 2, "max": 3}}}`)
 	l.end(1, "ok")
 	l.begin(2)
-	l.nest(workflow.Workflow{Command: "notes", Parent: 2, Round: 1, Steps: []Step{{ID: 11}}})
+	l.nest(workflow.Workflow{Command: "notes", Parent: 2, Round: 1}, `{"id": 11}`)
 	l.end(11, "")
 	l.end(2, "again")
 	l.begin(2)
-	l.nest(workflow.Workflow{Command: "notes", Parent: 2, Round: 2, Steps: []Step{{ID: 21}, {ID: 22, BlockedBy: ids(21)}}})
+	l.nest(workflow.Workflow{Command: "notes", Parent: 2, Round: 2}, `{"id": 21}`, `{"id": 22, "blockedBy": [21]}`)
 	l.end(21, "")
 	l.begin(22)
 	l.reopen(1)
@@ -133,8 +133,8 @@ func TestReopenBeforeACalledSkill(t *testing.T) {
 
 // TestReopenBeforePartsThatHaveLedBack: their budgets are whole again, though none of them was done.
 func TestReopenBeforePartsThatHaveLedBack(t *testing.T) {
-	l := hydrated(t, Step{Outcomes: []Outcome{{Name: "ok"}}}, Step{BlockedBy: ids(1)})
-	l.nest(workflow.Workflow{Command: "parts", Parent: 2, Steps: []Step{{ID: 11, Outcomes: []Outcome{{Name: "again", Back: 11, Max: 1}}}}})
+	l := hydrated(t, `{"outcomes": ["ok"]}`, `{"blockedBy": [1]}`)
+	l.nest(workflow.Workflow{Command: "parts", Parent: 2}, `{"id": 11, "outcomes": {"again": {"back": 11, "max": 1}}}`)
 	l.end(1, "ok")
 	require.NotNil(t, l.end(11, "again").Turn)
 	l.reopen(1)
@@ -152,11 +152,11 @@ func TestReopenBeforeWhatWasOver(t *testing.T) {
 			require.NoError(t, err)
 		},
 	} {
-		l := hydrated(t, Step{}, Step{BlockedBy: ids(1)})
+		l := hydrated(t, `{}`, `{"blockedBy": [1]}`)
 		l.ended(1)
 		l.begin(2)
-		l.nest(workflow.Workflow{Command: "notes", Parent: 2, Part: true, Steps: []Step{{ID: 11}}})
-		l.nest(workflow.Workflow{Command: "notes", Parent: 11, Part: true, Steps: []Step{{ID: 21}}})
+		l.nest(workflow.Workflow{Command: "notes", Parent: 2}, `{"id": 11}`)
+		l.nest(workflow.Workflow{Command: "notes", Parent: 11}, `{"id": 21}`)
 		over(l)
 		require.Contains(t, l.shown(21), "Step 21 (not needed", name)
 		l.reopen(1)
@@ -173,8 +173,8 @@ func TestAReopenInTheMiddleOfANestedWorkflow(t *testing.T) {
 	l := reviewed(t, "pass", "1")
 	l.ended(1, 2)
 	l.begin(3)
-	l.nest(workflow.Workflow{Command: "notes", Parent: 3, Round: 1, Steps: []Step{{ID: 11, Subject: "Collect"},
-		{ID: 12, Subject: "Draft", BlockedBy: ids(11)}}})
+	l.nest(workflow.Workflow{Command: "notes", Parent: 3, Round: 1}, `{"id": 11, "subject": "Collect"}`,
+		`{"id": 12, "subject": "Draft", "blockedBy": [11]}`)
 	l.allows(11, completed)
 	require.Equal(t, ids(12), ready(l.state()))
 	l.reopen(1)
@@ -191,9 +191,9 @@ func TestAReopenInTheMiddleOfANestedWorkflow(t *testing.T) {
 
 // While tasks are put right the client is locked out of them.
 func TestTasksArePutRightUnderTheirLocks(t *testing.T) {
-	l := hydrated(t, Step{}, Step{})
-	l.rewrite(Step{ID: 1, Subject: "mine", Status: pending}, "")
-	l.rewrite(Step{ID: 2, Subject: "mine", Status: pending}, "")
+	l := hydrated(t, `{}`, `{}`)
+	l.rewrite(1, `{"subject": "mine", "status": "pending"}`)
+	l.rewrite(2, `{"subject": "mine", "status": "pending"}`)
 	var rewritten []string
 	l.List.FS = &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
 		if dir, name := filepath.Split(s.To); filepath.Clean(dir) == l.List.Dir && tasks.Form.IsTask(name) {
@@ -208,9 +208,9 @@ func TestTasksArePutRightUnderTheirLocks(t *testing.T) {
 
 // demanding is a workflow whose second step, which is ready, demands the skill notes, and can lead back.
 func demanding(t tb) *list {
-	l := hydrated(t, Step{Subject: "Build", Outcomes: []Outcome{{Name: "ok"}}},
-		Step{Subject: "Write the notes", BlockedBy: ids(1), Do: "notes", Check: runs("true"),
-			Outcomes: []Outcome{{Name: "ok"}, {Name: "again", Back: 1, Max: 2}}})
+	l := hydrated(t, `{"subject": "Build", "outcomes": ["ok"]}`,
+		`{"subject": "Write the notes", "blockedBy": [1], "check": "true", "do": "notes",
+			"outcomes": {"ok": {}, "again": {"back": 1, "max": 2}}}`)
 	l.end(1, "ok")
 	return l
 }
@@ -260,7 +260,7 @@ func TestTheWorkflowUnderTheStepShowsTheCall(t *testing.T) {
 		if started {
 			l.begin(2)
 		}
-		l.nest(workflow.Workflow{Command: "my-plugin:notes", Parent: 2, Round: 1, Called: started, Steps: []Step{{ID: 11}}})
+		l.nest(workflow.Workflow{Command: "my-plugin:notes", Parent: 2, Round: 1, Called: started}, `{"id": 11}`)
 		l.ended(11)
 		l.begin(2)
 		require.Equal(t, started, l.end(2, "ok").Allowed())
@@ -269,7 +269,7 @@ func TestTheWorkflowUnderTheStepShowsTheCall(t *testing.T) {
 
 // TestADemandOfAStepThatWasCompletedInAnotherWay: an editor may write any status.
 func TestADemandOfAStepThatWasCompletedInAnotherWay(t *testing.T) {
-	l := hydrated(t, Step{Subject: "Write the notes", Do: "notes"}, Step{BlockedBy: ids(1)})
+	l := hydrated(t, `{"subject": "Write the notes", "do": "notes"}`, `{"blockedBy": [1]}`)
 	l.set(1, completed)
 	assert.False(t, l.state().Step(1).Done())
 	assert.Contains(t, l.denies(2, inProgress), "was completed in another way and does not pass its gates")
@@ -283,7 +283,7 @@ func TestACalledSkillIsNotDemandedAgain(t *testing.T) {
 	demand := "Call the skill notes while this step is in progress"
 	l.begin(1)
 	assert.Contains(t, resumed(l.state()), demand)
-	l.nest(workflow.Workflow{Command: "notes", Parent: 1, Round: 1, Called: true, Steps: []Step{{ID: 11, Subject: "Collect"}}})
+	l.nest(workflow.Workflow{Command: "notes", Parent: 1, Round: 1, Called: true}, `{"id": 11, "subject": "Collect"}`)
 	text := l.told(11, "")
 	assert.Equal(t, `The workflow of notes is done. Go on with #1 "Write the notes" (the skill notes was called): In English.`, text)
 	assert.NotContains(t, resumed(l.state()), demand)
@@ -305,7 +305,7 @@ func TestACallCountsForOneStep(t *testing.T) {
 		"a workflow that starts over there":         {[]state.SkillCall{{Under: 1}, {Under: 1}}, ids(1)},
 		"one that came under a step without demand": {[]state.SkillCall{{Under: 99}}, ids(2)},
 	} {
-		l := hydrated(t, Step{Do: "notes"}, Step{Do: "notes"}, Step{Do: "notes"})
+		l := hydrated(t, `{"do": "notes"}`, `{"do": "notes"}`, `{"do": "notes"}`)
 		l.begin(1, 2)
 		for _, x := range c.calls {
 			l.calls(x)
@@ -323,7 +323,7 @@ func TestACallCountsForOneStep(t *testing.T) {
 // TestASkillComesUnderTheStepThatWaitsForIt: not under the one that was started last, and a check
 // that corrects the call comes to the same step.
 func TestASkillComesUnderTheStepThatWaitsForIt(t *testing.T) {
-	l := hydrated(t, Step{Do: "notes"}, Step{}, Step{Do: "notes"})
+	l := hydrated(t, `{"do": "notes"}`, `{}`, `{"do": "notes"}`)
 	l.begin(1, 2, 3)
 	under := func(use string) int64 {
 		p, err := l.state().Place(state.Calling{Command: "notes", Use: use})

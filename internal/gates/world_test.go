@@ -20,7 +20,6 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -42,15 +41,6 @@ func golden(t *testing.T, file, text string) {
 	require.Equal(t, string(want), text)
 }
 
-// What the steps of the tests are made of.
-type (
-	Step      = workflow.Step
-	Outcome   = workflow.Outcome
-	Condition = workflow.Condition
-	Check     = workflow.Check
-	Value     = workflow.Value
-)
-
 const (
 	pending    = workflow.Pending
 	inProgress = workflow.InProgress
@@ -59,8 +49,14 @@ const (
 
 func ids(all ...int64) []int64 { return all }
 
-// runs returns a check that has time enough.
-func runs(command string) *Check { return &Check{Run: command, Timeout: 20} }
+// q is a value in the text of an fsm.json.
+func q(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
 
 // tb is the part of testing.TB that rapid's tests have too.
 type tb interface {
@@ -74,12 +70,13 @@ type list struct {
 	*Frame
 	t       tb
 	project string
+	first   map[string]string // the files of its steps as they were at first
 }
 
 func newList(t tb) *list {
 	t.Helper()
 	root := worlds.MemoryDir(t)
-	l := &list{t: t, project: filepath.Join(root, "project"), Frame: &Frame{
+	l := &list{t: t, first: map[string]string{}, project: filepath.Join(root, "project"), Frame: &Frame{
 		Store:     state.Store{List: tasks.List{Dir: filepath.Join(root, "tasks", "s1"), Wait: 5 * time.Second}, Session: "s1"},
 		Env:       os.Environ(),
 		Questions: "AskUserQuestion",
@@ -88,46 +85,104 @@ func newList(t tb) *list {
 	return l
 }
 
-// hydrated returns a list that holds these steps, numbered from 1, and the manual task 99.
-func hydrated(t tb, all ...Step) *list {
+// hydrated returns a list that holds these steps, numbered from 1, and the manual task 99. Each is an entry of an fsm.json, which needs
+// no id and no subject here.
+func hydrated(t tb, entries ...string) *list {
 	t.Helper()
 	l := newList(t)
-	l.hydrate(all...)
+	l.hydrate(entries...)
 	l.put(99, `{"id":"99","subject":"mine","description":"","status":"pending","blocks":[],"blockedBy":[]}`)
 	return l
 }
 
-// hydrate puts the steps into the list as a hydration does.
-func (l *list) hydrate(all ...Step) {
-	l.t.Helper()
-	whole := slices.ContainsFunc(all, func(s Step) bool { return len(s.Set) > 0 || s.Within > 0 })
-	w := workflow.Workflow{Values: whole, Args: "the args", Vars: map[string]string{"goal": "a goal"}, Command: "release"}
-	before := map[int64][]int64{}
-	for i, s := range all {
-		before[cmp.Or(s.ID, int64(i)+1)] = s.BlockedBy
+// parse returns the fsm.json with these entries.
+func parse(entries ...string) (*fsmspec.Spec, error) {
+	var all []map[string]jsontext.Value
+	var file any = &all
+	vars := map[string]string{}
+	for i, text := range entries {
+		members, id := map[string]jsontext.Value{}, int64(i)+1
+		if err := json.Unmarshal([]byte(text), &members); err != nil {
+			return nil, err
+		}
+		_ = json.Unmarshal(members["id"], &id)
+		number := message.Itoa(id)
+		for name, value := range map[string]any{"id": id, "subject": "Step " + number, "description": "How to do " + number + "."} {
+			if _, there := members[name]; !there {
+				members[name] = jsontext.Value(q(value))
+			}
+		}
+		for name := range members {
+			if name == "set" || name == "within" {
+				vars["goal"] = "a goal"
+			}
+			if fsmspec.NeedsObject(name) {
+				file = map[string]any{"fsm": 2, "vars": vars, "steps": &all}
+			}
+		}
+		all = append(all, members)
 	}
-	circular := machine.Circular(before)
-	for i, s := range all {
-		s.ID = cmp.Or(s.ID, int64(i)+1)
-		s.Circular = circular[s.ID]
-		w.Steps = append(w.Steps, s)
-	}
-	l.nest(w)
+	return fsmspec.Parse([]byte(q(file)))
 }
 
-// nest puts a workflow into the list as the hydration of a skill that was called does.
-func (l *list) nest(w workflow.Workflow) {
-	l.t.Helper()
-	w.Spec, w.Session, w.Dir = "/skills/"+w.Command+"/fsm.json", "s1", l.project
-	change := txn.Change{Label: `{"command":"` + w.Command + `"}`}
-	for i := range w.Steps {
-		s := &w.Steps[i]
-		s.Local, s.Subject, s.Status = int64(i)+1, cmp.Or(s.Subject, "Step "+message.Itoa(s.ID)), cmp.Or(s.Status, pending)
-		text := strings.Replace(string(taskText(*s)), `"fsm":"release"`, `"fsm":"`+w.Command+`"`, 1)
-		change.Creates = append(change.Creates, txn.File{Name: fileName(s.ID), Data: []byte(text), Mode: 0o644})
-		s.BlockedBy = slices.DeleteFunc(slices.Clone(s.BlockedBy), func(id int64) bool { return slices.Contains(s.Circular, id) })
+// planned returns the workflow of a file with these entries.
+func planned(entries ...string) workflow.Workflow {
+	spec, err := parse(entries...)
+	if err != nil {
+		panic(fmt.Sprint(err, ": ", entries))
 	}
-	var err error
+	w, _ := plan(spec, "release")
+	return w
+}
+
+// plan returns the workflow of a skill with that fsm.json, and what it puts into an empty list.
+func plan(spec *fsmspec.Spec, skill string) (workflow.Workflow, *fsmspec.Plan) {
+	p, err := spec.Plan(skill, fsmspec.Snapshot{}, fsmspec.Policy{})
+	if err != nil {
+		panic(err)
+	}
+	w := workflow.Planned(p.Levels(), 0)[0]
+	w.Command, w.Spec, w.Session, w.Dir, w.Values = skill, "/skills/"+skill+"/fsm.json", "s1", "/project", spec.HasValues()
+	if w.Values {
+		w.Args, w.Vars = "the args", spec.Initial("")
+	}
+	return w, p
+}
+
+// ofSpec returns a list into which an fsm.json was hydrated; its steps are numbered from 1. Its project has these files, each a name
+// and its text.
+func ofSpec(t tb, file string, files ...string) *list {
+	t.Helper()
+	l := newList(t)
+	l.writes(files)
+	spec, err := fsmspec.Parse([]byte(file))
+	l.add(workflow.Workflow{Command: "release"}, spec, err)
+	return l
+}
+
+// hydrate puts steps into the list as a hydration does, and nest as that of a skill that was called does.
+func (l *list) hydrate(entries ...string) {
+	l.t.Helper()
+	l.nest(workflow.Workflow{Command: "release"}, entries...)
+}
+
+func (l *list) nest(under workflow.Workflow, entries ...string) {
+	l.t.Helper()
+	spec, err := parse(entries...)
+	l.add(under, spec, err)
+}
+
+func (l *list) add(under workflow.Workflow, spec *fsmspec.Spec, err error) {
+	l.t.Helper()
+	require.NoError(l.t, err)
+	w, p := plan(spec, under.Command)
+	w.Parent, w.Round, w.Called, w.Dir, w.Inode = under.Parent, under.Round, under.Called, l.project, state.Inode(l.project)
+	w.Files = FilesOf(l.t.Context(), l.project, spec.Tasks())
+	change := txn.Change{Label: `{"command":"` + w.Command + `"}`}
+	for _, c := range p.Creations() {
+		file := tasks.Form.File(c)
+		change.Creates, l.first[file.Name] = append(change.Creates, file), string(file.Data)
+	}
 	change.Record, err = w.Encode()
 	require.NoError(l.t, err)
 	l.commit(change)
@@ -138,48 +193,10 @@ func (l *list) commit(change txn.Change) {
 	require.NoError(l.t, l.Locked(l.t.Context(), func(dir *txn.Dir) error { return dir.Commit(l.t.Context(), change) }))
 }
 
-// ofSpec returns a list into which an fsm.json was hydrated; its steps are numbered from 1. Its project has these files, each a name
-// and its text.
-func ofSpec(t tb, file string, files ...string) *list {
-	t.Helper()
-	l := newList(t)
-	l.writes(files)
-	spec, err := fsmspec.Parse([]byte(file))
-	require.NoError(t, err)
-	list := l.List
-	list.Record = func(p *fsmspec.Plan) (string, int64, error) {
-		w := workflow.Planned(p.Levels(), 0)[0]
-		w.Command, w.Spec, w.Session, w.Dir = "release", "/skills/release/fsm.json", "s1", l.project
-		w.Inode = state.Inode(l.project)
-		w.Files = FilesOf(t.Context(), l.project, spec.Tasks())
-		if w.Values = spec.HasValues(); w.Values {
-			w.Vars = spec.Initial("")
-		}
-		text, err := w.Encode()
-		return text, 0, err
-	}
-	_, err = list.Replace(t.Context(), tasks.Label{Command: "release"}, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
-		return spec.Plan("release", snap, fsmspec.Policy{})
-	})
-	require.NoError(t, err)
-	return l
-}
-
-func taskText(s Step) []byte {
-	blockers := []string{}
-	for _, id := range s.BlockedBy {
-		blockers = append(blockers, message.Itoa(id))
-	}
-	plain := strings.NewReplacer("{{", "{", "}}", "}").Replace
-	text, err := json.Marshal(map[string]any{
-		"id": message.Itoa(s.ID), "subject": s.Subject, "description": cmp.Or(plain(s.Description), "How to do "+message.Itoa(s.ID)+"."),
-		"activeForm": s.ActiveForm, "status": s.Status, "blocks": []string{}, "blockedBy": blockers,
-		"metadata": map[string]string{"fsm": "release"},
-	})
-	if err != nil {
-		panic(err)
-	}
-	return text
+// taskText is the file of a task of the workflow release as another program writes it.
+func taskText(id, subject, status, blockedBy string) string {
+	return fmt.Sprintf(`{"id":%q,"subject":%q,"description":"","status":%q,"blocks":[],"blockedBy":%s,"metadata":{"fsm":"release"}}`,
+		id, subject, status, blockedBy)
 }
 
 // The tests read and write the files of the list themselves, in the client's form.
@@ -460,8 +477,12 @@ func (l *list) beside() *list {
 	return &list{Frame: &frame, t: l.t, project: l.project}
 }
 
-// rewrite writes the file of a step as another program does, with more metadata.
-func (l *list) rewrite(s Step, metadata string) {
+// rewrite writes the file of a step as it was at first, but for these members, as another program does.
+func (l *list) rewrite(id int64, changed string) {
 	l.t.Helper()
-	l.put(s.ID, strings.Replace(string(taskText(s)), `"fsm":"release"`, `"fsm":"release"`+metadata, 1))
+	var members map[string]jsontext.Value
+	for _, text := range []string{l.first[fileName(id)], changed} {
+		require.NoError(l.t, json.Unmarshal([]byte(text), &members))
+	}
+	l.put(id, q(members))
 }
