@@ -39,9 +39,13 @@ type Gates struct {
 	Approval string   // the question to which a person must say yes; "" if left out
 }
 
+// PowerShell is the shell of a [Check] that is not for sh.
+const PowerShell = "powershell"
+
 // Check is a shell command that must exit with 0 when the task is completed.
 type Check struct {
 	Run     string
+	Shell   string        // PowerShell; "" is sh
 	Timeout time.Duration // DefaultCheckTimeout if the file states none
 	Dir     string        // slash-separated, below the project's directory; "" is that directory
 	Env     *[]string     // names of the variables that it gets; nil is the whole environment of the hook
@@ -179,7 +183,7 @@ func (p *parser) gateCheck(name string, t token) *Check {
 	return check
 }
 
-var checkFields = []string{"run", "timeout", "dir", "env"}
+var checkFields = []string{"run", "shell", "timeout", "dir", "env"}
 
 // checkObject reads the members of check. It refuses every unknown one: the object has
 // no other use, and a misspelled timeout would silently not apply.
@@ -199,6 +203,8 @@ func (p *parser) checkObject(name string, t token, check *Check, fields []string
 		case member == "run":
 			missing = false
 			check.Run = p.command(full, value)
+		case member == "shell":
+			check.Shell = p.shell(full, value)
 		case member == "timeout":
 			check.Timeout = p.timeout(full, value)
 		case member == "env":
@@ -233,7 +239,7 @@ func (p *parser) watched(patterns *[]string, name string, t token) {
 // checkFieldMeant returns the member of check that an unknown one probably means, or "".
 func checkFieldMeant(name string, fields []string) string {
 	switch fold(cut(name)) {
-	case "args", "bash", "cmd", "cmdline", "command", "commandline", "exec", "execute", "script", "sh", "shell":
+	case "args", "bash", "cmd", "cmdline", "command", "commandline", "exec", "execute", "script", "sh":
 		return "run"
 	case "duration", "limit", "maxtime", "seconds", "timelimit", "timeoutms", "timeoutseconds", "timeoutsec":
 		return "timeout"
@@ -291,6 +297,15 @@ func (p *parser) command(name string, t token) string {
 	}
 	p.commandUses(name, text, t)
 	return text
+}
+
+// shell returns the shell t of a command.
+func (p *parser) shell(name string, t token) string {
+	if t.kind != '"' || p.text(t) != PowerShell {
+		p.problem(t.start, `%s must be "%s", not %s: leave it out for sh; the command itself is in "run"`, name, PowerShell, p.describe(t))
+		return ""
+	}
+	return PowerShell
 }
 
 // timeout returns the time limit t: a number of seconds, or a text such as "90s".

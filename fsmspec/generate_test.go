@@ -202,6 +202,9 @@ func drawGates(t *rapid.T) fsmspec.Gates {
 			Dir:     rapid.SampledFrom([]string{"", "a", "a/b c", "..."}).Draw(t, "dir"),
 		}
 	}
+	if gates.Check != nil && rapid.Bool().Draw(t, "powershell") {
+		gates.Check.Shell = fsmspec.PowerShell
+	}
 	if gates.Check != nil && rapid.Bool().Draw(t, "narrowed") {
 		names := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"PATH", "_", "a1"}), 0, 3, rapid.ID[string]).Draw(t, "env")
 		gates.Check.Env = &names
@@ -219,7 +222,7 @@ func drawGates(t *rapid.T) fsmspec.Gates {
 
 // spelledCheck writes a check as text if it can, or as an object.
 func spelledCheck(t *rapid.T, c fsmspec.Check) string {
-	if rapid.Bool().Draw(t, "plain") && c.Dir == "" && c.Env == nil && c.Timeout == fsmspec.DefaultCheckTimeout {
+	if rapid.Bool().Draw(t, "plain") && c.Dir == "" && c.Env == nil && c.Shell == "" && c.Timeout == fsmspec.DefaultCheckTimeout {
 		return spelled(t, c.Run)
 	}
 	timeout := fmt.Sprintf("%de-9", c.Timeout)
@@ -230,10 +233,14 @@ func spelledCheck(t *rapid.T, c fsmspec.Check) string {
 		timeout = fmt.Sprintf("%d.%09d", c.Timeout/time.Second, c.Timeout%time.Second)
 	}
 	values := map[string]string{"run": spelled(t, c.Run), "timeout": timeout, "dir": spelled(t, cmp.Or(c.Dir, ".")), "env": "null"}
+	values["shell"] = "null"
+	if c.Shell != "" {
+		values["shell"] = spelled(t, c.Shell)
+	}
 	if c.Env != nil {
 		values["env"] = spelledTexts(t, *c.Env)
 	}
-	names := rapid.Permutation([]string{"run", "timeout", "dir", "env"}).Draw(t, "order")
+	names := rapid.Permutation([]string{"run", "shell", "timeout", "dir", "env"}).Draw(t, "order")
 	next := -1
 	return object(t, names, func() string {
 		next++

@@ -47,7 +47,7 @@ func (p *parser) rule(rules *[]string, name string, t token) {
 	if tool, empty := strings.CutSuffix(text, "()"); empty && wrong == "" { // older records may have it
 		wrong = fmt.Sprintf("nothing is in the parentheses: write %s for all its calls", tool)
 	}
-	if r, ok := permission.Parse(text); ok && wrong == "" && r.Tool == "Bash" && r.Content != "" && r.MatchLine("fsmtx complete 1") {
+	if r, ok := permission.Parse(text); ok && wrong == "" && permission.IsShell(r.Tool) && r.Content != "" && r.MatchLine("fsmtx complete 1") {
 		wrong = "an agent without task tools works on the steps with these commands of fsmtx, so they cannot belong to one step"
 	}
 	p.ruleUses(name, text, t)
@@ -103,12 +103,12 @@ func toolFault(r permission.Rule) (wrong, suspect string) {
 	case !slices.Contains(permission.Tools(), r.Tool) && meant != "":
 		return fmt.Sprintf("there is no tool %s%s", quoted(r.Tool), didYouMean(meant)), ""
 	case r.Content != "" && !permission.MayHaveContent(r.Tool):
-		return fmt.Sprintf("only rules for Bash, %s may have something in parentheses: write %s for all its calls",
+		return fmt.Sprintf("only rules for Bash, PowerShell, %s may have something in parentheses: write %s for all its calls",
 			strings.Join(permission.FileTools(), ", "), r.Tool), ""
 	case permission.IsFileTool(r.Tool) && r.Content != "":
 		return rulePathFault(r.Content), ""
-	case r.Tool == "Bash" && r.Content != "" && len(r.Words()) == 0 && strings.Trim(r.Content, "*: ") == "":
-		return "write Bash for every command", ""
+	case permission.IsShell(r.Tool) && r.Content != "" && len(r.Words()) == 0 && strings.Trim(r.Content, "*: ") == "":
+		return "write " + r.Tool + " for every command", ""
 	case !slices.Contains(permission.Tools(), r.Tool):
 		return "", "no tool is known by this name; one of an MCP server is written mcp__server__tool"
 	}
@@ -146,6 +146,8 @@ func nearTool(r permission.Rule) string {
 	switch fold(cut(r.Tool)) {
 	case "shell", "sh", "command", "run", "exec", "terminal":
 		return "Bash"
+	case "pwsh":
+		return permission.PowerShell
 	case "file", "writefile", "create":
 		return "Write"
 	case "task", "subagent":

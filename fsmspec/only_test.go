@@ -47,9 +47,9 @@ func TestWrongRules(t *testing.T) {
 		`["Write(!x.md)"]`:      `only: "Write(!x.md)": a pattern cannot be negated: list what belongs to the step`,
 		`["Edit($HOME/x)"]`:     `only: "Edit($HOME/x)": variables are not expanded: want a path from the project's directory`,
 		`["MultiEdit(a)"]`:      `only: "MultiEdit(a)": write Edit, which covers every tool that edits a file`,
-		`["WebFetch(domain:a.b)"]`: `only: "WebFetch(domain:a.b)": only rules for Bash, Write, Edit, NotebookEdit, ` +
+		`["WebFetch(domain:a.b)"]`: `only: "WebFetch(domain:a.b)": only rules for Bash, PowerShell, Write, Edit, NotebookEdit, ` +
 			`Read may have something in parentheses: write WebFetch for all its calls`,
-		`["mcp__github__x(a)"]`: `only: "mcp__github__x(a)": only rules for Bash, Write, Edit, NotebookEdit, ` +
+		`["mcp__github__x(a)"]`: `only: "mcp__github__x(a)": only rules for Bash, PowerShell, Write, Edit, NotebookEdit, ` +
 			`Read may have something in parentheses: write mcp__github__x for all its calls`,
 		`["mcp__g__*(a)"]`: `only: "mcp__g__*(a)": a rule for an MCP tool is its name, ` +
 			`such as mcp__github__create_issue or mcp__github__*, without parentheses`,

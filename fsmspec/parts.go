@@ -294,7 +294,7 @@ func (doType) read(p *parser, e *entry, name string, t token) {
 // eachType is an object with a file or a command.
 type eachType struct{}
 
-var eachFields = []string{"lines", "run", "timeout", "dir", "env", "inTurn"}
+var eachFields = []string{"lines", "run", "shell", "timeout", "dir", "env", "inTurn"}
 
 func (eachType) read(p *parser, e *entry, name string, t token) {
 	const example = `{"lines": "packages.txt"} or {"run": "ls packages"}`
@@ -324,6 +324,8 @@ func (eachType) read(p *parser, e *entry, name string, t token) {
 			if each.InTurn = value.kind == 't'; !each.InTurn && value.kind != 'f' {
 				p.problem(value.start, "%s must be true or false, not %s", full, p.describe(value))
 			}
+		case member == "shell":
+			ofCommand, run.Shell = true, p.shell(full, value)
 		case member == "timeout":
 			ofCommand, run.Timeout = true, p.timeout(full, value)
 		case member == "env":
@@ -339,7 +341,7 @@ func (eachType) read(p *parser, e *entry, name string, t token) {
 	case !lines && !command:
 		p.problem(t.start, "%s names neither a file nor a command: write %s", name, example)
 	case lines && ofCommand:
-		p.problem(t.start, "%s: timeout, dir and env are those of a command, and lines is a file", name)
+		p.problem(t.start, "%s: shell, timeout, dir and env are those of a command, and lines is a file", name)
 	}
 	e.task.Each = each
 }

@@ -73,11 +73,11 @@ func TestRefusedParts(t *testing.T) {
 		`"each": {}`: `3:53 /steps/1/each task 2 ("B"): each names neither a file nor a command: write ` +
 			`{"lines": "packages.txt"} or {"run": "ls packages"}`,
 		`"each": {"lines": "a", "run": "b"}`: `/steps/1/each task 2 ("B"): each has both a file in lines and a command in run: leave one out`,
-		`"each": {"lines": "a", "timeout": 1}`: `/steps/1/each task 2 ("B"): each: timeout, ` +
+		`"each": {"lines": "a", "timeout": 1}`: `/steps/1/each task 2 ("B"): each: shell, timeout, ` +
 			`dir and env are those of a command, and lines is a file`,
 		`"each": {"line": "a"}`: `3:54 /steps/1/each/line task 2 ("B"): unknown field ` +
-			`"each.line": each has lines, run, timeout, dir, env, inTurn (did you mean "lines"?)`,
-		`"each": {"lines": "a", "sequential": true}`: `unknown field "each.sequential": each has lines, run, ` +
+			`"each.line": each has lines, run, shell, timeout, dir, env, inTurn (did you mean "lines"?)`,
+		`"each": {"lines": "a", "sequential": true}`: `unknown field "each.sequential": each has lines, run, shell, ` +
 			`timeout, dir, env, inTurn (did you mean "inTurn"?)`,
 		`"each": {"lines": "a", "inTurn": "yes"}`: `/steps/1/each/inTurn task 2 ("B"): each.inTurn must be true or false, not the string "yes"`,
 		`"each": {"lines": 1}`:                    `/steps/1/each/lines task 2 ("B"): each.lines must be the path of a file, not the number 1`,

@@ -124,8 +124,8 @@ func description(field string) string {
 		"blockedBy":   "Ids of the tasks that have to be completed before this one can start.",
 		"produces": "Files that have to exist and not be empty when the task is completed. Each is a path relative to the project's directory, " +
 			"or a pattern with *, ? or [] that has to match at least one file.",
-		"check": "A shell command that has to exit 0 when the task is completed. As an object it has a time limit too: a " +
-			"number of seconds or a text " +
+		"check": "A command of sh, or with \"shell\": \"powershell\" of PowerShell, that has to exit 0 when the task is completed. As an " +
+			"object it has a time limit too: a number of seconds or a text " +
 			"such as \"90s\", 5 minutes if left out, at most 30; and a directory, relative to the project's.",
 		"approval": "A person has to say yes when the task is completed: true, or the question.",
 		"ready":    "Files that have to exist and not be empty when the task is started, written like produces.",
@@ -210,7 +210,8 @@ func commandSchema(more string) (types []string, rules string) {
 	command := `,"pattern":` + quote(visibleText) + `,"not":{"type":"string","pattern":"\u0000"}`
 	timeout := fmt.Sprintf(`{"type":["number","string","null"],"exclusiveMinimum":0,"maximum":%d,"pattern":%s}`,
 		int(MaxCheckTimeout/time.Second), quote(duration))
-	members := `"run":{"type":"string"` + command + `},"timeout":` + timeout + `,"dir":{"type":["string","null"]` +
+	members := `"run":{"type":"string"` + command + `},"shell":{"enum":["` + PowerShell + `",null]},"timeout":` + timeout +
+		`,"dir":{"type":["string","null"]` +
 		pathRules(noBackslash, outsideProject) + `}` +
 		fmt.Sprintf(`,"env":{"type":["array","null"],"maxItems":%d,"items":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"}}`,
 			MaxVariables) + more
@@ -257,7 +258,8 @@ func (eachType) schema() (types []string, rules string) {
 	members := check[strings.Index(check, `"properties":{`)+len(`"properties":{`) : strings.Index(check, `},"required"`)]
 	return []string{"object"}, `,"properties":{"lines":{"type":"string"` + pathRules(`^[^\\*?]*$`, outsideProject+`|(^|/)\.?$`) +
 		`},"inTurn":{"type":["boolean","null"]},` + members + `},"additionalProperties":false,` +
-		`"if":{"type":"object"},"then":{"oneOf":[{"required":["lines"],"properties":{"run":false,"timeout":{"type":"null"},` +
+		`"if":{"type":"object"},"then":{"oneOf":[{"required":["lines"],"properties":{"run":false,"shell":{"type":"null"},` +
+		`"timeout":{"type":"null"},` +
 		`"dir":{"type":"null"},"env":{"type":"null"}}},{"required":["run"],"properties":{"lines":false}}]}`
 }
 

@@ -99,6 +99,9 @@ func TestSchemaAgreesOnValues(t *testing.T) {
 		`"each": {"lines": null}`, `"each": {"lines": "a", "run": null}`, `"each": {"run": ""}`, `"each": {"lines": "a", "inTurn": null}`,
 		`"each": {"lines": "a", "inTurn": false}`, `"each": {"lines": "a", "inTurn": 1}`, `"each": {"lines": "a", "timeout": null}`,
 		`"each": {"run": "b", "timeout": null, "dir": null, "env": null, "inTurn": true}`, `"each": {"lines": ""}`,
+		`"each": {"run": "b", "shell": "powershell"}`, `"each": {"lines": "b", "shell": "powershell"}`, `"each": {"lines": "b", "shell": null}`,
+		`"set": {"a": {"run": "b", "shell": "powershell"}}`, `"set": {"a": {"run": "b", "shell": 1}}`,
+		`"outcomes": {"a": {"check": {"run": "b", "shell": "powershell"}}}`,
 		`"each": {"lines": "/a"}`, `"each": {"lines": "."}`, `"each": {"lines": "a?"}`, `"each": {"lines": "[a]"}`, `"each": {"lines": "a\\b"}`,
 		`"each": {"lines": "specs/{feature}/tasks.list"}`, `"each": {"lines": "a/./b"}`,
 	} {
@@ -118,6 +121,7 @@ func TestSchemaAgreesOnValues(t *testing.T) {
 			`{"run":"a","timeout":"1µs1μs"}`, `{"run":"a","timeout":"31m"}`,
 			`{"run":"a","dir":"."}`, `{"run":"a","dir":"b/"}`, `{"run":"a","dir":"*"}`, `{"run":"a","dir":""}`, `{"run":"a","dir":".."}`,
 			`{"run":"a","dir":"\\*"}`, `{"run":"a","dir":"/"}`, `{"run":"a","dir":1}`,
+			`{"run":"a","shell":"powershell"}`, `{"run":"a","shell":null}`, `{"run":"a","shell":"sh"}`, `{"run":"a","shell":1}`,
 			`{"run":"a","env":null}`, `{"run":"a","env":[]}`, `{"run":"a","env":["PATH","_x9"]}`, `{"run":"a","env":["A","A"]}`,
 			`{"run":"a","env":"PATH"}`, `{"run":"a","env":{}}`, `{"run":"a","env":[1]}`, `{"run":"a","env":[""]}`,
 			`{"run":"a","env":["9a"]}`, `{"run":"a","env":["a=b"]}`, `{"run":"a","env":["é"]}`, `{"run":"a","env":["A\n"]}`,

@@ -32,8 +32,8 @@ type Part struct {
 // IsAbout reports whether a rule is about a tool: Edit is about every tool that changes a file.
 func IsAbout(r permission.Rule, tool string) bool {
 	switch r.Tool {
-	case "Bash":
-		return tool == "Bash" || tool == "Monitor"
+	case "Bash": // in whatever shell the line is
+		return tool == "Bash" || tool == "Monitor" || tool == permission.PowerShell
 	case "Edit":
 		return slices.Contains([]string{"Write", "Edit", "MultiEdit", "NotebookEdit"}, tool)
 	}
@@ -42,14 +42,19 @@ func IsAbout(r permission.Rule, tool string) bool {
 
 // Parts returns what rules can cover of the call.
 func (x Call) Parts() []Part {
-	if x.Tool != "Bash" && x.Tool != "Monitor" {
+	look := shell.Look
+	switch x.Tool {
+	case "Bash", "Monitor":
+	case permission.PowerShell:
+		look = shell.LookPowerShell
+	default:
 		name := x.Tool
 		if x.Path != "" {
 			name += " of " + x.Path
 		}
 		return []Part{{Call: x, Name: name, Matches: func(r permission.Rule) bool { return r.Content == "" }}}
 	}
-	reading, err := shell.Look(x.Line)
+	reading, err := look(x.Line)
 	var all []Part
 	for _, words := range reading.Commands {
 		all = append(all, Part{Call: x, Name: strings.Join(words, " "), Matches: func(r permission.Rule) bool { return runs(r, words) }})
@@ -64,7 +69,7 @@ var errNotPlain = errors.New("its words are where something may run them, or are
 // runs reports whether a rule covers a command as it is written, or with the name of the program in place of its path. This
 // program's own commands are covered only by rules that name them: with them the agent works on the steps.
 func runs(r permission.Rule, words []string) bool {
-	name := filepath.Base(words[0])
+	name := strings.TrimSuffix(filepath.Base(words[0]), ".exe")
 	if r.Content == "" {
 		return name != "fsmtx"
 	}

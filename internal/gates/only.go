@@ -98,7 +98,7 @@ func (x ToolCall) isAway(all state.RecordedSteps, list string) error {
 
 // subject returns what is refused, for a sentence.
 func (p part) subject() string {
-	if words := p.listed[0].rule.Words(); p.listed[0].rule.Tool == "Bash" && len(words) > 0 {
+	if words := p.listed[0].rule.Words(); permission.IsShell(p.listed[0].rule.Tool) && len(words) > 0 {
 		return message.Clip(message.Words(strings.Join(words, " ")), message.MaxSubject)
 	}
 	return message.Clip(message.Words(strings.ReplaceAll(p.Name, shell.Unknown, "…")), message.MaxSubject)

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/facts"
@@ -21,23 +23,18 @@ import (
 // kills an interrupted hook about a second after SIGTERM (fact 24, client 2.1.197).
 const killAfter = 400 * time.Millisecond
 
-// runCheck runs a command of a step with a POSIX shell in its own process group, in a directory
-// below base. Standard output and standard error go to the same pipe, unless what it prints
-// decides or is a value.
+// runCheck runs a command of a step with its shell in its own process group, in a directory
+// below base.
 func (c *call) runCheck(ctx context.Context, b *run, base string) state.Result {
-	sh, err := process.Sh()
+	args, variables, err := b.shell()
 	if err != nil {
 		return state.Result{Run: b.Run, Exit: -1, Failed: err.Error(), Unrunnable: true}
 	}
 	out := facts.NewTail()
-	script := readable + `exec /bin/sh -c "$1" 2>&1`
-	if b.kind == workflow.CommandDecides || b.kind == workflow.EachLine || b.kind.Prints() != "" {
-		script = readable + `exec /bin/sh -c "$1"`
-	}
 	o := process.Command{
-		Args:    []string{sh, "-c", script, "sh", b.Run},
+		Args:    args,
 		Dir:     filepath.Join(base, filepath.FromSlash(b.Dir)),
-		Env:     append(b.step.WithoutOurs(b.Environ(c.Env)), b.variables...),
+		Env:     slices.Concat(b.step.WithoutOurs(b.Environ(c.Env)), b.variables, variables),
 		Timeout: b.Limit(),
 		Grace:   killAfter,
 		Output:  out,
@@ -68,6 +65,31 @@ func (c *call) runCheck(ctx context.Context, b *run, base string) state.Result {
 	r.Unrunnable = r.Unrunnable || r.Exit > 0 && !decisions.Ran(r.Exit)
 	return r
 }
+
+// shell returns the program that runs the command and its arguments, and variables for it. Standard error goes to the same pipe as
+// standard output, unless what is printed decides or is a value; in PowerShell it never does, because that makes errors of the lines.
+func (b *run) shell() (args, variables []string, err error) {
+	if b.Shell == fsmspec.PowerShell {
+		program, err := process.PowerShell()
+		args = []string{program, "-NoLogo", "-NoProfile", "-NonInteractive", "-Command", inPowerShell}
+		return args, []string{commandVariable + "=" + b.Run}, err
+	}
+	sh, err := process.Sh()
+	script := readable + `exec /bin/sh -c "$1"`
+	if b.kind != workflow.CommandDecides && b.kind != workflow.EachLine && b.kind.Prints() == "" {
+		script += " 2>&1"
+	}
+	return []string{sh, "-c", script, "sh", b.Run}, nil, err
+}
+
+// commandVariable has a command for PowerShell, whose quotes no command line would leave alone.
+const commandVariable = "FSMTX_COMMAND"
+
+// inPowerShell runs the command as a gate needs it: an error ends it, a program that failed last is its exit code, and one that cannot
+// be parsed is a mistake of the file. Output is UTF-8 where there is a console.
+const inPowerShell = `$ErrorActionPreference = 'Stop'; try { [Console]::OutputEncoding = New-Object Text.UTF8Encoding $false } catch {}; ` +
+	`try { $c = [ScriptBlock]::Create($env:` + commandVariable + `) } catch { $_.Exception.Message; exit 126 }; ` +
+	`$env:` + commandVariable + ` = $null; $global:LASTEXITCODE = 0; . $c; exit $LASTEXITCODE`
 
 // readable has the shell read the whole command before it runs a part of it. One that it cannot read is a mistake of the file.
 const readable = `/bin/sh -n -c "$1" 2>&1 || { echo "This is no command for /bin/sh: fsmtx validate says what is wrong"; exit 126; }

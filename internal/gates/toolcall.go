@@ -357,7 +357,7 @@ func listingsOf(all state.RecordedSteps, text string) (found []listing) {
 		return found
 	}
 	x := ToolCall{Tool: rule.Tool}
-	if rule.Tool == "Bash" {
+	if permission.IsShell(rule.Tool) {
 		x.Line = rule.Content
 	} else {
 		x.Path = rule.Content

@@ -15,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/permission"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/state"
 )
@@ -56,7 +57,7 @@ func (h *hook) called(ctx context.Context) (v gates.Verdict) {
 	x := gates.ToolCall{Tool: c.ToolName, Line: c.InputText("command"),
 		Path: cmp.Or(c.InputText("file_path"), c.InputText("notebook_path")),
 		Cwd:  c.Cwd, Agent: c.AgentID, Use: c.ToolUseID}
-	if c.Command != "" {
+	if c.Command != "" && c.ToolName != permission.PowerShell {
 		x.Tool = "Bash"
 	}
 	if v = h.Call(ctx, x); h.agent.Native {

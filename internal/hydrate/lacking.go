@@ -2,10 +2,10 @@ package hydrate
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/hooks/process"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -23,9 +23,8 @@ func Lacking(way progress.Way, result Result, env Env) string {
 		if t.Gates.Check == nil {
 			continue
 		}
-		script, _ := shell.Parse(t.Gates.Check.Run)
-		name := script.Program()
-		if name == "" || slices.Contains(seen, name) || isIn(env.get("PATH"), name) {
+		name := missing(t.Gates.Check, env.get("PATH"))
+		if name == "" || slices.Contains(seen, name) {
 			continue
 		}
 		seen = append(seen, name)
@@ -38,10 +37,29 @@ func Lacking(way progress.Way, result Result, env Env) string {
 		"complete runs in the agent's shell", message.Sentence(parts))
 }
 
-// isIn reports whether a program is in a directory of a PATH.
-func isIn(path, name string) bool {
-	return slices.ContainsFunc(filepath.SplitList(path), func(dir string) bool {
-		info, err := os.Stat(filepath.Join(dir, name))
-		return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
-	})
+// missing returns the program that a check lacks in a PATH: its shell, or the first one of a line of sh.
+func missing(c *fsmspec.Check, path string) string {
+	powerShell := c.Shell == fsmspec.PowerShell
+	switch err := NoShell(c.Shell); {
+	case err != nil && powerShell:
+		return "pwsh"
+	case err != nil:
+		return "sh"
+	case powerShell:
+		return ""
+	}
+	script, _ := shell.Parse(c.Run)
+	if name := script.Program(); name != "" && !process.Has(path, name) {
+		return name
+	}
+	return ""
+}
+
+// NoShell returns why a command for a shell cannot run on this machine, nil if it can.
+func NoShell(name string) error {
+	_, err := process.Sh()
+	if name == fsmspec.PowerShell {
+		_, err = process.PowerShell()
+	}
+	return err
 }

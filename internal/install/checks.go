@@ -44,6 +44,9 @@ func (d *doctor) workflows(context.Context) (found []Fault, err error) {
 		case v.Unedited > 0:
 			what := fmt.Sprintf("%s of the %d are examples of fsmtx new that nobody has edited", terminal.Count(v.Unedited, "step"), v.Steps)
 			found = append(found, Fault{Kind: "workflow", What: what, File: v.Path, Command: "fsmtx validate " + shell.Join(v.Path)})
+		case v.noShell != nil:
+			found = append(found, Fault{Kind: "workflow", What: "a command of it cannot run: " + v.noShell.Error(), File: v.Path,
+				Command: "fsmtx validate " + shell.Join(v.Path)})
 		case v.Reason() != "":
 			found = append(found, Fault{Kind: "workflow", What: v.Reason(), File: v.Path, Command: "fsmtx locate " + shell.Join(v.Command)})
 		}

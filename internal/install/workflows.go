@@ -11,6 +11,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/outline"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -26,11 +27,12 @@ type Workflow struct {
 	Only    CallableBy `json:"only"`    // who alone can call the skill
 	Agents  []string   `json:"agents"`  // those that find it if Claude Code does not; empty otherwise
 
-	Unedited int  `json:"-"` // steps that are examples of fsmtx new
-	more     int  // problems
-	unread   bool // it cannot be read, so its content is unknown
-	bare     bool // there is no SKILL.md
-	apart    bool // the client runs it in an agent of its own
+	Unedited int   `json:"-"` // steps that are examples of fsmtx new
+	more     int   // problems
+	unread   bool  // it cannot be read, so its content is unknown
+	bare     bool  // there is no SKILL.md
+	apart    bool  // the client runs it in an agent of its own
+	noShell  error // why a command of it cannot run on this machine
 }
 
 // CallableBy is who alone can call a skill in Claude Code; empty is everybody.
@@ -117,7 +119,26 @@ func read(files locator.FS, w locator.Workflow) Workflow {
 	if err != nil {
 		return Workflow{Workflow: w, Problem: err.Error()}
 	}
-	return Workflow{Workflow: w, Steps: spec.Len(), Valid: true, Unedited: len(outline.Unedited(spec.Tasks()))}
+	return Workflow{Workflow: w, Steps: spec.Len(), Valid: true, Unedited: len(outline.Unedited(spec.Tasks())), noShell: noShell(spec.Tasks())}
+}
+
+// noShell returns why a command of the tasks, or of their parts, cannot run on this machine.
+func noShell(tasks []fsmspec.Task) error {
+	for _, t := range tasks {
+		commands := t.Commands()
+		if t.Each != nil && t.Each.Run != nil {
+			commands = append(commands, *t.Each.Run)
+		}
+		for _, c := range commands {
+			if err := hydrate.NoShell(c.Shell); err != nil {
+				return err
+			}
+		}
+		if err := noShell(t.Parts); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // State returns the number of steps, or the first error of an invalid file.

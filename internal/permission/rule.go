@@ -144,7 +144,13 @@ func (r Rule) AllWords() (words []string) {
 
 // MayHaveContent reports whether a rule for the tool may have something in parentheses here: a
 // command, or a pattern for paths.
-func MayHaveContent(tool string) bool { return tool == "Bash" || IsFileTool(tool) }
+func MayHaveContent(tool string) bool { return IsShell(tool) || IsFileTool(tool) }
+
+// IsShell reports whether a rule for the tool is about commands.
+func IsShell(tool string) bool { return tool == "Bash" || tool == PowerShell }
+
+// PowerShell is the tool that is the only shell where Windows has no Bash. A rule for Bash is about it, too.
+const PowerShell = "PowerShell"
 
 // IsFileTool reports whether a rule for the tool is about paths.
 func IsFileTool(tool string) bool { return slices.Contains(FileTools(), tool) }

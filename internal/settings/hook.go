@@ -101,12 +101,15 @@ func Hooks(binary string, flags []string, d Duty) []Hook {
 	stop.fallback = shell.Tell
 	bash := on(client.PreToolUse, "Bash", StepTimeout) // completing a step that a person has to approve runs its check first
 	if bash.If = "Bash(*" + Program + " *)"; d.Only.Shell {
-		bash.Matcher, bash.If = "Bash|Monitor", ""
+		bash.Matcher, bash.If = "Bash|Monitor|PowerShell", ""
 	}
 	ran := on(client.PostToolUse, "Bash", short)
 	ran.If = "Bash(*" + Program + " *)"
 	if isExec(binary) { // without Git Bash the model has PowerShell only, of which "if" knows nothing
-		bash.Matcher, bash.If, ran.Matcher, ran.If = bash.Matcher+"|PowerShell", "", "Bash|PowerShell", ""
+		bash.If, ran.Matcher, ran.If = "", "Bash|PowerShell", ""
+		if !d.Only.Shell {
+			bash.Matcher = ran.Matcher
+		}
 	}
 	failed := ran
 	failed.Event = client.PostToolUseFailure

@@ -21,7 +21,7 @@ func OnlyOf(rules []string) (only Only) {
 		r, ok := permission.Parse(text)
 		switch {
 		case !ok, slices.Contains([]string{"Write", "Edit", "NotebookEdit"}, r.Tool):
-		case r.Tool == "Bash", r.Tool == "Monitor":
+		case permission.IsShell(r.Tool), r.Tool == "Monitor":
 			only.Shell = true
 		default:
 			only.Tools = append(only.Tools, toolPattern(r.Tool))

@@ -123,7 +123,7 @@ func (s Step) NeedsPerson() bool {
 // String describes the gate in a line, for people.
 func (g Gate) String() string {
 	if name := g.Kind.Prints(); name != "" {
-		return fmt.Sprintf("sets %s by a command (at most %v): %s", name, g.Check.Limit(), g.Check.Run)
+		return fmt.Sprintf("sets %s by a command (%s): %s", name, g.Check.how(), g.Check.Run)
 	}
 	switch g.Kind {
 	case SkillCalled:
@@ -133,9 +133,9 @@ func (g Gate) String() string {
 	case ProducedFiles, OutcomeFiles:
 		return "produces " + strings.Join(g.Patterns, ", ")
 	case CheckPasses, outcomeCheck, CommandDecides:
-		text := fmt.Sprintf("check (at most %v", g.Check.Limit())
+		text := "check (" + g.Check.how()
 		if g.Kind == CommandDecides {
-			text = fmt.Sprintf("a command decides (at most %v", g.Check.Limit())
+			text = "a command decides (" + g.Check.how()
 		}
 		if g.Check.Env != nil {
 			text += ", with " + strings.Join(append(slices.Clone(*g.Check.Env), "no other variable"), ", ")
@@ -157,6 +157,9 @@ func (g Gate) Label() string {
 	case ProducedFiles, OutcomeFiles:
 		return "produces: " + strings.Join(g.Patterns, ", ")
 	case CheckPasses, outcomeCheck:
+		if g.Check.Shell != "" {
+			return "check in PowerShell: " + g.Check.Run
+		}
 		return "check: " + g.Check.Run
 	case PersonApproves:
 		return string(g.Kind)

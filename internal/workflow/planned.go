@@ -100,7 +100,7 @@ func checkOf(c *fsmspec.Check) *Check {
 	if c == nil {
 		return nil
 	}
-	return &Check{Run: c.Run, Timeout: c.Timeout.Seconds(), Dir: c.Dir, Env: c.Env, Watch: c.Watch}
+	return &Check{Run: c.Run, Shell: c.Shell, Timeout: c.Timeout.Seconds(), Dir: c.Dir, Env: c.Env, Watch: c.Watch}
 }
 
 // addFlow adds the outcomes of a step, its conditions and who decides, with numbers of the

@@ -185,7 +185,7 @@ type Condition struct {
 func (e Each) String() string {
 	text := "each line of " + e.Lines
 	if e.Run != nil {
-		text = fmt.Sprintf("each line (at most %v) of: %s", e.Run.Limit(), e.Run.Run)
+		text = fmt.Sprintf("each line (%s) of: %s", e.Run.how(), e.Run.Run)
 	}
 	if e.InTurn {
 		text += ", in turn"
@@ -196,8 +196,9 @@ func (e Each) String() string {
 // Check is a shell command that must exit with 0 before a step is completed.
 type Check struct {
 	Run     string  `json:"run"`
-	Timeout float64 `json:"timeout"`      // in seconds, more than 0
-	Dir     string  `json:"dir,omitzero"` // slash-separated, below Workflow.Dir; empty is Workflow.Dir
+	Shell   string  `json:"shell,omitzero"` // fsmspec.PowerShell; empty is sh
+	Timeout float64 `json:"timeout"`        // in seconds, more than 0
+	Dir     string  `json:"dir,omitzero"`   // slash-separated, below Workflow.Dir; empty is Workflow.Dir
 	// the variables that it gets beside those of the workflow, by name; nil is every one that the hook has
 	Env   *[]string `json:"env,omitzero"`
 	Watch []string  `json:"watch,omitempty"` // patterns of the files on which it stands, of a gate; ** is any directories
@@ -205,6 +206,15 @@ type Check struct {
 
 // Limit returns the time limit of the check.
 func (c Check) Limit() time.Duration { return time.Duration(c.Timeout * float64(time.Second)) }
+
+// how says for people in which shell the command runs, unless that is sh, and how long.
+func (c Check) how() string {
+	text := fmt.Sprintf("at most %v", c.Limit())
+	if c.Shell == fsmspec.PowerShell {
+		return "in PowerShell, " + text
+	}
+	return text
+}
 
 // Environ returns those of the variables NAME=VALUE that the check gets.
 func (c Check) Environ(all []string) []string {

@@ -10,12 +10,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
-// checkCommands reports commands that are no shell, and warns of checks whose status does not say that they have failed.
+// checkCommands reports commands that are no shell, and warns of those that cannot run here, and of checks whose status does not say
+// that they have failed.
 func (v *validated) checkCommands() {
 	if v.spec == nil {
 		return
@@ -33,12 +35,17 @@ func (v *validated) checkCommands() {
 		if !slices.Contains(commands, c.text) {
 			continue
 		}
-		fault, isCheck := shell.Fault(c.text), strings.Contains(c.Pointer, "/check")
-		shown := message.Quote(message.Clip(message.Words(c.text), message.MaxSubject))
+		fault, isCheck := "", strings.Contains(c.Pointer, "/check")
+		if c.shell == "" {
+			fault = shell.Fault(c.text)
+		}
+		shown, none := message.Quote(message.Clip(message.Words(c.text), message.MaxSubject)), hydrate.NoShell(c.shell)
 		switch {
 		case fault != "":
 			c.Message, wrong = fmt.Sprintf("the command %s cannot run: %s", shown, fault), true
-		case isCheck && shell.Hides(c.text) != "":
+		case none != nil:
+			c.Message, c.Warning = fmt.Sprintf("the command %s cannot run on this machine: %v", shown, none), true
+		case isCheck && c.shell == "" && shell.Hides(c.text) != "":
 			c.Message, c.Warning = fmt.Sprintf("the check %s: %s", shown, shell.Hides(c.text)), true
 		default:
 			continue
@@ -53,13 +60,17 @@ func (v *validated) checkCommands() {
 // commandAt is where a file has a command.
 type commandAt struct {
 	fsmspec.Problem
-	text string
+	text, shell string
 }
 
 // commandsIn returns the texts that are commands by the names of their members, with their places: in a value that has a
 // pointer and begins at an offset of the file.
 func commandsIn(file []byte, value jsontext.Value, pointer string, offset int) (all []commandAt) {
 	i := 0
+	inShell := "" // of the member run
+	if value.Kind() == '{' {
+		inShell, _ = jsonx.String(jsonx.Member(value, "shell"))
+	}
 	for p := range jsonx.Parts(value) {
 		name := cmp.Or(p.Name, strconv.Itoa(i))
 		below, at := pointer+"/"+name, offset+p.Offset
@@ -70,7 +81,7 @@ func commandsIn(file []byte, value jsontext.Value, pointer string, offset int) (
 			all = append(all, commandsIn(file, p.Value, below, at)...)
 		case isText && (name == "check" || name == "run"):
 			start := jsonx.PositionAt(file, at)
-			all = append(all, commandAt{fsmspec.Problem{Line: start.Line, Column: start.Column, Offset: int64(at), Pointer: below}, text})
+			all = append(all, commandAt{fsmspec.Problem{Line: start.Line, Column: start.Column, Offset: int64(at), Pointer: below}, text, inShell})
 		}
 	}
 	return all

@@ -39,8 +39,11 @@ func printChecks(s terminal.Streams, all []validated) {
 	for _, v := range all {
 		for _, c := range checksOf(v) {
 			where := ""
+			if c.Shell != "" {
+				where = " in PowerShell"
+			}
 			if c.Dir != "" {
-				where = " in " + c.Dir
+				where += " in " + c.Dir
 			}
 			if c.Env != nil {
 				where += " with " + strings.Join(append(slices.Clone(*c.Env), "no other variable"), ", ")
@@ -63,6 +66,7 @@ type checkJSON struct {
 	Task    int64     `json:"task"`
 	Step    string    `json:"step"` // the same, after the ids of the steps that it is a part of: 2.1
 	Run     string    `json:"run"`
+	Shell   string    `json:"shell,omitzero"` // powershell; empty is sh
 	Dir     string    `json:"dir"`
 	Timeout float64   `json:"timeout"`
 	Env     *[]string `json:"env,omitzero"` // the variables that it gets; nil is every one
@@ -84,7 +88,7 @@ func checksIn(tasks []fsmspec.Task, before string) (checks []checkJSON) {
 	for _, t := range tasks {
 		number := before + strconv.FormatInt(t.ID, 10)
 		add := func(c fsmspec.Check, when string) {
-			checks = append(checks, checkJSON{t.ID, number, c.Run, c.Dir, c.Timeout.Seconds(), c.Env, when})
+			checks = append(checks, checkJSON{t.ID, number, c.Run, c.Shell, c.Dir, c.Timeout.Seconds(), c.Env, when})
 		}
 		if t.Each != nil && t.Each.Run != nil {
 			add(*t.Each.Run, "starting")
