@@ -26,7 +26,7 @@ func (c Call) Decision(start, now time.Time) decisions.Record {
 		Lost: c.Result.Lost, Changed: c.Result.Changed,
 		Restored: Numbers(c.Result.Restored), Duration: decisions.Milliseconds(now.Sub(start)),
 	}
-	r.DecidedBy(cmp.Or(c.Request.By, decisions.ByCall(c.Request.Typed)))
+	r.DecidedBy(cmp.Or(c.Request.By, c.Request.BegunBy, decisions.ByCall(c.Request.Typed)))
 	if c.Err != nil {
 		r.Why = c.Err.Error()
 	}

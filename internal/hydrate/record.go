@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -35,7 +36,7 @@ func (h *Hydration) record(plan *fsmspec.Plan) (text string, under int64, err er
 	w.Spec, w.Plan = h.result.Spec, h.request.Plan
 	w.SHA256, w.Unticked = h.result.SHA256, h.request.Unticked
 	w.Session, w.Agent, w.Client = h.request.Session, h.request.Agent, cmp.Or(h.request.Client, h.env.get("AI_AGENT"), h.program)
-	w.BegunBy = cmp.Or(h.request.BegunBy, map[bool]string{true: "person prompt", false: "agent call"}[h.request.Typed])
+	w.BegunBy = cmp.Or(h.request.BegunBy, decisions.ByCall(h.request.Typed))
 	w.Dir, w.Inode, w.Chosen, w.Files, w.Content = h.dir, state.Inode(h.dir), h.request.Chosen, h.files, h.content
 	if h.answerers != nil {
 		w.Answerers = h.answerers()

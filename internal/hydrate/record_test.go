@@ -77,7 +77,7 @@ func TestARecord(t *testing.T) {
 	got[0].Machine = nil
 	require.Equal(t, workflow.Workflow{Version: workflow.Version, Command: "one", Spec: filepath.Join(h.dir, ".claude/skills/one/fsm.json"),
 		SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(file))), Session: "list", Dir: project, Inode: state.Inode(project),
-		BegunBy:    "agent call",
+		BegunBy:    "agent skill",
 		Definition: state.Definition([]byte(file), false), Steps: []workflow.Step{
 			{ID: 6, Local: 3, Subject: "A", Status: workflow.Pending, Produces: []string{"dist/*.tar.gz", "a"}, Ready: []string{"spec.md"},
 				Approval: "Well?", Check: &workflow.Check{Run: "true\n\u2028", Timeout: 0.25, Dir: "app"}},

@@ -65,7 +65,7 @@ type Workflow struct {
 	// the agent that began it: AI_AGENT, which has a version, too; else its name, as package caller has it
 	Client string `json:"client,omitzero"`
 
-	// who began it and by which way, in two words: "person prompt", "agent call", "agent mcp"
+	// who began it and by which way, in two words: "person prompt", "agent skill", "agent mcp"
 	BegunBy string `json:"begunBy,omitzero"`
 
 	// digests of what was there of the files that its steps produce, and on which their checks stand; see FilesOf
