@@ -136,7 +136,11 @@ func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (
 		return nil, err
 	}
 	here, _ := os.Getwd()
-	l := &listWork{hook.NewFrame(s, found), progress.Way{Program: programs.AsTyped(), Named: f.list}.In(here), s, f.json, found, nil, "", ""}
+	named := f.list
+	if named == "" && !begins && s.Who().Kind == caller.Person { // the lines that it prints are pasted later, when another list may be open
+		named = tasklist.ShortName(s.Getenv, found.Dir)
+	}
+	l := &listWork{hook.NewFrame(s, found), progress.Way{Program: programs.AsTyped(), Named: named}.In(here), s, f.json, found, nil, "", ""}
 	l.NoChecks = sync.OnceValue(hook.ChecksOff(s.Getenv, found))
 	l.Observe = sync.OnceValue(hook.Observing(s.Getenv, found))
 	l.Apply, l.Via, l.Began, l.Log = true, Sender(s, found.Dir), startup.Began, hook.ToLog(s)
