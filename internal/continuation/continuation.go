@@ -1,5 +1,5 @@
-// Package continuation finds the unfinished workflows of a project in other lists, and makes one go on in this one. How two lists
-// change as one is in package state.
+// Package continuation finds the unfinished workflows of a project in other lists, and those of which the client has removed the tasks in
+// this one, and makes one go on here. How two lists change as one is in package state.
 package continuation
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// Unfinished is a workflow with open steps in another list.
+// Unfinished is a workflow with open steps in another list, or one without tasks in this list.
 type Unfinished struct {
 	List     string // the directory of the list
 	Root     int64  // number of its first step
@@ -52,13 +52,13 @@ type Query struct {
 	By     state.By             // who takes it, or has agreed to that
 }
 
-// Find returns the unfinished workflows of the project in other lists, those worked on last first.
+// Find returns the unfinished workflows of the project that could go on in the list, those worked on last first.
 //
 // Errors: those of tasklist.OfProject.
 func Find(ctx context.Context, q Query) (found []Unfinished, err error) {
 	all, err := tasklist.OfProject(ctx, q.Lookup, q.Here, tasklist.Recent)
 	for _, l := range all {
-		if l.Dir != q.List && l.Now != nil {
+		if l.Now != nil {
 			found = append(found, slices.DeleteFunc(q.in(l.Dir, l.Now, l.Time), func(u Unfinished) bool {
 				return !tasklist.Belongs(q.Lookup, u.Workflow.Dir, q.Here)
 			})...)
@@ -67,7 +67,7 @@ func Find(ctx context.Context, q Query) (found []Unfinished, err error) {
 	return found, err
 }
 
-// in returns the unfinished workflows of one list.
+// in returns the unfinished workflows of one list; of that in which they would go on, those that have no task there.
 func (q Query) in(dir string, s *state.State, last time.Time) (all []Unfinished) {
 	me, _ := q.Lookup("CLAUDE_PID")
 	atWork, same := false, false
@@ -78,7 +78,7 @@ func (q Query) in(dir string, s *state.State, last time.Time) (all []Unfinished)
 	}
 	for _, w := range s.Workflows() {
 		cleaned := s.Parent(w) == nil && s.Revive(w)
-		if s.Parent(w) == nil && len(s.OpenIn(w)) > 0 {
+		if s.Parent(w) == nil && len(s.OpenIn(w)) > 0 && (cleaned || dir != q.List) {
 			all = append(all, Unfinished{dir, w.Steps[0].ID, w, s.CountOf(s.In(w)), last, atWork, cleaned, same})
 		}
 	}
@@ -94,6 +94,7 @@ func (q Query) isHere(dir string) bool { return tasklist.IsIn(q.Lookup, dir, q.H
 func (q Query) Needs(u Unfinished) string {
 	var from []string
 	switch {
+	case u.List == q.List: // its tasks come back
 	case u.List == q.Own:
 		from = append(from, "out of its own list")
 	case u.AtWork:
@@ -101,7 +102,7 @@ func (q Query) Needs(u Unfinished) string {
 	case u.Same:
 		from = append(from, "from another session of the same client")
 	}
-	if dir := u.Workflow.Dir; !q.isHere(dir) {
+	if dir := u.Workflow.Dir; !q.isHere(dir) && u.List != q.List {
 		from = append(from, message.Sprintf("from %s to %s", dir, q.place(dir)))
 	}
 	if q.Named {
@@ -147,15 +148,17 @@ func Choose(ctx context.Context, q Query, named, skill string) (u Unfinished, er
 		} else if errors.Is(err, txn.ErrUntrustedDir) {
 			return u, fmt.Errorf("only this user's workflows can be continued: %w", err)
 		}
-		if where = message.Words(found.Dir) + " has no unfinished workflow"; found.Dir == q.List {
-			return u, errors.New(message.Words(found.Dir) + " is this list: its workflow goes on here")
-		}
+		where = message.Words(found.Dir) + " has no unfinished workflow"
 		s, err := state.LoadNow(ctx, found.Dir)
 		if err != nil {
 			return u, err
 		}
+		open := s.HasOpen()
 		if all = q.in(found.Dir, s, tasklist.LastWork(found.Dir)); s.Departed.Last() != "" {
 			where += "; " + s.Departed.Last()
+		}
+		if len(all) == 0 && open {
+			return u, errors.New(message.Words(found.Dir) + " is this list: its workflow goes on here")
 		}
 	} else if all, err = Find(ctx, q); err != nil {
 		return u, err
@@ -192,12 +195,15 @@ func (q Query) which(ctx context.Context, all []Unfinished) error {
 func (q Query) lines(ctx context.Context, all []Unfinished, to ...string) (text string) {
 	for _, u := range all {
 		lines := ""
+		if u.Cleaned && q.List == "" && !slices.Contains(to, "") {
+			to = append([]string{u.List}, to...)
+		}
 		for _, dir := range to {
 			to := dir
 			if !q.Named && q.List != "" {
 				to = ""
 			}
-			if dir != u.List && (dir == "" || dir == q.List || !hasOpen(ctx, dir, u.Workflow.Command)) {
+			if (dir != u.List || u.Cleaned) && (dir == "" || dir == q.List || !hasOpen(ctx, dir, u.Workflow.Command)) {
 				lines += "\n    " + Line(q.Lookup, u.Workflow.Command, u.List, to)
 			}
 		}
@@ -244,6 +250,13 @@ func hasOpen(ctx context.Context, list, skill string) bool {
 //
 // Errors: those of state.Store.Continue.
 func Take(ctx context.Context, q Query, to *state.Store, u Unfinished) (text string, err error) {
+	if u.List == to.List.Dir {
+		if err := to.BringBack(ctx, u.Root, q.By); err != nil {
+			return "", err
+		}
+		q.log(to, u, u.Workflow)
+		return message.Sprintf("%s goes on here (%s): %s.", words(u), u.Steps.Short(), state.CameBack), nil
+	}
 	from := &state.Store{List: tasks.List{Dir: u.List, Wait: cmp.Or(to.List.Wait, tasklist.Wait)}, Unreleased: to.Unreleased}
 	w, err := to.Continue(ctx, state.Continuing{From: from, Root: u.Root, Session: to.Session, Client: q.Client, Place: q.place,
 		Chosen: q.Chosen, By: q.By})
@@ -262,7 +275,7 @@ func Take(ctx context.Context, q Query, to *state.Store, u Unfinished) (text str
 	return text, nil
 }
 
-// log logs that the workflow went on: a line for the list that it was in, and one for that in which it is now.
+// log logs that the workflow went on: a line for the list that it was in, and one for that in which it is now; or that it is back.
 func (q Query) log(to *state.Store, u Unfinished, w *workflow.Workflow) {
 	if to.Log == nil {
 		return
@@ -274,10 +287,15 @@ func (q Query) log(to *state.Store, u Unfinished, w *workflow.Workflow) {
 		line.Deleted = append(line.Deleted, step.ID)
 	}
 	line.DecidedBy(q.By.Words())
-	to.Log(line)
+	if u.List != to.List.Dir {
+		to.Log(line)
+	}
 	line.Why, line.List, line.Project, line.Run = "it was in the task list "+u.List, to.List.Dir, w.Dir, w.Steps[0].ID
 	line.Deleted = nil
 	line.Steps, line.Open = u.Steps.All(), &u.Steps.Open
+	if u.List == to.List.Dir {
+		line.Decision, line.Why = "hydrated", state.CameBack
+	}
 	to.Log(line)
 }
 

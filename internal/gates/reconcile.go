@@ -400,8 +400,10 @@ func (f *Frame) howToOpen(s *state.State, w *workflow.Workflow) string {
 func (f *Frame) End(ctx context.Context, id int64, because string, by state.By) (*state.State, error) {
 	return f.overrule(ctx, id, by, func(s *state.State, c *state.Current, by state.By) ([]state.Evidence, error) {
 		e := state.Evidence{Step: id, To: c.Status, Verdict: state.End, Why: because, By: by}
-		for _, b := range s.OpenIn(c.Workflow) {
-			e.NotNeeded = append(e.NotNeeded, b.ID)
+		for _, b := range s.In(c.Workflow) {
+			if !b.Done() || s.IsMissing(b) { // else its tasks could come back
+				e.NotNeeded = append(e.NotNeeded, b.ID)
+			}
 		}
 		if len(e.NotNeeded) == 0 { // it is over
 			return nil, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
@@ -68,6 +69,11 @@ func (f *Frame) tellMissing(ctx context.Context, s *state.State, x Stopping) str
 		s, remedy = s.OnlyCalled(x.Heard.Called), "Begin it again, with fsmtx begin or the tool workflow_begin, to have all its steps"
 	}
 	gone := s.Missing()
+	if x.Heard == nil && len(gone) > 0 && len(s.MissingHere()) == 0 {
+		to := f.ListFlag()
+		remedy = shell.Join("fsmtx", "continue", gone[0].Workflow.Command) + to + strings.Replace(to, "--list", "--to", 1) +
+			" brings them back, in a terminal, not with !"
+	}
 	if len(gone) == 0 || f.ToldBefore(ctx, fmt.Sprintf("%s/gone/%d-%d", cmp.Or(x.Caller, f.Session), len(gone), gone[len(gone)-1].ID)) {
 		return ""
 	}
@@ -75,21 +81,21 @@ func (f *Frame) tellMissing(ctx context.Context, s *state.State, x Stopping) str
 }
 
 // Left returns for the person, once a session, which workflows are open in another list than that of the frame, which
-// the client was given while they were under way, and the skill of the last one.
-func (f *Frame) Left(ctx context.Context, dir string) (open, skill string) {
+// the client was given while they were under way, and their skills.
+func (f *Frame) Left(ctx context.Context, dir string) (open string, skills []string) {
 	if dir == f.List.Dir {
-		return "", ""
+		return "", nil
 	}
 	s, err := state.LoadNow(ctx, dir)
 	there := *f
 	there.List.Dir = dir
 	if err != nil || !s.HasOpen() || there.ToldBefore(ctx, f.Session+"/left") {
-		return "", ""
+		return "", nil
 	}
 	for _, w := range s.Workflows() {
 		if s.Parent(w) == nil && len(s.OpenIn(w)) > 0 {
-			skill = w.Command
+			skills = append(skills, w.Command)
 		}
 	}
-	return s.Summary(), skill
+	return s.Summary(), skills
 }

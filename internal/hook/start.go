@@ -71,9 +71,11 @@ func (h *hook) goesOn(ctx context.Context) client.Answer {
 }
 
 // unfinished tells a session that begins that the project has unfinished workflows of sessions that have ended, or are older than a
-// day. The session has none of its own.
+// day; and one that goes on, that the tasks of its own are gone.
 func (h *hook) unfinished(ctx context.Context) client.Answer {
-	if h.call.Resumed || h.call.Cwd == "" {
+	s, err := h.Now(ctx)
+	cleaned := err == nil && len(s.Missing()) > 0
+	if h.call.Resumed && !cleaned || h.call.Cwd == "" {
 		return client.Answer{}
 	}
 	q := continuation.Query{Lookup: h.streams.Getenv, Here: h.call.Cwd, Own: h.List.Dir}
@@ -81,15 +83,25 @@ func (h *hook) unfinished(ctx context.Context) client.Answer {
 		q.List = h.List.Dir
 	}
 	all, err := continuation.Find(ctx, q)
-	all = slices.DeleteFunc(all, func(u continuation.Unfinished) bool { return u.AtWork && time.Since(u.Time) < 24*time.Hour })
+	all = slices.DeleteFunc(all, func(u continuation.Unfinished) bool {
+		return u.List != q.List && (h.call.Resumed || u.AtWork && time.Since(u.Time) < 24*time.Hour)
+	})
 	if err != nil || len(all) == 0 {
 		return client.Answer{}
 	}
-	agents, persons := h.continues(ctx, all[0].Workflow.Command, all[0].List)
+	if i := slices.IndexFunc(all, func(u continuation.Unfinished) bool { return u.List == q.List }); i >= 0 {
+		all[0], all[i] = all[i], all[0]
+	}
+	agents, persons := h.continues(ctx, all[0].List, all[0].Workflow.Command)
 	name := shell.Join(tasklist.ShortName(h.streams.Getenv, all[0].List))
 	text := message.Sprintf("this project has an unfinished workflow of another session (%s)", all[0])
 	how, person, rest := agents+" goes on with it here", persons+" goes on with it here; ", ""
-	if all[0].List == h.List.Dir {
+	switch {
+	case all[0].List == q.List:
+		all[0].Cleaned = false // that is said
+		text = message.Sprintf("the task files of this session's workflow are gone (%s), so nothing of it is enforced", all[0])
+		how, person = agents+" brings them back", persons+" brings them back; "
+	case all[0].List == h.List.Dir:
 		how, person = "calling its skill again goes on with it here", ""
 	}
 	if len(all) > 1 {
@@ -100,12 +112,18 @@ func (h *hook) unfinished(ctx context.Context) client.Answer {
 	return client.Tell(client.SessionStart, "Note: "+text+"; "+how+rest+". Ask the person whether to go on with it.", person)
 }
 
-// continues returns what the agent says so that the workflow of another list goes on in this session, and what the person says in a
+// continues returns what the agent says so that the workflows of another list go on in this session, and what the person says in a
 // terminal. The list of this session is there from now on, because names are short only as long as they are the beginning of no other.
-func (h *hook) continues(ctx context.Context, skill, list string) (agents, persons string) {
+func (h *hook) continues(ctx context.Context, list string, skills ...string) (agents, persons string) {
 	presence.Enter(ctx, h.List.Dir)
 	_ = h.KeepDirectory(ctx, h.directory()) // without it the gates look in the directory of the terminal
-	return continuation.Line(h.streams.Getenv, skill, list, ""), continuation.Line(h.streams.Getenv, skill, list, h.List.Dir)
+	lines := func(to string) (text string) {
+		for _, skill := range skills {
+			text += "; " + continuation.Line(h.streams.Getenv, skill, list, to)
+		}
+		return text[len("; "):]
+	}
+	return lines(""), lines(h.List.Dir)
 }
 
 // way returns how the agent works on the steps, as the transcript shows. prompt is the id of a prompt; see progress.Offered.
@@ -139,7 +157,7 @@ func (h *hook) separated(ctx context.Context) client.Answer {
 	if before == "" || err != nil || goesOn && !isNew && (before != named || named == h.Session) {
 		return client.Answer{}
 	}
-	open, skill := h.Left(ctx, dir)
+	open, skills := h.Left(ctx, dir)
 	if open == "" {
 		return client.Answer{}
 	}
@@ -156,7 +174,7 @@ func (h *hook) separated(ctx context.Context) client.Answer {
 	default:
 		how = "from which this one seems to have been forked"
 	}
-	agents, persons := h.continues(ctx, skill, dir)
+	agents, persons := h.continues(ctx, dir, skills...)
 	name := tasklist.ShortName(h.streams.Getenv, dir)
 	text := message.Sprintf("%s, in the list of session %s, %s. In this session the steps are not enforced. To go on with them here",
 		open, name, how)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -117,7 +118,7 @@ func (d *doctor) ofProject(ctx context.Context, list *state.Store) (found []Faul
 		}
 		if gone := st.Emptied(w); len(gone) > 0 {
 			found = append(found, Fault{Kind: "steps", File: dir, What: message.Sprintf("the tasks of %s were removed with steps open: %s. Nothing "+
-				"of it is enforced; %s", w.Command, state.Names(gone), state.Remedy)})
+				"of it is enforced until they are back", w.Command, state.Names(gone)), Command: continuation.Line(d.Getenv, w.Command, dir, dir)})
 		}
 	}
 	return found

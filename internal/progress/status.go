@@ -7,6 +7,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
@@ -171,7 +172,12 @@ func (w Way) message(s *state.State) string {
 	switch {
 	case n.Open == 0 && len(s.Missing()) > 0:
 		gone := s.Missing()
-		return fmt.Sprintf("%s %s %s %v: ask the person.", text, state.Names(gone), message.IsOrAre(len(gone)), state.ErrMissing)
+		back := w.Command("continue")
+		if w.Named != "" {
+			back += " --to " + shell.Join(w.Named)
+		}
+		return fmt.Sprintf("%s %s %s %v. If all are gone, %s brings them back.", text, state.Names(gone), message.IsOrAre(len(gone)),
+			state.ErrMissing, back)
 	case n.Open == 0:
 		return text + " The workflow is complete."
 	case len(now) == 0:

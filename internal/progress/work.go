@@ -46,6 +46,8 @@ func (w Way) On(ctx context.Context, f *gates.Frame, step int64) (*Work, error) 
 		return nil, refusal(w.message(s))
 	case c == nil:
 		return nil, refusal(fmt.Sprintf("#%d is not a step of the workflow; its steps are %s", step, state.Names(s.Steps)))
+	case c.Gone() && !s.HasOpen():
+		return nil, refusal(c.Name() + " is gone from the list and counts as done: " + w.message(s))
 	case c.Gone():
 		return nil, refusal(c.Name() + " is gone from the list and counts as done")
 	}

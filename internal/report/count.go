@@ -166,7 +166,8 @@ func (c *counter) hydrated(r *decisions.Record) {
 	if !begins || leaves(r) || r.Who == string(state.Fsmtx) { // the tasks for the lines of a step
 		return
 	}
-	c.run(r).elsewhere = r.Decision == "continued"
+	x := c.run(r)
+	x.elsewhere = x.elsewhere || r.Decision == "continued" // its tasks can come back
 }
 
 // leaves reports whether a workflow leaves a list, of a continuation, which has a record for each list.

@@ -88,6 +88,9 @@ func (h Hydration) Done() int {
 	return n
 }
 
+// isBack reports whether it has created tasks again that were gone; see state.Store.BringBack.
+func (h Hydration) isBack() bool { return h.Step != 0 && len(h.Created) > 0 && h.record.Version == 0 }
+
 // ReadHistory returns the hydrations of the list in dir that the history keeps, oldest first. It
 // skips entries that this version of the program cannot read. It takes no lock and
 // creates nothing. Its errors are those of txn.ReadHistory.
@@ -211,7 +214,7 @@ func (r *reader) hydration(i int) Hydration {
 	if err == nil {
 		h.SHA256, h.Parent, h.project, h.Lost, h.From, h.record = w.SHA256, w.Parent, w.Dir, w.Lost, w.From(), w
 	}
-	h.by = cmp.Or(label.By, decisions.ByCall(strings.HasPrefix(label.Invocation, "prompt:")))
+	h.by = cmp.Or(label.By, w.BegunBy, decisions.ByCall(strings.HasPrefix(label.Invocation, "prompt:")))
 	for _, f := range e.Created {
 		t := r.task(i, f.Name)
 		if t.Subject == "" {

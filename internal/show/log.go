@@ -272,6 +272,15 @@ func doneOf(h Hydration) string {
 
 func outcomeOf(h Hydration) string {
 	switch h.State {
+	case inList:
+		switch {
+		case h.isBack():
+			return "brought the tasks back"
+		case h.From != nil:
+			return fmt.Sprintf("%s, from %s", h.State, h.From.List)
+		case h.Parent != 0:
+			return fmt.Sprintf("%s, under #%d", h.State, h.Parent)
+		}
 	case replaced, undone:
 		return fmt.Sprintf("%s by %d", h.State, h.By)
 	case undoing:
@@ -281,13 +290,6 @@ func outcomeOf(h Hydration) string {
 			return fmt.Sprintf("came back as %d", h.By)
 		}
 		return "goes on in " + h.To
-	case inList:
-		if h.From != nil {
-			return fmt.Sprintf("%s, from %s", h.State, h.From.List)
-		}
-		if h.Parent != 0 {
-			return fmt.Sprintf("%s, under #%d", h.State, h.Parent)
-		}
 	case cleared:
 		return "done; the client has cleared the list"
 	}

@@ -170,7 +170,11 @@ func (u undoneHydration) refused(ctx context.Context, s terminal.Streams, err er
 	case errors.Is(err, tasks.ErrUndone):
 		err, hint = fmt.Errorf("%s is already undone", it), u.works(h.By, " restores it")
 	case errors.Is(err, tasks.ErrPart):
-		err = fmt.Errorf("%s made the tasks for the items of #%d: nothing was undone", it, h.Step)
+		did := fmt.Sprintf("made the tasks for the items of #%d", h.Step)
+		if h.isBack() {
+			did = "brought the tasks back"
+		}
+		err = fmt.Errorf("%s %s: nothing was undone", it, did)
 		hint = u.works(u.callOf(h.Step), " takes back the call that this is a part of")
 	case errors.Is(err, tasks.ErrContinued):
 		text, back := wentOn(ctx, s, u.list.Dir, u.all, h)

@@ -1,10 +1,13 @@
 package state
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
@@ -104,4 +107,36 @@ func (s *State) Revive(w *workflow.Workflow) bool {
 	}
 	s.Fold()
 	return true
+}
+
+// CameBack says that tasks which were all gone are in the list again.
+const CameBack = "its task files were gone, and are back"
+
+// BringBack creates the tasks of a workflow again that are all gone, with their numbers, as what is on record says. Its evidence and its
+// record stay as they are. root is the number of its first step.
+func (st *Store) BringBack(ctx context.Context, root int64, by By) error {
+	dir, _, err := st.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer st.Release(dir)
+	return st.List.CreateIn(ctx, dir, func(int64) (all []fsmspec.Creation, _ string, label tasks.Label, last int64, err error) {
+		s, err := st.stateIn(ctx, dir, true)
+		if err != nil {
+			return nil, "", label, 0, err
+		}
+		if first := s.Step(root); first == nil || !first.Gone() {
+			return nil, "", label, 0, fmt.Errorf("#%d is not gone from the list", root)
+		}
+		t, err := s.take(root, st.recorded(dir))
+		if err == nil {
+			all, err = t.creations(0, t.records)
+		}
+		if err != nil {
+			return nil, "", label, 0, err
+		}
+		w := t.records[0]
+		label = tasks.Label{Command: w.Command, Spec: w.Spec, Session: w.Session, Step: root, By: by.Words()}
+		return all, "", label, slices.Max(t.numbers()), nil
+	})
 }

@@ -405,7 +405,7 @@ func (st *Store) receive(ctx context.Context, t *taken, m *Moving, x Continuing)
 		}
 		var created []fsmspec.Creation
 		if err == nil {
-			created, err = t.creations(by, w)
+			created, err = t.creations(by, w.Records())
 		}
 		if err == nil {
 			err = st.copyEvidence(dir, t.lines(by, m.ID, w))
@@ -453,9 +453,9 @@ func planIn(dir string, r *workflow.Workflow) string {
 }
 
 // creations returns the tasks of what is taken, as the list has them, with larger numbers.
-func (t *taken) creations(by int64, w *workflow.Workflow) (all []fsmspec.Creation, err error) {
+func (t *taken) creations(by int64, records []*workflow.Workflow) (all []fsmspec.Creation, err error) {
 	descriptions := map[int64]string{}
-	for _, r := range w.Records() {
+	for _, r := range records {
 		for _, u := range r.All() {
 			for _, s := range u.Steps {
 				descriptions[s.ID] = s.Description
