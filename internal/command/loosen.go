@@ -71,7 +71,7 @@ func decidedBy(ctx context.Context) state.By {
 // one who has agreed to this call of the agent. lists are those that it is about; nil: as the rule says.
 func permit(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args []string, lists []string) (state.By, error) {
 	who := s.Who()
-	var client presence.Client
+	var client state.Client
 	if who.Kind != caller.Agent && !who.Since.IsZero() {
 		if lists == nil {
 			lists = concerned(c, s, rule, args)
@@ -135,7 +135,7 @@ const patience = time.Minute
 
 // confirm lets the person at a terminal show that they are one, once for the terminal and the lists: a client that works on
 // one of them is older than the terminal, and its agent could have opened it.
-func confirm(ctx context.Context, s terminal.Streams, who caller.Caller, client presence.Client, lists []string) error {
+func confirm(ctx context.Context, s terminal.Streams, who caller.Caller, client state.Client, lists []string) error {
 	t := presence.TerminalOf(who)
 	if presence.IsConfirmed(t, lists...) {
 		return nil
@@ -154,7 +154,7 @@ func confirm(ctx context.Context, s terminal.Streams, who caller.Caller, client 
 
 // told records what the person at the client has to know: the command was run in a young terminal.
 func told(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args []string, by state.By, lists []string) {
-	d := presence.Deed{Line: commandLine(c.Context()), Terminal: *by.TTY, Time: time.Now().UTC()}
+	d := state.Deed{Line: commandLine(c.Context()), Terminal: *by.TTY, Time: time.Now().UTC()}
 	if n, err := stepNumber(strings.Join(args, "")); err == nil && (rule.Command == "step done" || rule.Command == "step skip") {
 		d.Back = fmt.Sprintf("fsmtx step reopen %d --because \"...\"", n)
 		if len(lists) == 1 {

@@ -15,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/presence"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -116,7 +117,7 @@ var hiding = map[string]string{
 }
 
 // lineRun gives a line of the agent's shell to the hook, and returns its exit code, what it said, and the vouchers.
-func lineRun(t *testing.T, line string) (code int, said string, vouchers []presence.Voucher) {
+func lineRun(t *testing.T, line string) (code int, said string, vouchers []state.Voucher) {
 	home := t.TempDir()
 	env := map[string]string{"HOME": home, "CLAUDE_PROJECT_DIR": home, "CLAUDECODE": "1"}
 	input, err := json.Marshal(map[string]any{"command": line})

@@ -129,14 +129,14 @@ func TestRecordsOfDeadProcessesAreIgnored(t *testing.T) {
 	require.NoError(t, dead.Run())
 	mine := caller.StartOf(os.Getpid())
 	require.NotEmpty(t, mine)
-	text, err := json.Marshal([]state.Pending{
+	text, err := json.Marshal(state.Memory{Pending: []state.Pending{
 		{Step: 1, PID: dead.Process.Pid, Start: mine},
 		{Step: 2, PID: os.Getpid(), Start: "of another process with this id"},
 		{Step: 3, PID: os.Getpid(), Start: mine},
 		{Step: 4, PID: -1, Start: mine},
-	})
+	}})
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(l.stateFile(state.PendingFile), text, 0o600))
+	require.NoError(t, os.WriteFile(l.stateFile(state.SessionFile), text, 0o600))
 	for id, held := range map[int64]bool{1: false, 2: false, 3: true, 4: false} {
 		require.Equal(t, !held, l.do(id, completed).Allowed(), id)
 	}

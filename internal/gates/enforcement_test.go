@@ -411,7 +411,7 @@ func TestALateLineIsNotRemovedUnread(t *testing.T) {
 // TestEnforcementOfASwappedStateDir puts another directory, which belongs to a victim, at
 // the path of S before each call to the file system. The victim's files stay as they are.
 func TestEnforcementOfASwappedStateDir(t *testing.T) {
-	victim := []string{"steps.jsonl", "pending.json", "told.json", "archive.a", "lock", "journal", "task.json"}
+	victim := []string{"steps.jsonl", "session.json", "moving.json", "archive.a", "lock", "journal", "task.json"}
 	swaps := eachDenied(t, sampled(7), func(name string, n int, f *Frame) bool {
 		s, step, swapped := state.StateDir(f.List.Dir), -1, false
 		f.List.FS = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error {
@@ -448,12 +448,12 @@ func TestEnforcementOfADamagedDirectory(t *testing.T) {
 	elsewhere := t.TempDir()
 	require.NoError(t, l.KeepDirectory(t.Context(), l.project))
 	require.Equal(t, l.project, l.Directory(t.Context()))
-	whole, err := os.ReadFile(l.stateFile(state.StopFile))
+	whole, err := os.ReadFile(l.stateFile(state.SessionFile))
 	require.NoError(t, err)
 	lost := 0
 	for at := range whole {
 		for _, cut := range []bool{false, true} {
-			require.NoError(t, os.WriteFile(l.stateFile(state.StopFile), damaged(whole, at, cut), 0o600))
+			require.NoError(t, os.WriteFile(l.stateFile(state.SessionFile), damaged(whole, at, cut), 0o600))
 			dir := l.Directory(t.Context())
 			require.False(t, dir != "" && IsIn(dir, elsewhere), "byte %d, cut %t: %s", at, cut, dir)
 			if dir != l.project {

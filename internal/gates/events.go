@@ -61,7 +61,7 @@ func (f *Frame) stop(ctx context.Context, s *state.State, x Stopping) (mine *sta
 	if x.Mode == StopOff || len(s.Ready()) == 0 {
 		return s, nil, nil
 	}
-	all, err := state.Recall[reminders](&f.Store, state.StopFile)
+	all, err := f.reminders()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -95,12 +95,18 @@ func (f *Frame) own(s *state.State, path, prompt string) *state.State {
 	})
 }
 
-// reminder returns the key of an agent in the file of reminders.
+// reminder returns the key of an agent in the reminders.
 func (f *Frame) reminder(x Stopping) string { return cmp.Or(x.Caller, f.Session) + "/" + x.Agent }
 
-// changeReminders sets a value in the file of reminders.
+// changeReminders sets a value in the reminders.
 func (f *Frame) changeReminders(ctx context.Context, key, value string) error {
-	return state.Remember(ctx, &f.Store, state.StopFile, func(r reminders) reminders { return r.with(key, value) })
+	return f.Remember(ctx, func(m *state.Memory) { m.Reminders = reminders(m.Reminders).with(key, value) })
+}
+
+// reminders reads them without the lock.
+func (f *Frame) reminders() (reminders, error) {
+	m, err := f.Memory()
+	return m.Reminders, err
 }
 
 // reminders has the last reminder, by session and agent.
@@ -141,7 +147,7 @@ func (r reminders) of(agent string) reminder {
 // BeginTurn makes the count of Stopping.Turns begin again, because the person has sent a
 // prompt.
 func (f *Frame) BeginTurn(ctx context.Context, x Stopping) error {
-	all, err := state.Recall[reminders](&f.Store, state.StopFile)
+	all, err := f.reminders()
 	last := all.of(f.reminder(x))
 	if err != nil || last.times < 2 {
 		return err
@@ -149,8 +155,8 @@ func (f *Frame) BeginTurn(ctx context.Context, x Stopping) error {
 	return f.changeReminders(ctx, f.reminder(x), reminder{last.at, 0}.String())
 }
 
-// maxReminders limits the number of agents in the file. When it is reached, all subagents
-// are forgotten, and if the file is still too long, all sessions.
+// maxReminders limits the number of agents in the reminders. When it is reached, all subagents
+// are forgotten, and if they are still too many, all sessions.
 const maxReminders = 50
 
 func (r reminders) with(agent, progress string) reminders {

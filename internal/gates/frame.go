@@ -296,20 +296,20 @@ func (c *call) printedKey(step int64) string {
 }
 
 func (c *call) recallPrinted(dir *txn.Dir, e state.Evidence) {
-	if data, err := dir.ReadState(state.StopFile); err == nil {
-		c.printed = state.ParseMemo[reminders](data)[c.printedKey(e.Step)]
-	}
+	m, _ := c.MemoryIn(dir)
+	c.printed = m.Reminders[c.printedKey(e.Step)]
 }
 
 // keepPrinted keeps it for the hook that decides the same call, in place of what an earlier call has printed.
 func (c *call) keepPrinted(dir *txn.Dir, v Verdict) {
-	data, err := dir.ReadState(state.StopFile)
-	if v.Decision != state.Deny || v.Check == nil || c.update.Use == "" || c.twin != nil || err != nil {
+	if v.Decision != state.Deny || v.Check == nil || c.update.Use == "" || c.twin != nil {
 		return
 	}
-	all, key := state.ParseMemo[reminders](data), c.printedKey(v.Step)
-	maps.DeleteFunc(all, func(other, _ string) bool { return strings.HasPrefix(other, strings.TrimSuffix(key, c.update.Use)) })
-	_ = state.WriteMemo(dir, state.StopFile, all.with(key, state.LastLines(v.Check.Printed())))
+	key := c.printedKey(v.Step)
+	_ = c.RememberIn(dir, func(m *state.Memory) {
+		maps.DeleteFunc(m.Reminders, func(other, _ string) bool { return strings.HasPrefix(other, strings.TrimSuffix(key, c.update.Use)) })
+		m.Reminders = reminders(m.Reminders).with(key, state.LastLines(v.Check.Printed()))
+	})
 }
 
 // decideUnlessAnswered is decide, but leaves an update that is allowed to the command that asks; see Question.
@@ -396,7 +396,7 @@ func (c *call) publish(dir *txn.Dir, s *state.State, d decision) {
 		others = append(others, c.pending(id, d.wait))
 	}
 	c.claimed = len(d.claim) > 0
-	_ = state.WritePending(dir, others)
+	_ = c.RememberIn(dir, func(m *state.Memory) { m.Pending = others })
 }
 
 // roundUnlocked is round without the lock. cause is why it cannot be had, or nil if that was
@@ -608,7 +608,7 @@ func (c *call) withTroubles(dir *txn.Dir, v Verdict, s *state.State) Verdict {
 		troubles = nil // they are about other steps
 	}
 	for _, err := range slices.Concat(troubles, s.Troubles) {
-		whole := errors.Is(err, state.ErrForged) || errors.Is(err, state.ErrMoving)
+		whole := errors.Is(err, state.ErrForged) || errors.Is(err, state.ErrMoving) || errors.Is(err, state.ErrMemory)
 		switch {
 		case dir != nil && (whole || errors.Is(err, state.ErrMissing)) && c.ToldIn(dir, c.Session+"/"+err.Error()):
 		case whole:

@@ -614,7 +614,7 @@ func TestATaskThatTheAgentMarks(t *testing.T) {
 	all, err := os.ReadDir(s)
 	require.NoError(t, err)
 	for _, e := range all {
-		if e.Name() != "told.json" {
+		if e.Name() != state.SessionFile {
 			require.NoError(t, os.RemoveAll(filepath.Join(s, e.Name())))
 		}
 	}

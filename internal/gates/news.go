@@ -27,24 +27,24 @@ func (f *Frame) News(ctx context.Context, turnEnds bool) (text string) {
 	if err != nil || len(s.Steps) == 0 {
 		return ""
 	}
-	all, err := state.Recall[reminders](&f.Store, state.StopFile)
+	all, err := f.reminders()
 	lines, _ := newsOf(s, f, all[f.newsKey()])
 	if err != nil || len(lines) == 0 && all[f.laterKey()] == "" && !(turnEnds && len(waitingFor(s, f)) > 0) {
 		return ""
 	}
 	_ = f.Locked(ctx, func(dir *txn.Dir) error { // two hooks may run at once: one of them tells
-		data, err := dir.ReadState(state.StopFile)
+		var lines []string
+		var later string
+		err := f.RememberIn(dir, func(m *state.Memory) {
+			var last time.Time
+			lines, last = newsOf(s, f, m.Reminders[f.newsKey()])
+			if later = m.Reminders[f.laterKey()]; len(lines) > 0 || later != "" {
+				delete(m.Reminders, f.laterKey())
+				m.Reminders = reminders(m.Reminders).with(f.newsKey(), last.Format(time.RFC3339Nano))
+			}
+		})
 		if err != nil {
 			return err
-		}
-		all := state.ParseMemo[reminders](data)
-		lines, last := newsOf(s, f, all[f.newsKey()])
-		later := all[f.laterKey()]
-		if len(lines) > 0 || later != "" {
-			delete(all, f.laterKey())
-			if err := state.WriteMemo(dir, state.StopFile, all.with(f.newsKey(), last.Format(time.RFC3339Nano))); err != nil {
-				return err
-			}
 		}
 		if later != "" {
 			lines = append(lines, "fsmtx: "+later)
@@ -68,8 +68,9 @@ func (f *Frame) SayLater(ctx context.Context, text string) {
 	if f.Session == "" || f.Via.Who == state.ThePerson || text == "" {
 		return
 	}
-	_ = state.Remember(ctx, &f.Store, state.StopFile, func(r reminders) reminders { // else the agent alone says it
-		return r.with(f.laterKey(), message.Clip(message.Join(r[f.laterKey()], text), maxLater))
+	_ = f.Remember(ctx, func(m *state.Memory) { // else the agent alone says it
+		later := message.Join(m.Reminders[f.laterKey()], text)
+		m.Reminders = reminders(m.Reminders).with(f.laterKey(), message.Clip(later, maxLater))
 	})
 }
 

@@ -287,11 +287,12 @@ func TestWhyACallIsRefused(t *testing.T) {
 	}
 	l.end(1, "no")
 	refused(3, 0, third+`which is not in progress: start it first. Ready: #3 "Again"`)
-	own, err := json.Marshal([]state.Pending{{Step: 3, Call: "x", PID: os.Getpid(), Start: caller.StartOf(os.Getpid())}})
+	mine := state.Pending{Step: 3, Call: "x", PID: os.Getpid(), Start: caller.StartOf(os.Getpid())}
+	own, err := json.Marshal(state.Memory{Pending: []state.Pending{mine}})
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(l.stateFile(state.PendingFile), own, 0o600))
+	require.NoError(t, os.WriteFile(l.stateFile(state.SessionFile), own, 0o600))
 	refused(3, 2, third+`whose check is running. Ready: #3 "Again"`)
-	require.NoError(t, os.Remove(l.stateFile(state.PendingFile)))
+	require.NoError(t, os.Remove(l.stateFile(state.SessionFile)))
 	l.ended(3)
 	refused(2, 4, third+`which is done. Ready: #4 "End"`)
 

@@ -18,7 +18,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
-	"github.com/fsmtx/fsmtx/txn"
 )
 
 // TestWhatAPersonCannotDo: each refusal says why, and changes nothing.
@@ -353,7 +352,7 @@ func TestRefusalIsTheLatestThatIsNotPast(t *testing.T) {
 // person asks to go on.
 func TestWhatIsHeardOfASession(t *testing.T) {
 	l := hydrated(t, `{}`, `{}`, `{}`)
-	var h Heard
+	var h state.Heard
 	for _, c := range []struct {
 		prompt string
 		ends   bool
@@ -367,9 +366,9 @@ func TestWhatIsHeardOfASession(t *testing.T) {
 		{"abort the release", true, "only steps 1 and 2"},
 		{"please continue", false, ""},
 	} {
-		h = h.Hears(l.state(), c.prompt, client.DefaultWords())
-		require.Equal(t, Heard{Stop: c.ends, Limit: c.limit}, h, c.prompt)
-		p := h.person(l.state())
+		h = Hears(h, l.state(), c.prompt, client.DefaultWords())
+		require.Equal(t, state.Heard{Stop: c.ends, Limit: c.limit}, h, c.prompt)
+		p := toldBy(&h, l.state())
 		require.Equal(t, c.ends, p.ends, c.prompt)
 		require.Equal(t, c.limit != "", p.limited, c.prompt)
 		require.False(t, p.asked)
@@ -379,50 +378,46 @@ func TestWhatIsHeardOfASession(t *testing.T) {
 // TestHeardIsKeptBySession is written only if something changes, and is limited.
 func TestHeardIsKeptBySession(t *testing.T) {
 	l := hydrated(t, `{}`)
-	hear := func(session string, change func(Heard) Heard) {
+	hear := func(session string, change func(state.Heard) state.Heard) {
 		t.Helper()
 		require.NoError(t, l.Hear(t.Context(), session, change))
 	}
-	heard := func(session string) Heard {
+	heard := func(session string) state.Heard {
 		t.Helper()
 		h, err := l.Heard(session)
 		require.NoError(t, err)
 		return h
 	}
-	file := func() []byte {
-		data, err := txn.ReadState(l.List.Dir, state.HeardFile)
+	file := func() map[string]state.Heard {
+		m, err := (&state.Store{List: l.List}).Memory()
 		require.NoError(t, err)
-		return data
+		return m.Heard
 	}
-	hear("a", func(h Heard) Heard { return h })
+	hear("a", func(h state.Heard) state.Heard { return h })
 	require.Nil(t, file(), "nothing changes")
-	hear("a", func(h Heard) Heard { h.Works = true; return h })
-	hear("b", func(h Heard) Heard { h.Stop = true; return h })
-	hear("a", func(h Heard) Heard { h.Limit = "only step 1"; return h })
-	require.Equal(t, Heard{Works: true, Limit: "only step 1"}, heard("a"))
-	require.Equal(t, Heard{Stop: true}, heard("b"))
+	hear("a", func(h state.Heard) state.Heard { h.Works = true; return h })
+	hear("b", func(h state.Heard) state.Heard { h.Stop = true; return h })
+	hear("a", func(h state.Heard) state.Heard { h.Limit = "only step 1"; return h })
+	require.Equal(t, state.Heard{Works: true, Limit: "only step 1"}, heard("a"))
+	require.Equal(t, state.Heard{Stop: true}, heard("b"))
 	require.Zero(t, heard("c"))
 
 	for i := range maxReminders {
-		require.NoError(t, l.Hear(t.Context(), "x"+strconv.Itoa(i), func(h Heard) Heard { h.Works = true; return h }))
+		require.NoError(t, l.Hear(t.Context(), "x"+strconv.Itoa(i), func(h state.Heard) state.Heard { h.Works = true; return h }))
 	}
-	require.Len(t, state.ParseMemo[map[string]Heard](file()), maxReminders)
+	require.Len(t, file(), maxReminders)
 	last := "x" + strconv.Itoa(maxReminders-1)
 	require.True(t, heard(last).Works)
-	hear("0 sorts first", func(h Heard) Heard { h.Stop = true; return h })
+	hear("0 sorts first", func(h state.Heard) state.Heard { h.Stop = true; return h })
 	require.True(t, heard("0 sorts first").Stop, "what was just heard is not what is forgotten")
-	require.Len(t, state.ParseMemo[map[string]Heard](file()), maxReminders)
-
-	for _, text := range []string{"", "null", "[]", `{"a": 1}`, "{"} {
-		require.Zero(t, state.ParseMemo[map[string]Heard]([]byte(text))["a"], text)
-	}
+	require.Len(t, file(), maxReminders)
 }
 
 // TestAnAgentWithoutATranscriptIsNotSentBackAgainstThePersonsWord.
 func TestAnAgentWithoutATranscriptIsNotSentBackAgainstThePersonsWord(t *testing.T) {
 	for prompt, sent := range map[string]bool{"make the release": true, "please stop here": false, "only step 2 please": true} {
 		l := hydrated(t, `{}`, `{"blockedBy": [1]}`, `{}`)
-		h := Heard{Works: true}.Hears(l.state(), prompt, client.DefaultWords())
+		h := Hears(state.Heard{Works: true}, l.state(), prompt, client.DefaultWords())
 		agent, _ := l.stops(Stopping{Mode: Remind, Heard: &h})
 		require.Equal(t, sent, agent != "", prompt)
 	}
@@ -454,10 +449,10 @@ func TestHoldSendsBackAsOftenAsItSays(t *testing.T) {
 // TestSkillsOfASession: a session works what it called, or everything if one of its skills is not
 // known, as on records of earlier versions.
 func TestSkillsOfASession(t *testing.T) {
-	require.False(t, Heard{}.Called("a"))
-	require.True(t, Heard{Works: true}.Called("a"))
-	one := Heard{}.Calls("a").Calls("a")
-	require.Equal(t, Heard{Works: true, Skills: "a"}, one)
+	require.False(t, state.Heard{}.Called("a"))
+	require.True(t, state.Heard{Works: true}.Called("a"))
+	one := state.Heard{}.Calls("a").Calls("a")
+	require.Equal(t, state.Heard{Works: true, Skills: "a"}, one)
 	require.True(t, one.Called("a"))
 	require.False(t, one.Called("b"))
 	two := one.Calls("b")

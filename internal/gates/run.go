@@ -16,7 +16,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
-	"github.com/fsmtx/fsmtx/txn"
 )
 
 // killAfter is the time between SIGTERM and SIGKILL for a check that is stopped. The client
@@ -107,17 +106,11 @@ func (c *call) recordGroup(ctx context.Context, group int) {
 	if c.lockless {
 		return
 	}
-	_ = c.Locked(context.WithoutCancel(ctx), func(dir *txn.Dir) error {
-		data, err := dir.ReadState(state.PendingFile)
-		if err != nil {
-			return err
-		}
-		alive, _, _ := state.ParsePending(data) // what cannot be read names nobody
-		for i, p := range alive {
+	_ = c.Remember(context.WithoutCancel(ctx), func(m *state.Memory) {
+		for i, p := range m.Pending {
 			if p.Call == c.id {
-				alive[i].Group, alive[i].GroupStart = group, caller.StartOf(group)
+				m.Pending[i].Group, m.Pending[i].GroupStart = group, caller.StartOf(group)
 			}
 		}
-		return state.WritePending(dir, alive)
 	})
 }

@@ -39,7 +39,7 @@ type Stopping struct {
 
 	// Heard is what hooks have learnt of the session of an agent whose transcript is not
 	// read. Nil is what the transcript says.
-	Heard *Heard
+	Heard *state.Heard
 	// Caller is the session that the turn belongs to, if the list is not a session's.
 	Caller string
 	// Turns is how often in a row, without any progress, Hold sends an agent back whose client
@@ -89,7 +89,7 @@ func (x Stopping) heard(s *state.State) person {
 		words = x.Words
 	}
 	if x.Heard != nil {
-		return x.Heard.person(s)
+		return toldBy(x.Heard, s)
 	}
 	p := person{ends: client.LastSaid(x.Transcript, x.Prompt, words().And(state.CommandsOf(s)...)).Ends()}
 	if p.ends {

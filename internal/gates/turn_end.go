@@ -30,7 +30,7 @@ func (f *Frame) TurnEnd(ctx context.Context) (TurnEnd, error) {
 	if err != nil || len(s.Steps) == 0 {
 		return TurnEnd{}, err
 	}
-	all, err := state.Recall[reminders](&f.Store, state.StopFile)
+	all, err := f.reminders()
 	if err != nil {
 		return TurnEnd{}, err
 	}

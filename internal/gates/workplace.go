@@ -60,7 +60,7 @@ func IsIn(project, dir string) bool {
 
 // KeepDirectory records the directory of the session's project, from an event of the client itself.
 func (f *Frame) KeepDirectory(ctx context.Context, dir string) error {
-	if all, err := state.Recall[reminders](&f.Store, state.StopFile); err != nil || all[f.directoryKey()] == dir {
+	if all, err := f.reminders(); err != nil || all[f.directoryKey()] == dir {
 		return err
 	}
 	return f.changeReminders(ctx, f.directoryKey(), dir)
@@ -69,7 +69,7 @@ func (f *Frame) KeepDirectory(ctx context.Context, dir string) error {
 // Directory returns the directory of the session's project as the client's own events have told it: the one that was kept, else that
 // of a workflow that such an event began. It is empty if there was none.
 func (f *Frame) Directory(ctx context.Context) string {
-	all, _ := state.Recall[reminders](&f.Store, state.StopFile)
+	all, _ := f.reminders()
 	if dir := all[f.directoryKey()]; dir != "" {
 		return dir
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/startup"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/txn"
@@ -50,10 +51,10 @@ type hook struct {
 	call         agent.Call
 	began        time.Time
 	log          *Log
-	notes        []string          // for standard error
-	sentBack     bool              // the agent may not stop
-	present      presence.Presence // who is at the list
-	tookUp       bool              // the event takes up a skill, in another agent than Claude Code
+	notes        []string       // for standard error
+	sentBack     bool           // the agent may not stop
+	present      state.Presence // who is at the list
+	tookUp       bool           // the event takes up a skill, in another agent than Claude Code
 }
 
 // Run answers one event and returns the exit code. After an error of this program it refuses nothing: some agents refuse every
@@ -106,7 +107,7 @@ func (h *hook) join(ctx context.Context) {
 	rare := h.tookUp || slices.Contains([]agent.Moment{agent.Start, agent.Prompt}, h.call.Moment)
 	if h.noList == nil && (h.agent.Session || rare) {
 		sees := h.flags.enforces() && h.agent.SeesShell()
-		h.present.Join(ctx, h.streams, h.List.Dir, h.agent.Name, h.directory(), sees)
+		presence.Join(ctx, h.present, h.streams, h.List.Dir, h.agent.Name, h.directory(), sees)
 	}
 }
 
@@ -143,7 +144,9 @@ func (h *hook) open() {
 	if h.noList != nil {
 		return
 	}
-	h.Frame, h.present = NewFrame(s, h.found), presence.Of(h.found.Dir)
+	h.Frame = NewFrame(s, h.found)
+	memory, _ := h.Memory()
+	h.present = memory.Presence
 	if h.agent.Session {
 		h.Limit, h.Began, h.Planning = f.Limit, startup.Began, h.call.PermissionMode == planMode
 		if f.Checks == "off" { // another hook may be stricter, and an agent may imitate this one
@@ -225,10 +228,20 @@ func (h *hook) enforceSafely(ctx context.Context) (a client.Answer) {
 	if h.noList != nil {
 		return notEnforced(h.noList)
 	}
+	lost := h.lost(ctx)
 	h.endGrants(ctx)
 	h.endVouchers(ctx)
 	h.EndOrphans()
-	return client.Join(h.call.Name, h.wentOn(ctx), h.told(ctx, h.dispatch(ctx)))
+	return client.Join(h.call.Name, client.Join(h.call.Name, lost, h.wentOn(ctx)), h.told(ctx, h.dispatch(ctx)))
+}
+
+// lost tells the person that what was kept for the sessions of the list is damaged, and has it begin anew.
+func (h *hook) lost(ctx context.Context) client.Answer {
+	_, err := h.Memory()
+	if !errors.Is(err, state.ErrMemory) || h.IsForged() || h.Remember(ctx, func(*state.Memory) {}) != nil {
+		return client.Answer{}
+	}
+	return h.troubled(message.Join(err.Error(), message.Hint(err)))
 }
 
 // wentOn tells the session, once, that its workflow goes on in another list.

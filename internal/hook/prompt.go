@@ -50,14 +50,14 @@ func (h *hook) hear(ctx context.Context) error {
 	if err := h.BeginTurn(ctx, gates.Stopping{Caller: h.call.SessionID}); err != nil {
 		return err
 	}
-	return h.Hear(ctx, h.call.SessionID, func(before gates.Heard) gates.Heard {
-		return before.Hears(s, h.call.Prompt, rules.StopWords(h.streams.Env, h.call.Cwd))
+	return h.Hear(ctx, h.call.SessionID, func(before state.Heard) state.Heard {
+		return gates.Hears(before, s, h.call.Prompt, rules.StopWords(h.streams.Env, h.call.Cwd))
 	})
 }
 
 // joins records that the session works the workflows of a skill; an empty name stands for one that is not known.
 func (h *hook) joins(ctx context.Context, skill string) error {
-	return h.Hear(ctx, h.call.SessionID, func(before gates.Heard) gates.Heard { return before.Calls(skill) })
+	return h.Hear(ctx, h.call.SessionID, func(before state.Heard) state.Heard { return before.Calls(skill) })
 }
 
 // endGrants removes the grants of calls that are over. It ignores errors: a grant is checked

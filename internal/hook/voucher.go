@@ -12,6 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // judged are the commands that decide about steps, by the agent's word alone. Those that take something away need a person's; they
@@ -32,7 +33,7 @@ func VoucherFor(command string, args []string) string {
 // so that each is decided as an update of the list is. It refuses a line in which something changes the environment of one, or in which
 // the words of one are known only when it runs: its check would be the agent's. What else is in the line, and where it goes, is left
 // alone.
-func (h *hook) vouchers(script shell.Script) (all []presence.Voucher, a client.Answer) {
+func (h *hook) vouchers(script shell.Script) (all []state.Voucher, a client.Answer) {
 	if !h.fromClient() {
 		return nil, a
 	}
@@ -48,7 +49,7 @@ func (h *hook) vouchers(script shell.Script) (all []presence.Voucher, a client.A
 		if why := h.notPlain(one, call); why != "" {
 			return nil, h.runPlainly(call, why)
 		}
-		all = append(all, presence.Voucher{Command: VoucherFor(call.Rule.Command, call.Args), Use: h.call.ToolUseID, Cwd: h.call.Cwd,
+		all = append(all, state.Voucher{Command: VoucherFor(call.Rule.Command, call.Args), Use: h.call.ToolUseID, Cwd: h.call.Cwd,
 			Agent: h.call.AgentID, Once: once, Time: time.Now().UTC()})
 	}
 	if call := h.handedOn(seen); call != nil {
@@ -122,7 +123,7 @@ func (h *hook) endVouchers(ctx context.Context) {
 		return
 	}
 	after := slices.Contains([]agent.Moment{agent.After, agent.Failed}, h.call.Moment)
-	presence.EndVouchers(ctx, h.List.Dir, func(v presence.Voucher) bool {
+	presence.EndVouchers(ctx, h.List.Dir, func(v state.Voucher) bool {
 		return !v.Once && (after && v.Use == h.call.ToolUseID || v.Use != h.call.ToolUseID && h.over(v.Use)) || h.call.Moment == agent.Start
 	})
 }

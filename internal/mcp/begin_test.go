@@ -19,7 +19,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
@@ -363,12 +362,12 @@ func TestContinue(t *testing.T) {
 
 // clientOf is the file that says which client works on the list of a session.
 func (w *world) clientOf(session string) string {
-	return filepath.Join(w.home, ".claude/tasks", "."+session+".fsmtx", "client.json")
+	return filepath.Join(w.home, ".claude/tasks", "."+session+".fsmtx", state.SessionFile)
 }
 
 // works makes the process of the test the client of a session.
 func (w *world) works(session string) {
-	p := presence.Presence{Clients: []presence.Client{{PID: os.Getpid(), Start: caller.StartOf(os.Getpid()), Program: caller.Claude}}}
+	p := state.Presence{Clients: []state.Client{{PID: os.Getpid(), Start: caller.StartOf(os.Getpid()), Program: caller.Claude}}}
 	text, err := json.Marshal(p)
 	require.NoError(w.t, err)
 	require.NoError(w.t, os.WriteFile(w.clientOf(session), text, 0o600))

@@ -18,86 +18,26 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// file is the memo in which it is kept.
-const file = "client.json"
-
 // most bounds each kind of entry.
 const most = 16
 
-// Presence is who is at a list, those that came last at the end.
-type Presence struct {
-	Clients   []Client   `json:"clients,omitempty"`
-	Terminals []Terminal `json:"terminals,omitempty"` // in which a person has typed the word
-	Deeds     []Deed     `json:"deeds,omitempty"`     // that the person has not been told of
-	Vouchers  []Voucher  `json:"vouchers,omitempty"`
-}
-
-// Voucher says that a hook of the client has seen a command of the agent's shell, and found it plain.
-type Voucher struct {
-	Command string    `json:"command"` // its name, and what it is about
-	Use     string    `json:"use"`     // the id of the call
-	Agent   string    `json:"agent,omitzero"`
-	Cwd     string    `json:"cwd"`           // where the agent was
-	Once    bool      `json:"once,omitzero"` // it ends when it is used, because its command may outlive the call
-	Time    time.Time `json:"time"`
-}
-
-// Client is the process of a client whose agent works on the list.
-type Client struct {
-	PID     int    `json:"pid"`
-	Start   string `json:"start"`   // as caller.StartOf has it
-	Program string `json:"program"` // as caller.Programs names it
-	Dir     string `json:"dir"`     // of its project
-	Hooked  bool   `json:"hooked"`  // its hooks see the commands of its agent's shell
-}
-
-// IsAlive reports whether the process runs. One that is not reaped does not.
-func (c Client) IsAlive() bool { return c.Start != "" && caller.StartOf(c.PID) == c.Start }
-
-func (c Client) is(pid int) bool { return c.PID == pid }
-
-// Terminal is a terminal, as long as the process that leads its session runs.
-type Terminal struct {
-	Path   string `json:"path"`
-	Leader int    `json:"leader"`
-	Start  string `json:"start"`
-}
-
 // TerminalOf returns the terminal of a person.
-func TerminalOf(who caller.Caller) Terminal {
-	return Terminal{who.Terminal, who.Leader, caller.StartOf(who.Leader)}
-}
-
-// Deed is what was decided in a terminal that is younger than a client.
-type Deed struct {
-	Line     string    `json:"line"` // the command
-	Terminal string    `json:"terminal"`
-	Back     string    `json:"back,omitzero"` // the command that takes it back; empty if there is none
-	Time     time.Time `json:"time"`
+func TerminalOf(who caller.Caller) state.Terminal {
+	return state.Terminal{Path: who.Terminal, Leader: who.Leader, Start: caller.StartOf(who.Leader)}
 }
 
 // Of returns who is at a list. What cannot be read is nobody.
-func Of(list string) Presence {
-	p, _ := state.Recall[Presence](storeOf(list), file)
-	return p
+func Of(list string) state.Presence {
+	m, _ := storeOf(list).Memory()
+	return m.Presence
 }
 
 func storeOf(list string) *state.Store {
 	return &state.Store{List: tasks.List{Dir: list, Wait: tasklist.Wait}}
 }
 
-// Latest returns the client of a program that came last; ok is false if there is none.
-func (p Presence) Latest(program string) (c Client, ok bool) {
-	for _, one := range slices.Backward(p.Clients) {
-		if one.Program == program {
-			return one, true
-		}
-	}
-	return c, false
-}
-
 // eldest returns the client that began first of those that run. Its time is zero if none does.
-func (p Presence) eldest() (c Client, began time.Time) {
+func eldest(p state.Presence) (c state.Client, began time.Time) {
 	for _, one := range p.Clients {
 		if t := caller.Began(one.PID); one.IsAlive() && (began.IsZero() || t.Before(began)) {
 			c, began = one, t
@@ -107,12 +47,16 @@ func (p Presence) eldest() (c Client, began time.Time) {
 }
 
 // Beside returns the caller of a command about these lists; see caller.Caller.Beside. client is the one that makes the difference.
-func Beside(who caller.Caller, lists ...string) (_ caller.Caller, client Client) {
+func Beside(who caller.Caller, lists ...string) (_ caller.Caller, client state.Client) {
 	if who.Kind == caller.Agent || who.Since.IsZero() {
 		return who, client
 	}
 	for _, list := range lists {
-		c, began := Of(list).eldest()
+		m, err := storeOf(list).Memory()
+		c, began := eldest(m.Presence)
+		if err != nil { // any client may work there
+			c.Program, began = "an agent that is not known", time.Unix(0, 1)
+		}
 		if now := who.Beside(began); now.Young != who.Young || now.Kind != who.Kind {
 			return now, c
 		}
@@ -121,63 +65,60 @@ func Beside(who caller.Caller, lists ...string) (_ caller.Caller, client Client)
 }
 
 // IsConfirmed reports whether a person has typed the word for each of these lists in the terminal.
-func IsConfirmed(t Terminal, lists ...string) bool {
+func IsConfirmed(t state.Terminal, lists ...string) bool {
 	return t.Start != "" && !slices.ContainsFunc(lists, func(list string) bool { return !slices.Contains(Of(list).Terminals, t) })
 }
 
 // Confirm records that a person has typed the word. What cannot be recorded is asked again.
-func Confirm(ctx context.Context, t Terminal, lists ...string) {
+func Confirm(ctx context.Context, t state.Terminal, lists ...string) {
 	for _, list := range lists {
-		change(ctx, list, func(p *Presence) { p.Terminals = append(p.Terminals, t) })
+		change(ctx, list, func(p *state.Presence) { p.Terminals = append(p.Terminals, t) })
 	}
 }
 
 // Did records what was decided in a young terminal, for the person at the client.
-func Did(ctx context.Context, d Deed, lists ...string) {
+func Did(ctx context.Context, d state.Deed, lists ...string) {
 	for _, list := range lists {
-		change(ctx, list, func(p *Presence) { p.Deeds = append(p.Deeds, d) })
+		change(ctx, list, func(p *state.Presence) { p.Deeds = append(p.Deeds, d) })
 	}
 }
 
 // Take returns the deeds of which the person at the client of a list has not been told, and removes them.
-func Take(ctx context.Context, list string) (all []Deed) {
-	change(ctx, list, func(p *Presence) { all, p.Deeds = p.Deeds, nil })
+func Take(ctx context.Context, list string) (all []state.Deed) {
+	change(ctx, list, func(p *state.Presence) { all, p.Deeds = p.Deeds, nil })
 	return all
 }
 
 // Vouch records what a hook has seen. A list gets a state directory for it only if a command begins or continues a workflow.
-func Vouch(ctx context.Context, list string, all []Voucher) {
-	if !hasState(list) && !slices.ContainsFunc(all, func(v Voucher) bool {
+func Vouch(ctx context.Context, list string, all []state.Voucher) {
+	if !hasState(list) && !slices.ContainsFunc(all, func(v state.Voucher) bool {
 		name, _, _ := strings.Cut(v.Command, " ")
 		return name == "begin" || name == "continue"
 	}) {
 		return
 	}
-	_ = state.Remember(ctx, storeOf(list), file, func(p Presence) Presence {
-		p.Vouchers = last(append(p.Vouchers, all...))
-		return p
-	})
+	_ = storeOf(list).Remember(ctx, func(m *state.Memory) { m.Vouchers = last(append(m.Vouchers, all...)) })
 }
 
 // EndVouchers removes those that are over.
-func EndVouchers(ctx context.Context, list string, over func(Voucher) bool) {
+func EndVouchers(ctx context.Context, list string, over func(state.Voucher) bool) {
 	if slices.ContainsFunc(Of(list).Vouchers, over) {
-		change(ctx, list, func(p *Presence) { p.Vouchers = slices.DeleteFunc(p.Vouchers, over) })
+		change(ctx, list, func(p *state.Presence) { p.Vouchers = slices.DeleteFunc(p.Vouchers, over) })
 	}
 }
 
 // Vouched returns the voucher of a command that the agent of a list runs. expected reports that it should have one: the hooks of a client
 // that works on the list see its agent's commands.
-func Vouched(ctx context.Context, list, command string) (v Voucher, ok, expected bool) {
-	p := Of(list)
-	expected = slices.ContainsFunc(p.Clients, func(c Client) bool { return c.Hooked && c.IsAlive() })
-	is := func(v Voucher) bool { return v.Command == command }
+func Vouched(ctx context.Context, list, command string) (v state.Voucher, ok, expected bool) {
+	p, err := storeOf(list).Memory()
+	expected = err != nil || slices.ContainsFunc(p.Clients, func(c state.Client) bool { return c.Hooked && c.IsAlive() })
+	is := func(v state.Voucher) bool { return v.Command == command }
 	i := slices.IndexFunc(p.Vouchers, is)
 	if i < 0 {
 		return v, false, expected
 	}
 	if v = p.Vouchers[i]; v.Once {
-		change(ctx, list, func(p *Presence) {
+		change(ctx, list, func(p *state.Presence) {
 			if i := slices.IndexFunc(p.Vouchers, is); i >= 0 {
 				p.Vouchers = slices.Delete(p.Vouchers, i, i+1)
 			}
@@ -187,15 +128,15 @@ func Vouched(ctx context.Context, list, command string) (v Voucher, ok, expected
 }
 
 // change changes the memo of a list that has a state directory.
-func change(ctx context.Context, list string, do func(*Presence)) {
+func change(ctx context.Context, list string, do func(*state.Presence)) {
 	if !hasState(list) {
 		return
 	}
-	_ = state.Remember(ctx, storeOf(list), file, func(p Presence) Presence {
-		do(&p)
-		p.Clients = slices.DeleteFunc(last(p.Clients), func(c Client) bool { return !c.IsAlive() })
+	_ = storeOf(list).Remember(ctx, func(m *state.Memory) {
+		p := &m.Presence
+		do(p)
+		p.Clients = slices.DeleteFunc(last(p.Clients), func(c state.Client) bool { return !c.IsAlive() })
 		p.Terminals, p.Deeds = last(p.Terminals), last(p.Deeds)
-		return p
 	})
 }
 
@@ -205,7 +146,7 @@ func last[T any](all []T) []T { return all[max(0, len(all)-most):] }
 // it can go on with.
 func Enter(ctx context.Context, list string) {
 	if !hasState(list) {
-		_ = state.Remember(ctx, storeOf(list), file, func(p Presence) Presence { return p })
+		_ = storeOf(list).Remember(ctx, func(*state.Memory) {})
 	}
 }
 
@@ -218,7 +159,7 @@ func hasState(list string) bool {
 // Join records the client in which this process was started, as a hook or as a command of its agent. Nothing is written if it is the
 // one that came last, as p says, or if the list has no state directory yet. program is the agent whose event it is; empty if that is not
 // known. hooked is Client.Hooked.
-func (p Presence) Join(ctx context.Context, s terminal.Streams, list, program, dir string, hooked bool) {
+func Join(ctx context.Context, p state.Presence, s terminal.Streams, list, program, dir string, hooked bool) {
 	var pid int
 	if program == caller.Claude { // without a look at the processes above
 		text, _ := s.Getenv("CLAUDE_PID")
@@ -229,14 +170,14 @@ func (p Presence) Join(ctx context.Context, s terminal.Streams, list, program, d
 	if pid <= 0 || !hasState(list) {
 		return
 	}
-	c := Client{pid, caller.StartOf(pid), program, dir, hooked}
+	c := state.Client{PID: pid, Start: caller.StartOf(pid), Program: program, Dir: dir, Hooked: hooked}
 	was, known := p.Latest(program)
 	known = known && was.PID == c.PID && was.Start == c.Start && (was.Hooked || !hooked)
 	if c.Start == "" || known || program == caller.Claude && !s.Who().FromClient() {
 		return
 	}
-	change(ctx, list, func(p *Presence) {
-		p.Clients = append(slices.DeleteFunc(p.Clients, func(one Client) bool { return one.is(pid) }), c)
+	change(ctx, list, func(p *state.Presence) {
+		p.Clients = append(slices.DeleteFunc(p.Clients, func(one state.Client) bool { return one.PID == pid }), c)
 	})
 }
 
@@ -247,7 +188,7 @@ func Lists(lookup func(string) (string, bool), dir string) (found []string) {
 		return nil
 	}
 	for _, list := range all {
-		if slices.ContainsFunc(Of(list).Clients, func(c Client) bool {
+		if slices.ContainsFunc(Of(list).Clients, func(c state.Client) bool {
 			return c.IsAlive() && tasklist.Belongs(lookup, c.Dir, dir)
 		}) {
 			found = append(found, list)
@@ -258,5 +199,5 @@ func Lists(lookup func(string) (string, bool), dir string) (found []string) {
 
 // IsAlive reports whether a client runs that works on the list.
 func IsAlive(list string) bool {
-	return slices.ContainsFunc(Of(list).Clients, Client.IsAlive)
+	return slices.ContainsFunc(Of(list).Clients, state.Client.IsAlive)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/presence"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/txn"
@@ -45,7 +46,7 @@ func (w *world) join(t *testing.T, program string, pid int, dir string) {
 	if w.env["CLAUDE_PID"] = strconv.Itoa(pid); program != caller.Claude {
 		named = "" // it is looked for above
 	}
-	presence.Of(w.list).Join(t.Context(), s, w.list, named, dir, false)
+	presence.Join(t.Context(), presence.Of(w.list), s, w.list, named, dir, false)
 }
 
 // sleeping starts a process.
@@ -69,7 +70,7 @@ func TestAClientCountsAsLongAsItRuns(t *testing.T) {
 		w.join(t, program, client.Process.Pid, "/src")
 		got, by := presence.Beside(young(), w.list)
 		assert.True(t, got.Young)
-		assert.Equal(t, presence.Client{PID: client.Process.Pid, Start: by.Start, Program: program, Dir: "/src"}, by)
+		assert.Equal(t, state.Client{PID: client.Process.Pid, Start: by.Start, Program: program, Dir: "/src"}, by)
 		older := caller.Caller{Kind: caller.Person, Since: caller.Began(os.Getpid()).Add(-time.Hour)}
 		got, _ = presence.Beside(older, w.list)
 		assert.False(t, got.Young, "the client cannot have started it")
@@ -120,14 +121,14 @@ func TestTheWordIsTypedOnceForATerminalAndAList(t *testing.T) {
 	assert.False(t, presence.IsConfirmed(here, w.list, w.list+"-other"))
 	later := presence.TerminalOf(caller.Caller{Terminal: "/dev/pts/3", Leader: os.Getppid()})
 	assert.False(t, presence.IsConfirmed(later, w.list), "another session has that terminal now")
-	assert.False(t, presence.IsConfirmed(presence.Terminal{Path: "/dev/pts/3"}, w.list))
+	assert.False(t, presence.IsConfirmed(state.Terminal{Path: "/dev/pts/3"}, w.list))
 }
 
 func TestADeedIsToldOnce(t *testing.T) {
 	w := newWorld(t)
-	d := presence.Deed{Line: "fsmtx undo", Terminal: "/dev/pts/3", Time: time.Unix(1, 0).UTC()}
+	d := state.Deed{Line: "fsmtx undo", Terminal: "/dev/pts/3", Time: time.Unix(1, 0).UTC()}
 	presence.Did(t.Context(), d, w.list)
-	assert.Equal(t, []presence.Deed{d}, presence.Take(t.Context(), w.list))
+	assert.Equal(t, []state.Deed{d}, presence.Take(t.Context(), w.list))
 	assert.Empty(t, presence.Take(t.Context(), w.list))
 }
 

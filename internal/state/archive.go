@@ -143,7 +143,6 @@ func (st *Store) readEvidence(s *State, src Source, whole bool) {
 	s.tellForged(EvidenceFile, lines.wrong)
 	s.read = s.counting(lines.all)
 	s.Evidence = s.read
-	s.noPending = err == nil && !slices.Contains(names, PendingFile)
 	if slices.Contains(names, MovingFile) {
 		if s.Moving, err = readMoving(src, st.List.Dir); err != nil {
 			s.Troubles = append(s.Troubles, err)
@@ -187,7 +186,7 @@ func (st *Store) mergeLate(dir *txn.Dir, s *State) error {
 		return err
 	}
 	for _, name := range s.lateFiles {
-		if err := dir.OverwriteState(name, nil); err != nil {
+		if err := dir.ReplaceState(name, nil); err != nil {
 			return err
 		}
 	}

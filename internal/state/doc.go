@@ -4,19 +4,14 @@
 // # Who writes
 //
 // The tasks of a list are changed by package tasks, in transactions, and the record of a workflow comes with one. The files of a state
-// directory S beside these transactions are written by this package. Others say what is to be in them, by [Store], [Remember],
-// [WriteMemo] and [WritePending]:
+// directory S beside these transactions are written by this package. Others say what is to be in them, by [Store]:
 //
 //	steps.jsonl     the evidence, a line for each decision: Store.Apply, Record, Note and what moves a workflow to another list
 //	archive.*       all the evidence up to a place, also that on which no decision depends any more: Store.Write, when it has grown
 //	late.*          evidence that was written without the lock: Store.WriteLate; the next holder of the lock merges it
-//	pending.json    updates that are being decided: gates
-//	grants.json     a person's yes to one call: Store.Grant
-//	stop.json       which reminders were given, and which news was told: gates
-//	heard.json      what hooks have learnt of a session: gates
-//	told.json       what was told once: Store
-//	moving.json     the workflow that goes on in another list: Store
+//	session.json    what lives for sessions only, [Memory]: gates, presence and Store, by Remember
+//	moving.json     the workflow that goes on in another list: Store. It is synced before the other list is changed, and while it cannot
+//	                be read nobody knows where the workflow is, so it is not in the file that may be lost
 //
-// Package presence keeps who works on the list in a file of its own, by [Remember]. What a kind of evidence means is in the
-// table of kind.go.
+// What a kind of evidence means is in the table of kind.go.
 package state

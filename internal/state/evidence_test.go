@@ -10,9 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/machine"
-	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // TestEssence: whatever happened, decisions are the same from the essence of the evidence.
@@ -110,36 +108,6 @@ func TestAnUpdateDoesNotReadTheWholeEvidence(t *testing.T) {
 		}
 	}
 	require.True(t, quick.Step(1).Done())
-}
-
-// A reader without the lock may find the record of running checks while it is replaced in
-// place: it reads again.
-func TestAHalfWrittenPendingRecordIsReadAgain(t *testing.T) {
-	whole := `[{"step":1,"call":"x","pid":` + message.Itoa(int64(os.Getpid())) + `,"start":"` + caller.StartOf(os.Getpid()) + `"}]`
-	s := &State{}
-	s.readPending(&tornSource{texts: []string{"", whole[:20], whole}})
-	require.Len(t, s.Pending, 1)
-	s = &State{}
-	s.readPending(&tornSource{})
-	require.Empty(t, s.Pending, "without a file there is nothing to wait for")
-	s = &State{}
-	s.readPending(&tornSource{texts: []string{"x"}})
-	require.Empty(t, s.Pending, "what stays damaged names nobody")
-}
-
-// tornSource has the texts one after the other, and then the last one.
-type tornSource struct {
-	Source
-	texts []string
-}
-
-func (s *tornSource) ReadState(string) ([]byte, error) {
-	if len(s.texts) == 0 {
-		return nil, nil
-	}
-	text := s.texts[0]
-	s.texts = s.texts[min(1, len(s.texts)-1):]
-	return []byte(text), nil
 }
 
 // essence returns the lines on which decisions depend.

@@ -34,9 +34,9 @@ const maxGrants = 50
 // Grant lets the command run once. The caller then has the client ask the person about it.
 func (st *Store) Grant(ctx context.Context, g Grant) error {
 	g.Time = time.Now().UTC()
-	return Remember(ctx, st, GrantsFile, func(all []Grant) []Grant {
-		all = append(all, g)
-		return all[max(0, len(all)-maxGrants):]
+	return st.Remember(ctx, func(m *Memory) {
+		m.Grants = append(m.Grants, g)
+		m.Grants = m.Grants[max(0, len(m.Grants)-maxGrants):]
 	})
 }
 
@@ -44,18 +44,16 @@ func (st *Store) Grant(ctx context.Context, g Grant) error {
 // returns ErrNoGrant if there is none, or if its call is over.
 func (st *Store) UseGrant(ctx context.Context, command string, started []string) (found Grant, err error) {
 	is := func(g Grant) bool { return g.Command == command }
-	all, err := Recall[[]Grant](st, GrantsFile)
-	if err != nil || !slices.ContainsFunc(all, is) || !strings.Contains(shell.Bare(strings.Join(started, " ")), shell.Bare(command)) {
+	m, err := st.Memory()
+	if err != nil || !slices.ContainsFunc(m.Grants, is) || !strings.Contains(shell.Bare(strings.Join(started, " ")), shell.Bare(command)) {
 		return found, errors.Join(ErrNoGrant, err) // without a grant S is not created
 	}
 	used := false
-	err = Remember(ctx, st, GrantsFile, func(all []Grant) []Grant {
-		i := slices.IndexFunc(all, is)
-		if i < 0 {
-			return all
+	err = st.Remember(ctx, func(m *Memory) {
+		if i := slices.IndexFunc(m.Grants, is); i >= 0 {
+			found, used = m.Grants[i], true
+			m.Grants = slices.Delete(m.Grants, i, i+1)
 		}
-		found, used = all[i], true
-		return slices.Delete(all, i, i+1)
 	})
 	if err != nil {
 		return found, err
@@ -74,18 +72,14 @@ type Seen struct {
 }
 
 // EndGrants removes the grants that die with an event: those of its session whose call is
-// not one of the same message. It does nothing, and locks nothing, if there are no grants.
+// not one of the same message. It locks nothing if there are none, as at nearly every event.
 func (st *Store) EndGrants(ctx context.Context, e Seen) error {
-	if st.lacks(GrantsFile) {
-		return nil // as at nearly every event
-	}
-	all, err := Recall[[]Grant](st, GrantsFile)
-	if err != nil || !slices.ContainsFunc(all, func(g Grant) bool { return g.endsWith(e) }) {
+	m, err := st.Memory()
+	ends := func(g Grant) bool { return g.endsWith(e) }
+	if err != nil || !slices.ContainsFunc(m.Grants, ends) {
 		return err
 	}
-	return Remember(ctx, st, GrantsFile, func(all []Grant) []Grant {
-		return slices.DeleteFunc(all, func(g Grant) bool { return g.endsWith(e) })
-	})
+	return st.Remember(ctx, func(m *Memory) { m.Grants = slices.DeleteFunc(m.Grants, ends) })
 }
 
 // endsWith reports whether the grant dies with the event. Without a transcript nothing

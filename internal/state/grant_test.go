@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/txn"
 )
 
 // messageLine is a line of a transcript with calls of the agent.
@@ -60,9 +59,7 @@ func TestAGrantPermitsOneCommandOnce(t *testing.T) {
 	require.NoError(t, use(because, call...))
 	require.ErrorIs(t, use(because, call...), ErrNoGrant, "once")
 	require.NoError(t, use("fsmtx step skip 1", "bash", "-c", "eval 'cd x && /bin/fsmtx step skip 1'"))
-	data, err := txn.ReadState(l.List.Dir, GrantsFile)
-	require.NoError(t, err)
-	require.Nil(t, data, "no grant is left, and no file")
+	require.NoFileExists(t, filepath.Join(StateDir(l.List.Dir), SessionFile), "no grant is left, and no file")
 }
 
 // TestAGrantEndsWithItsCall: what the person agreed to was that call.
@@ -109,9 +106,9 @@ func TestWhichEventsEndAGrant(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, l.Grant(t.Context(), Grant{Command: "x", Session: "s1", Use: "u1", Prompt: "p", Written: c.written}))
 			require.NoError(t, l.EndGrants(t.Context(), c.event))
-			data, err := txn.ReadState(l.List.Dir, GrantsFile)
+			m, err := l.Memory()
 			require.NoError(t, err)
-			require.Equal(t, c.lives, data != nil)
+			require.Equal(t, c.lives, len(m.Grants) > 0)
 			require.NoError(t, l.EndGrants(t.Context(), Seen{Session: "s1", Between: true}))
 			_, err = l.UseGrant(t.Context(), "x", []string{"x"})
 			require.ErrorIs(t, err, ErrNoGrant)
@@ -123,28 +120,15 @@ func TestWhichEventsEndAGrant(t *testing.T) {
 func TestGrantsAreLimited(t *testing.T) {
 	all := make([]Grant, maxGrants)
 	l := hydrated(t, Step{})
-	require.NoError(t, Remember(t.Context(), l.Store, GrantsFile, func([]Grant) []Grant {
-		for i := range all {
-			all[i] = Grant{Use: message.Itoa(int64(i))}
-		}
-		return all
-	}))
+	for i := range all {
+		all[i] = Grant{Use: message.Itoa(int64(i))}
+	}
+	require.NoError(t, l.Remember(t.Context(), func(m *Memory) { m.Grants = all }))
 	require.NoError(t, l.Grant(t.Context(), Grant{Use: "last"}))
-	data, err := txn.ReadState(l.List.Dir, GrantsFile)
+	m, err := l.Memory()
 	require.NoError(t, err)
-	left := ParseMemo[[]Grant](data)
+	left := m.Grants
 	require.Len(t, left, maxGrants)
 	require.Equal(t, "1", left[0].Use)
 	require.Equal(t, "last", left[maxGrants-1].Use)
-}
-
-// TestNoGrantIsReadFromWhatCannotBeRead.
-func TestNoGrantIsReadFromWhatCannotBeRead(t *testing.T) {
-	l := hydrated(t, Step{})
-	require.NoError(t, l.Grant(t.Context(), Grant{Command: "x", Session: "s1", Use: "u1"}))
-	s, err := txn.StateDir(l.List.Dir)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(s, GrantsFile), []byte(`{"command":"x"}`), 0o600))
-	_, err = l.UseGrant(t.Context(), "x", []string{"x"})
-	require.ErrorIs(t, err, ErrNoGrant)
 }

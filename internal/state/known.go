@@ -24,6 +24,7 @@ type Known struct {
 	record  *OnRecord
 	tasks   map[string]knownTask // by the names of their files
 	lines   knownLines
+	memory  knownMemory
 }
 
 // knownTask is a task as its file has it.

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -25,13 +23,9 @@ import (
 // Names of the state files of a list.
 const (
 	EvidenceFile = "steps.jsonl"
-	LatePrefix   = "late." // of a file with evidence that was written without the lock
-	PendingFile  = "pending.json"
-	GrantsFile   = "grants.json"
-	StopFile     = "stop.json"
-	MovingFile   = "moving.json" // see Moving
-	HeardFile    = "heard.json"
-	ToldFile     = "told.json"
+	LatePrefix   = "late."        // of a file with evidence that was written without the lock
+	SessionFile  = "session.json" // see Memory
+	MovingFile   = "moving.json"  // see Moving
 )
 
 // Source reads the state directory of a list: under its lock, as *txn.Dir does, or without,
@@ -385,7 +379,7 @@ func (st *Store) withEarlier(ctx context.Context, dir string, steps RecordedStep
 	s.dropReplaced(replaced)
 	if src != nil {
 		st.readEvidence(s, src, whole)
-		s.readPending(src)
+		s.readPending(st, src)
 	}
 	s.move()
 	s.Fold()
@@ -504,45 +498,13 @@ func (c *Current) show(t *tasks.Task) {
 	c.File, c.Status, c.Description = t, t.Status, cmp.Or(c.Step.Description, t.Description)
 }
 
-// readPending reads the records of updates that are being decided.
-//
-// The file is replaced in place, so a reader without the lock may find a part of it, and
-// reads it again.
-func (s *State) readPending(src Source) {
-	if s.noPending {
-		return
+// readPending reads which updates are being decided.
+func (s *State) readPending(st *Store, src Source) {
+	m, err := st.MemoryIn(src)
+	if err != nil {
+		s.Troubles = append(s.Troubles, err)
 	}
-	for wait := time.Millisecond; ; wait *= 2 {
-		data, err := src.ReadState(PendingFile)
-		if err != nil {
-			s.Troubles = append(s.Troubles, err)
-			return
-		}
-		if s.Pending, s.Dead, err = ParsePending(data); err == nil || wait > longestWrite {
-			return
-		}
-		time.Sleep(wait)
-	}
-}
-
-// ParsePending returns the records of updates whose processes are alive, and of those whose
-// processes have died. No data is no record.
-func ParsePending(data []byte) (alive, dead []Pending, err error) {
-	var all []Pending
-	if data == nil {
-		return nil, nil, nil
-	}
-	if err := json.Unmarshal(data, &all, jsonx.Tolerant); err != nil {
-		return nil, nil, err
-	}
-	for _, p := range all {
-		if p.alive() {
-			alive = append(alive, p)
-		} else {
-			dead = append(dead, p)
-		}
-	}
-	return alive, dead, nil
+	s.Pending, s.Dead = byProcess(m.Pending)
 }
 
 // Workflows returns the workflows in the list, in the order of their first steps.

@@ -73,6 +73,15 @@ func readMoving(src Source, list string) (*Moving, error) {
 	return m, nil
 }
 
+// write writes the note, durably.
+func (m *Moving) write(dir *txn.Dir) error {
+	text, err := json.Marshal(m, jsonx.Tolerant)
+	if err != nil {
+		return err
+	}
+	return dir.WriteState(MovingFile, text)
+}
+
 // IsElsewhere reports, without a lock, whether the workflow is in the other list by now.
 func (m *Moving) IsElsewhere() bool {
 	history, err := txn.ReadHistory(m.To)
@@ -126,17 +135,14 @@ func (st *Store) resolve(ctx context.Context, dir *txn.Dir, m *Moving) (elsewher
 		return false, dir.RemoveState(MovingFile)
 	}
 	m.Done = true
-	return true, WriteMemo(dir, MovingFile, m)
+	return true, m.write(dir)
 }
 
 // Resolve finds out where the workflow of the list is, if its note says that it may be elsewhere, and returns what to tell the
 // session, once. Without a note, which is the usual case, it only looks for the file. It returns no error if S cannot be opened: whatever
 // reads the list next reports that.
 func (st *Store) Resolve(ctx context.Context) (told string, err error) {
-	if st.lacks(MovingFile) {
-		return "", nil
-	}
-	if _, err := txn.ReadState(st.List.Dir, MovingFile, txn.WithFS(st.List.Files())); err != nil {
+	if note, err := txn.ReadState(st.List.Dir, MovingFile, txn.WithFS(st.List.Files())); err != nil || note == nil {
 		return "", nil
 	}
 	err = st.Locked(ctx, func(dir *txn.Dir) error {
@@ -283,7 +289,7 @@ func (st *Store) Continue(ctx context.Context, x Continuing) (*workflow.Workflow
 	}
 	root := moved.records[0]
 	m := &Moving{ID: NewCallID(), To: st.List.Dir, Command: root.Command, Spec: root.Spec, Session: root.Session, Steps: moved.numbers()}
-	if err := WriteMemo(dir, MovingFile, m); err != nil {
+	if err := m.write(dir); err != nil {
 		return nil, err
 	}
 	// What was written without the lock before the note is read now; who comes later finds the note.

@@ -1,55 +1,28 @@
 package state
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
-
-	"github.com/go-json-experiment/json"
-
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
-	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/txn"
 )
 
-// WritePending writes the records of updates that are being decided. They name processes
-// and do not outlive them, so they are not synced.
-func WritePending(dir *txn.Dir, all []Pending) error {
-	if len(all) == 0 {
-		return dir.OverwriteState(PendingFile, nil)
-	}
-	text, err := json.Marshal(all, jsonx.Tolerant)
-	if err != nil {
-		return err
-	}
-	return dir.OverwriteState(PendingFile, text)
-}
-
 // EndOrphans kills the checks of calls that were killed themselves, at an event that decides about no step: the agent may
-// not complete a step for long, and a check changes files meanwhile. If none is on record, as nearly always, that costs one
-// look. What cannot be read is left to the next call.
+// not complete a step for long, and a check changes files meanwhile. What cannot be read is left to the next call.
 func (st *Store) EndOrphans() {
-	if st.lacks(PendingFile) {
-		return
-	}
-	data, err := txn.ReadState(st.List.Dir, PendingFile, txn.WithFS(st.List.Files()))
-	if err != nil {
-		return
-	}
-	_, dead, _ := ParsePending(data)
+	m, _ := st.Memory()
+	_, dead := byProcess(m.Pending)
 	endOrphans(dead)
 }
 
-// lacks reports whether a state file is certainly not there.
-func (st *Store) lacks(name string) bool {
-	s, err := txn.StateDir(st.List.Dir)
-	if err != nil {
-		return false
+// byProcess returns the records of updates whose processes are alive, and of those whose processes have died.
+func byProcess(all []Pending) (alive, dead []Pending) {
+	for _, p := range all {
+		if p.alive() {
+			alive = append(alive, p)
+		} else {
+			dead = append(dead, p)
+		}
 	}
-	_, err = os.Lstat(filepath.Join(s, name))
-	return errors.Is(err, fs.ErrNotExist)
+	return alive, dead
 }
 
 // endOrphans kills the checks of calls that were killed themselves, because nobody else

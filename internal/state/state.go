@@ -41,8 +41,7 @@ type State struct {
 	Moving   *Moving // the workflow that goes on in another list, or may; nil if there is none
 	Departed Departed
 
-	noPending bool            // there is no file with updates that are being decided
-	marks     map[string]mark // what metadata says, by its text
+	marks map[string]mark // what metadata says, by its text
 
 	read      []Evidence // of the evidence's file
 	late      []Evidence // that was written without the lock and is not in that file yet

@@ -152,52 +152,6 @@ func StateDir(list string) string {
 	return s
 }
 
-// maxTold is how many sessions are remembered in which the person was told.
-const maxTold = 50
-
-// ToldBefore reports whether the person was told under this key, which begins with the
-// session, and remembers that they are told now. If that cannot be remembered they are told again.
-func (st *Store) ToldBefore(ctx context.Context, key string) (told bool) {
-	if st.IsForged() { // what the hook prints does not reach the person
-		return true
-	}
-	if r, err := txn.OpenReader(st.List.Dir); err == nil {
-		keys, _ := toldOf(r)
-		r.Close()
-		if slices.Contains(keys, key) {
-			return true
-		}
-	}
-	_ = st.Locked(ctx, func(dir *txn.Dir) error {
-		told = st.ToldIn(dir, key)
-		return nil
-	})
-	return told
-}
-
-// ToldIn is toldBefore for a list that is locked.
-func (st *Store) ToldIn(dir *txn.Dir, key string) bool {
-	if st.IsForged() {
-		return true
-	}
-	sessions, err := toldOf(dir)
-	if err != nil || slices.Contains(sessions, key) {
-		return err == nil
-	}
-	sessions = append(sessions, key)
-	if text, err := json.Marshal(sessions[max(0, len(sessions)-maxTold):], jsonx.Tolerant); err == nil {
-		_ = dir.OverwriteState(ToldFile, text) // else they are told again
-	}
-	return false
-}
-
-// toldOf returns the keys of toldBefore.
-func toldOf(src Source) (keys []string, err error) {
-	data, err := src.ReadState(ToldFile)
-	_ = json.Unmarshal(data, &keys, jsonx.Tolerant) // a file that cannot be read names none
-	return keys, err
-}
-
 // Tag is the key of a task's metadata that marks a step, with the name of its workflow.
 const Tag = fsmspec.Tag
 

@@ -35,7 +35,7 @@ func TestNobodyElseWrites(t *testing.T) {
 			switch {
 			case c == "Commit":
 				assert.Equal(t, "tasks", room, "%s changes a list", path)
-			case slices.Contains([]string{"AppendState", "AppendStateLazily", "OverwriteState", "WriteState", "WriteUnlocked", "RemoveState"}, c):
+			case slices.Contains([]string{"AppendState", "AppendStateLazily", "ReplaceState", "WriteState", "WriteUnlocked", "RemoveState"}, c):
 				assert.Contains(t, []string{"state", "statefile"}, room, "%s writes into a state directory", path)
 			default:
 				continue
@@ -47,8 +47,7 @@ func TestNobodyElseWrites(t *testing.T) {
 	require.Len(t, found, 7, "each is called by somebody, or has another name now")
 	doc, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
-	for _, name := range []string{EvidenceFile, archivePrefix + "*", LatePrefix + "*", PendingFile, GrantsFile, StopFile, HeardFile, ToldFile,
-		MovingFile} {
+	for _, name := range []string{EvidenceFile, archivePrefix + "*", LatePrefix + "*", SessionFile, MovingFile} {
 		assert.Contains(t, string(doc), "//\t"+name+" ")
 	}
 }

@@ -154,18 +154,31 @@ func (s *Store) AppendStateLazily(name string, line []byte) error {
 	return s.files.AppendLine(path, line)
 }
 
-// OverwriteState replaces the content of a state file in place, or removes the file if data
-// is nil. Nothing is synced, and a crash may leave a part of the content. It is for what
-// does not outlive the process, such as who is at work.
-func (s *Store) OverwriteState(name string, data []byte) error {
+// ReplaceState replaces or creates a state file, or removes it if data is nil. A process that is
+// killed leaves the old content or the new, and a power cut may leave anything: nothing is synced. It is
+// for what does not outlive the processes that it is about.
+func (s *Store) ReplaceState(name string, data []byte) error {
 	path, err := s.path(name)
-	if err != nil {
+	switch {
+	case err != nil:
+		return err
+	case data == nil:
+		return ignoreNotExist(s.files.Remove(path))
+	case len(data) > vfs.MaxFileBytes:
+		return fmt.Errorf("%s: %w", path, vfs.ErrFileTooLarge)
+	}
+	if err := s.files.Mkdir(s.temp, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if data == nil {
-		return ignoreNotExist(s.files.Remove(path))
+	u, err := s.files.WritePending(filepath.Join(s.temp, name), data, 0o600)
+	if err == nil {
+		err = u.Close()
 	}
-	return s.files.Overwrite(path, data)
+	if err == nil {
+		err = s.files.Rename(u.Path(), path)
+	}
+	_ = s.files.Remove(s.temp)
+	return err
 }
 
 // RemoveState removes a state file, durably. It returns nil if the file does not exist.

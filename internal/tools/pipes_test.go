@@ -182,8 +182,8 @@ func TestNoFileBlocksACommand(t *testing.T) {
 	places := append(p.files(),
 		"home/.local/share/fsmtx/bin/fsmtx", "home/.local/share/fsmtx/bin/fsmtx-tools", "home/.local/share/fsmtx/bin",
 		"home/.local/share/fsmtx", "home/.claude/tasks/s/.lock", "home/.claude/tasks/s/.highwatermark",
-		"home/.claude/tasks/.s.fsmtx/journal", "home/.claude/tasks/.s.fsmtx/lock", "home/.claude/tasks/.s.fsmtx/grants.json",
-		"home/.claude/tasks/.s.fsmtx/pending.json", "home/.claude/tasks/.s.fsmtx/steps.jsonl",
+		"home/.claude/tasks/.s.fsmtx/journal", "home/.claude/tasks/.s.fsmtx/lock", "home/.claude/tasks/.s.fsmtx/moving.json",
+		"home/.claude/tasks/.s.fsmtx/session.json", "home/.claude/tasks/.s.fsmtx/steps.jsonl",
 		"project/.git", "project/.claude", "project/.claude/.fsmtx-write-settings.local.json1", "project/.claude/skills/my-skill",
 		"project/.mcp.json", "home/.claude/tasks", "home/.claude/plugins")
 	only, sample := os.Getenv("FSMTX_PIPES"), 6

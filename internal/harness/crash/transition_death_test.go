@@ -360,7 +360,7 @@ func TestTransitionAnswersWhatIsOnRecord(t *testing.T) {
 // forgetProcesses makes the processes that are at work others than this one: after a power cut
 // none of them is left.
 func (w *flow) forgetProcesses() error {
-	path := filepath.Join(w.home, "tasks/.list.fsmtx/pending.json")
+	path := filepath.Join(w.home, "tasks/.list.fsmtx/session.json")
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil
