@@ -100,6 +100,25 @@ func TestADisconnectEndsTheChecks(t *testing.T) {
 	require.Eventually(t, func() bool { return isGone(group) }, 30*time.Second, 5*time.Millisecond)
 }
 
+// A client that ends its input right after a call has gone before the call is decided: the call is finished all the same, with its record,
+// and a check is not begun.
+func TestADecisionOutlivesItsClient(t *testing.T) {
+	w := hydrated(t, workflow.Step{Check: &workflow.Check{Run: "touch ran", Timeout: 60}}, workflow.Step{BlockedBy: []int64{1}})
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	served := &tools{chooser: chooser{w.lookup, w.flags, nil, w.who}}
+	_, _, err := served.start(gone, &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}}, startInput{Step: 1})
+	require.NoError(t, err)
+	for step, why := range map[int64]string{1: "check interrupted", 2: "order: #1 not done"} {
+		_, _, err := served.complete(gone, &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}},
+			completeInput{startInput: startInput{Step: step}})
+		require.Error(t, err)
+		require.Equal(t, step, w.last().Step, err)
+		require.Equal(t, why, w.last().Why)
+	}
+	require.NoFileExists(t, filepath.Join(w.project, "ran"))
+}
+
 func TestProgressIsReportedWhileACheckRuns(t *testing.T) {
 	w := hydrated(t, workflow.Step{Subject: "Wait",
 		Check: &workflow.Check{Run: "until test -e go; do sleep 0.01; done # \u202e", Timeout: 60}})

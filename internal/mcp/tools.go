@@ -99,13 +99,20 @@ type stepCall struct {
 	*progress.Work
 }
 
-// on finds the list and the step of a call, and lets do answer it. An error names the list, too, if nothing named it.
+// on finds the list and the step of a call, and lets do answer it. A client that has gone stops a check only: what is decided is put on
+// record. An error names the list, too, if nothing named it.
 func (t *tools) on(ctx context.Context, in startInput, do func(*stepCall) (result, any, error)) (r result, _ any, err error) {
-	f, err := t.choose(ctx, in.Session)
+	whole := context.WithoutCancel(ctx)
+	f, err := t.choose(whole, in.Session)
 	if err != nil {
 		return nil, nil, err
 	}
-	o, err := byTools.On(ctx, f, in.Step)
+	f.Interruptible = func(check context.Context) (context.Context, context.CancelFunc) {
+		check, cancel := context.WithCancel(check)
+		stop := context.AfterFunc(ctx, cancel)
+		return check, func() { stop(); cancel() }
+	}
+	o, err := byTools.On(whole, f, in.Step)
 	if err == nil {
 		r, _, err = do(&stepCall{o})
 	}
@@ -150,7 +157,7 @@ func (o *stepCall) decide(ctx context.Context, t *tools, r *mcp.CallToolRequest,
 		return o.Answered(ctx, u, said == saidYes, state.ByElicitation)
 	}
 	defer notify(ctx, r, o.Step, u.Status)()
-	return o.Update(ctx, u)
+	return o.Update(context.WithoutCancel(ctx), u)
 }
 
 // useOf returns the id that the client gave to the call, empty if it gave none (fact 91,
