@@ -34,7 +34,8 @@ func Over(path, use string) (over, known bool) {
 	return over, known
 }
 
-// Rejected reports whether the person said no when the client asked them about a tool call (fact 195, client 2.1.329).
+// Rejected reports whether the person said no when the client asked them about a tool call, and not the client itself because nobody can
+// be asked (fact 195, client 2.1.329).
 func Rejected(path, use string) (rejected bool) {
 	quoted := []byte(`"` + use + `"`)
 	backwards(path, maxTurn, func(raw []byte) bool {
@@ -42,7 +43,8 @@ func Rejected(path, use string) (rejected bool) {
 			return true
 		}
 		l, ok := parse(raw, "user")
-		rejected = ok && hasBlock(l.Content, "tool_result", "tool_use_id", use) && jsonx.StringMember(raw, "toolDenialKind") == "user-rejected"
+		rejected = ok && hasBlock(l.Content, "tool_result", "tool_use_id", use) && jsonx.StringMember(raw, "toolDenialKind") == "user-rejected" &&
+			jsonx.StringMember(jsonx.Member(raw, "permissionDecision"), "source") != "config"
 		return false
 	})
 	return rejected
