@@ -60,6 +60,11 @@ type Flow struct {
 	level string // what a stop ends; empty in a task that is not planned
 }
 
+// NeedsPerson reports whether the task, or one of its outcomes, needs the approval of a person.
+func (t Task) NeedsPerson() bool {
+	return t.Gates.Approval != "" || slices.ContainsFunc(t.Flow.Outcomes, func(o Outcome) bool { return o.Gates.Approval != "" })
+}
+
 // Commands returns the commands that completing the task may run: those that print its values,
 // its check, those of its outcomes, and the one that decides, in this order.
 func (t Task) Commands() (all []Check) {

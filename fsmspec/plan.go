@@ -78,8 +78,7 @@ func (l Level) name() string {
 
 // Flat returns the tasks to create as if they were of one level: their ids and
 // those that they name are actual ones less the base of the outermost level, and BlockedBy has
-// the tasks of other levels that come before, too. The texts are those that the list shows, so
-// what they say is left out elsewhere: of Flow there is Only.
+// the tasks of other levels that come before, too. The texts are those that the list shows.
 func (p *Plan) Flat() (all []Task) {
 	for _, l := range p.levels {
 		base := p.levels[0].Base
@@ -87,7 +86,7 @@ func (p *Plan) Flat() (all []Task) {
 			c := &p.creations[len(all)]
 			t.ID, t.Subject, t.Description, t.ActiveForm = c.ID-base, c.Subject, c.Description, c.ActiveForm
 			t.Blocks, t.BlockedBy = numbersOf(-base, c.Blocks), numbersOf(-base, c.BlockedBy)
-			t.Flow, t.Skill, t.Each, t.Parts = Flow{Only: t.Flow.Only}, "", nil, nil
+			t.Skill, t.Parts = "", nil
 			all = append(all, t)
 		}
 	}

@@ -9,32 +9,54 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
-// Lacking says which programs of checks the client does not have, by its PATH: nvm, a venv or direnv may give them to the shell of the
-// agent alone. It is empty where the agent works by commands, whose checks run in that shell. The agent is told to take the command for
-// such a step.
+// Lacking says which programs of commands the client does not have, by its PATH: nvm, a venv or direnv may give them to the shell of the
+// agent alone. The agent is told to take the command for such a step. Where it works by commands anyway, they run in that shell, but for
+// those of a step about which the client asks a person.
 func Lacking(way progress.Way, result Result, env Env) string {
-	if way.Kind == progress.Commands && !way.Unlisted {
-		return ""
-	}
+	commands := way.Kind == progress.Commands && !way.Unlisted
 	var seen, parts []string
 	for i, t := range result.Steps {
-		if t.Gates.Check == nil {
+		if commands && !t.NeedsPerson() {
 			continue
 		}
-		name := missing(t.Gates.Check, env.get("PATH"))
-		if name == "" || slices.Contains(seen, name) {
-			continue
+		for _, c := range commandsOf(t) {
+			name := missing(&c, env.get("PATH"))
+			if name == "" || slices.Contains(seen, name) {
+				continue
+			}
+			seen = append(seen, name)
+			parts = append(parts, fmt.Sprintf("%s (for #%d)", message.Words(name), result.Created[i].ID))
 		}
-		seen = append(seen, name)
-		parts = append(parts, fmt.Sprintf("%s (the check of #%d)", message.Words(name), result.Created[i].ID))
 	}
-	if len(parts) == 0 {
+	switch {
+	case len(parts) == 0:
 		return ""
+	case commands:
+		return fmt.Sprintf("not in the PATH of the client: %s. A step that a person approves is checked there: name the path of the program "+
+			"in its fsm.json", message.Sentence(parts))
 	}
 	return fmt.Sprintf("not in the PATH of the client: %s. A check that TaskUpdate or the MCP server runs does not find it; one of fsmtx "+
 		"complete runs in the agent's shell", message.Sentence(parts))
+}
+
+// commandsOf returns the commands of a step, and of what is done for each of its lines.
+func commandsOf(t fsmspec.Task) []fsmspec.Check {
+	all := t.Commands()
+	if t.Each == nil {
+		return all
+	}
+	if t.Each.Run != nil {
+		all = append(all, *t.Each.Run)
+	}
+	if one, err := fsmspec.ForItem(t.Each.Workflow, workflow.AnyLine); err == nil {
+		for _, t := range one.Tasks() {
+			all = append(all, commandsOf(t)...)
+		}
+	}
+	return all
 }
 
 // missing returns the program that a check lacks in a PATH: its shell, or the first one of a line of sh.
