@@ -41,12 +41,12 @@ type step struct {
 func (t *Task) isCopied(parts int) bool { return t.Each != nil && parts == 0 }
 
 // becomeJoin makes a task that is itself done for each line the join of its copies: its gates,
-// its outcomes and its texts are theirs.
+// its outcomes and its texts are theirs. The calls that belong to it are refused before there are copies, too.
 func (t *Task) becomeJoin() {
 	if !t.isCopied(len(t.Parts)) {
 		return
 	}
-	t.Gates, t.Flow, t.Skill = Gates{}, Flow{When: t.Flow.When}, ""
+	t.Gates, t.Flow, t.Skill = Gates{}, Flow{When: t.Flow.When, Only: t.Flow.Only}, ""
 	for _, text := range []*string{&t.Subject, &t.Description, &t.ActiveForm} {
 		*text = replaceItem(*text, "each item")
 	}

@@ -231,10 +231,12 @@ type owner struct {
 
 // ownersOf returns the steps to which a part of a call belongs now. A step belongs to nobody's
 // calls any more when its workflow is over, it is gone from the list, or a person skipped it.
+//
+// Those of a step that is done for each line belong to its copies, as soon as it has some.
 func ownersOf(s *state.State, p part) (all []owner) {
 	for _, l := range p.listed {
 		c := s.Step(l.step.ID)
-		if c == nil || c.Gone() || c.Outcome == machine.Skipped && !c.NotNeeded || s.Finished(c.Workflow) {
+		if c == nil || c.Gone() || c.Outcome == machine.Skipped && !c.NotNeeded || s.Finished(c.Workflow) || p.isOfCopies(s, c, l.text) {
 			continue
 		}
 		if !slices.ContainsFunc(all, func(o owner) bool { return o.Current == c }) {
@@ -252,6 +254,13 @@ func missingOwner(s *state.State, p part) (owner, bool) {
 		}
 	}
 	return owner{}, false
+}
+
+// isOfCopies reports whether copies of a step that is done for each line list the rule.
+func (p part) isOfCopies(s *state.State, c *state.Current, rule string) bool {
+	return c.Each != nil && slices.ContainsFunc(p.listed, func(l listing) bool {
+		return l.text == rule && l.step.Workflow.Item != "" && l.step.Workflow.Parent == c.ID
+	})
 }
 
 // letsCalls reports whether a step lets its calls through: it is in progress, or a step under it is;
