@@ -252,8 +252,8 @@ func (r *Reload) keep(w *workflow.Workflow) {
 		w.Content = r.Workflow.Content
 	}
 	was := r.Workflow
-	w.BegunBy = was.BegunBy
-	w.Reloaded, w.Client, w.Agent, w.Chosen, w.Answerers = was.SHA256, was.Client, was.Agent, was.Chosen, was.Answerers
+	w.Reloaded, w.BegunBy = was.SHA256+" "+r.request.By, was.BegunBy
+	w.Client, w.Agent, w.Chosen, w.Answerers = was.Client, was.Agent, was.Chosen, was.Answerers
 	w.Lost = nil // it goes on
 	if w.Vars == nil && len(r.values) > 0 {
 		w.Vars = map[string]string{}

@@ -44,9 +44,9 @@ func Of(s *state.State, dir string) Run {
 	for _, c := range s.Steps {
 		o.order = append(o.order, c.ID)
 		o.steps[c.ID] = o.step(c, w)
-		if was := c.Workflow.Reloaded; was != "" && c.Step.Status == workflow.Completed {
-			r.Overrides = append(r.Overrides, Override{Time: r.Began, Kind: isReload, Step: c.ID, Subject: o.steps[c.ID].Subject,
-				Because: "it was done with the fsm.json that a person has replaced by this one, " + was + " by " + c.Workflow.SHA256})
+		if was := strings.Fields(c.Workflow.Reloaded); len(was) > 2 && c.Step.Status == workflow.Completed {
+			r.Overrides = append(r.Overrides, Override{Time: r.Began, Kind: isReload, Step: c.ID, Subject: o.steps[c.ID].Subject, How: was[2],
+				Because: "it was done with the fsm.json that a person has replaced by this one, " + was[0] + " by " + c.Workflow.SHA256})
 		}
 	}
 	o.decisions(&r)

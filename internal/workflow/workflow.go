@@ -75,7 +75,7 @@ type Workflow struct {
 
 	Definition map[string]string `json:"definition,omitempty"` // see Definition
 	Changed    string            `json:"changed,omitzero"`     // in what the definition has changed without a word to the person
-	Reloaded   string            `json:"reloaded,omitzero"`    // sha256 of the fsm.json that a person has replaced by this one
+	Reloaded   string            `json:"reloaded,omitzero"`    // sha256 of the fsm.json that it replaces, who did that, and how
 	Lost       []string          `json:"lost,omitempty"`       // which unfinished workflows it has replaced; see HasReplaced
 
 	// Sums of the hooks that could answer for the person when it was begun, see Answerer; nil if that is not known.
