@@ -190,7 +190,7 @@ func (w Way) message(s *state.State) string {
 	}
 	text += " In progress: " + s.Placed(now) + ". "
 	if open := slices.IndexFunc(now, func(c *state.Current) bool { return s.Word(c) != state.Checking }); open >= 0 {
-		return text + w.toComplete(now[open])
+		return text + w.toComplete(now[open], s.Answered(now[open]))
 	}
 	return text + "Another call is completing it, and its check is running: wait until it ends."
 }

@@ -149,8 +149,8 @@ func (w Way) toStart(c *state.Current) string {
 	return "Before you work on it: " + w.Command("start", fmt.Sprint(c.ID))
 }
 
-// toComplete tells the agent how to complete a step.
-func (w Way) toComplete(c *state.Current) string {
+// toComplete tells the agent how to complete a step. chosen is how the person has decided that it ends, if they have.
+func (w Way) toComplete(c *state.Current, chosen string) string {
 	line, outcome := "When its work is done: "+w.Command(w.complete(), fmt.Sprint(c.ID)), " --outcome NAME, which is "
 	if w.Kind == Tools {
 		line, outcome = "Call step_complete when the work of a step is done", ", with an outcome, which is "
@@ -162,7 +162,10 @@ func (w Way) toComplete(c *state.Current) string {
 	if given := c.Given(); len(given) > 0 {
 		line += ", with " + gates.Say(w.How(), "", given...)
 	}
-	if c.Decides != "" {
+	switch {
+	case chosen != "":
+		line += ". The person has chosen how it ends: " + chosen
+	case c.Decides != "":
 		line += fmt.Sprintf(". A %s decides how it ends: %s", c.Decides, choices)
 	}
 	if w.Kind == Tools {

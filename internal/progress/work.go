@@ -28,6 +28,7 @@ type Work struct {
 	Step      *state.Current
 	Undecided bool     // a person decides how the step ends, and has not
 	Choices   []string // outcomes that can be chosen now, if Undecided
+	chosen    string   // how they have decided that it ends
 }
 
 // On returns the work on the step with the number.
@@ -51,7 +52,7 @@ func (w Way) On(ctx context.Context, f *gates.Frame, step int64) (*Work, error) 
 	case c.Gone():
 		return nil, refusal(c.Name() + " is gone from the list and counts as done")
 	}
-	work := &Work{Frame: f, Way: w, Step: c, Undecided: s.Undecided(c)}
+	work := &Work{Frame: f, Way: w, Step: c, Undecided: s.Undecided(c), chosen: s.Answered(c)}
 	if work.Undecided {
 		work.Choices = s.Offered(c)
 	}
@@ -104,7 +105,7 @@ func (o *Work) Told(ctx context.Context, u gates.Update, v gates.Verdict) (r Res
 	case u.Status == workflow.Completed:
 		r.Text = o.after(ctx, v.NotEnforced(), o.toThePerson(v))
 	default:
-		r.Text = o.Step.Name() + " is in progress." + o.toThePerson(v) + " " + o.toComplete(o.Step)
+		r.Text = o.Step.Name() + " is in progress." + o.toThePerson(v) + " " + o.toComplete(o.Step, o.chosen)
 	}
 	return r
 }

@@ -40,7 +40,7 @@ func Question(c *Current) string {
 // Answered returns what the person chose for the step in this round, or "", also if the step cannot end
 // so any more.
 func (s *State) Answered(c *Current) string {
-	if outcome := s.Answer(c).Outcome; !s.IsSpent(c, outcome) {
+	if outcome := s.Answer(c).Outcome; outcome != "" && !s.IsSpent(c, outcome) {
 		return outcome
 	}
 	return ""
