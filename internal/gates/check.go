@@ -27,7 +27,7 @@ func command(c *state.Current, what string, r state.Result) Verdict {
 	}
 	how, failed, mend := r.How(), "failed", "Fix that, then"
 	if r.Unrunnable {
-		failed, mend = "cannot run", "That is no failure of the work: say what is missing, then"
+		failed, mend = "cannot run", "That is no failure of the work: "+missing(c, r)+", then"
 	}
 	reason := fmt.Sprintf("%s cannot be completed: %s %s (%s): %s", c.Name(), what, failed, how, message.Clip(message.Words(r.Run),
 		message.MaxSubject))
@@ -47,8 +47,34 @@ func command(c *state.Current, what string, r state.Result) Verdict {
 		v.Trouble = fmt.Sprintf("the %s of %s cannot run (%s), so the step is not completed, and nothing is sent back: %s. %s", what, c.Name(),
 			how,
 			message.Clip(message.Words(r.Run), message.MaxSubject), message.Clip(message.Words(r.Printed()), message.MaxSubject))
+		if r.Lacks != "" {
+			v.Trouble += ". " + lacks(r) + ": name its path in " + message.Words(c.Workflow.Spec)
+		}
 	}
 	return v
+}
+
+// lacks says which program a command did not find, and where.
+func lacks(r state.Result) string {
+	where := "the environment of the client, in which it ran,"
+	if r.InShell {
+		where = "the shell in which it ran"
+	}
+	return where + " has no " + message.Words(r.Lacks) + " in its PATH"
+}
+
+// missing tells the agent what a command needs that cannot run.
+func missing(c *state.Current, r state.Result) string {
+	name := "have a person name its path in " + message.Words(c.Workflow.Spec)
+	switch {
+	case r.Lacks == "":
+		return "say what is missing"
+	case r.InShell:
+		return lacks(r) + ". Install it, or " + name
+	case c.NeedsPerson():
+		return lacks(r) + ": " + name
+	}
+	return fmt.Sprintf("%s. fsmtx complete %d runs it in your shell; or %s", lacks(r), c.ID, name)
 }
 
 // planning denies an update of c, to a status, that needs a command to run: in plan mode the agent only reads. The

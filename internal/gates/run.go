@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
@@ -14,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/facts"
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
@@ -61,7 +63,13 @@ func (c *call) runCheck(ctx context.Context, b *run, base string) state.Result {
 	if left := o.Left(); left != "" {
 		r.Failed += "; " + left
 	}
-	r.Unrunnable = r.Unrunnable || r.Exit > 0 && !decisions.Ran(r.Exit)
+	if r.Unrunnable = r.Unrunnable || r.Exit > 0 && !decisions.Ran(r.Exit); r.Unrunnable {
+		r.InShell = slices.Contains([]state.How{state.ByCommand, state.ByShell, state.AtTerminal}, c.Via.How) && !c.asks
+		script, _ := shell.Parse(b.Run)
+		if said := r.Printed(); strings.Contains(said, script.Program()+": ") && strings.Contains(said, "not found") {
+			r.Lacks = script.Program()
+		}
+	}
 	return r
 }
 

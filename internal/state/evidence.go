@@ -85,6 +85,9 @@ type Result struct {
 
 	Interrupted bool `json:"-"` // fsmtx was ended while it ran: this says nothing about the step
 	Unrunnable  bool `json:"-"` // it could not be started, or its shell has not found or not run a program: nor does this
+
+	Lacks   string `json:"-"` // the program that its shell has not found, if it is known
+	InShell bool   `json:"-"` // it ran in the shell of the agent, and not in the environment of the client
 }
 
 // Watched is what became of the files on which a check stands.

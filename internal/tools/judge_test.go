@@ -108,14 +108,15 @@ func TestOneJudge(t *testing.T) {
 	require.Equal(t, answers["list"], answers["server"])
 }
 
-// said returns the reason in an answer, without what each way says of its own: how the outcome and the values are given to it, what a
-// person can run, and who can be asked.
+// said returns the reason in an answer, without what each way says of its own: how the outcome and the values are given to it, in which
+// PATH a program was not found, what a person can run, and who can be asked.
 func said(text string) string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, `\n`, "\n"), `\`, "")
 	if at := strings.Index(text, "#"); at >= 0 {
 		text = text[at:]
 	}
-	for _, end := range []string{" Complete it with ", "\nA person can go past", "Without a yes", ", and this client cannot ask", `"}`} {
+	ends := []string{" Complete it with ", "work: the ", "\nA person can go past", "Without a yes", ", and this client cannot ask", `"}`}
+	for _, end := range ends {
 		text, _, _ = strings.Cut(text, end)
 	}
 	if strings.Contains(text, "of all.)") || strings.Contains(text, "needs the approval") {
