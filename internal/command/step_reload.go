@@ -3,18 +3,17 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 const reloadLong = `Reload takes the fsm.json of the open workflow as it is now: the gates of a workflow are
@@ -24,7 +23,7 @@ new steps come in the place of the old ones, all or none, and "fsmtx undo" takes
 A step that is done stays done if the new file has its id with the same subject, it has no
 outcomes, no part and no gate is new, and every step that it waits for stays done. Every other
 step is open again, as the output says; it also says which steps are new, gone or changed, and
-each gate that goes or is another. --dry-run changes nothing.
+each gate that goes or is another. --dry-run changes nothing, and needs no reason.
 
 It is refused if something could not be kept: a plan, a step that is done once for each line,
 a loop that has gone back, a check that is running, a skill that is open under a step.
@@ -34,15 +33,21 @@ If an agent runs the command, it works only if the person has agreed to this ver
 question lists each gate that goes or is another.`
 
 func newStepReload(s terminal.Streams) *cobra.Command {
-	var list string
+	var list, because string
 	var dry bool
 	c := &cobra.Command{
-		Use:               "reload [SKILL]",
-		Short:             "Take the changed fsm.json of the open workflow",
-		Long:              reloadLong,
-		Example:           Example("fsmtx step reload", "fsmtx step reload --dry-run", "fsmtx step reload release --list 9bd5"),
+		Use:   "reload [SKILL] --because TEXT",
+		Short: "Take the changed fsm.json of the open workflow",
+		Long:  reloadLong,
+		Example: Example(`fsmtx step reload --because "the check was wrong"`, "fsmtx step reload --dry-run",
+			`fsmtx step reload release --because "two steps are new" --list 9bd5`),
 		ValidArgsFunction: CompleteSkills(s),
-		Args:              Takes(0, "at most the name of a skill", "for example: fsmtx step reload release"),
+		Args: func(c *cobra.Command, args []string) error {
+			if because = strings.TrimSpace(because); because == "" && !dry && len(args) <= 1 {
+				return lacks(c, errors.New("--because is required: give the reason to record"), true)
+			}
+			return Takes(0, "at most the name of a skill", `for example: fsmtx step reload release --because "the check was wrong"`)(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := signals.Interruptible(c.Context())
 			defer stop()
@@ -50,24 +55,21 @@ func newStepReload(s terminal.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return reload(ctx, s, found, strings.Join(args, ""), dry)
+			return reload(ctx, s, found, strings.Join(args, ""), because, dry)
 		},
 	}
+	c.Flags().StringVar(&because, "because", "", "the reason to record (required)")
 	c.Flags().BoolVar(&dry, "dry-run", false, "say what would become of the steps, and change nothing")
 	NameList(s, c, &list)
 	return c
 }
 
-func reload(ctx context.Context, s terminal.Streams, found tasklist.Found, skill string, dry bool) error {
+func reload(ctx context.Context, s terminal.Streams, found tasklist.Found, skill, because string, dry bool) error {
 	now, err := state.LoadNow(ctx, found.Dir)
 	if err != nil {
 		return err
 	}
-	w, err := reloadable(now, skill)
-	if err != nil {
-		return err
-	}
-	r, err := hydrate.PrepareReload(now, found.Dir, w)
+	r, err := hydrate.PrepareReload(now, found.Dir, skill)
 	if invalid, ok := errors.AsType[*hydrate.SpecError](err); ok {
 		err = message.Lines(invalid.Error())
 	}
@@ -77,7 +79,7 @@ func reload(ctx context.Context, s terminal.Streams, found tasklist.Found, skill
 	if dry {
 		return printReload(s, r, "would be taken: nothing was changed")
 	}
-	result, err := r.Apply(ctx, s.Getenv, hydrate.Options{LockTimeout: beginWait}, decidedBy(ctx))
+	result, err := r.Apply(ctx, s.Getenv, hydrate.Options{LockTimeout: beginWait, Log: hook.ToLog(s)}, because, decidedBy(ctx))
 	if err != nil {
 		return err
 	}
@@ -89,27 +91,6 @@ func reload(ctx context.Context, s terminal.Streams, found tasklist.Found, skill
 		return err
 	}
 	return s.Printf("fsmtx undo takes that back\n")
-}
-
-// reloadable returns the open workflow of a skill, or the only one.
-func reloadable(now *state.State, skill string) (*workflow.Workflow, error) {
-	var open []*workflow.Workflow
-	var names []string
-	for _, w := range now.Workflows() {
-		if now.Parent(w) == nil && len(now.OpenIn(w)) > 0 && (skill == "" || w.Command == skill) {
-			open, names = append(open, w), append(names, message.Words(w.Command))
-		}
-	}
-	switch {
-	case len(open) == 1:
-		return open[0], nil
-	case len(open) > 1:
-		err := errors.New("several workflows are open: " + strings.Join(names, ", "))
-		return nil, &Exit{ExitNo, err, "name one: fsmtx step reload " + names[0]}
-	case skill != "":
-		return nil, &Exit{ExitNo, fmt.Errorf("no workflow of %s is open in this task list", message.Words(skill)), ""}
-	}
-	return nil, &Exit{ExitNo, errors.New("no workflow is open in this task list"), "fsmtx status shows what is there"}
 }
 
 // printReload prints what becomes of the steps.

@@ -539,7 +539,7 @@ func (f *Frame) reloadHint(c *call, again bool, told func(key string) bool) stri
 		return ""
 	}
 	return "\nThe fsm.json of " + message.Words(w.Command) + " " + what + ", and the gates are still those of then. " +
-		"A person can take the new one in a terminal outside the client: fsmtx step reload " + f.listFlag()
+		"A person can take the new one in a terminal outside the client: fsmtx step reload --because \"...\" " + f.listFlag()
 }
 
 // shortened names the list in the commands of a reason as ListFlag does.

@@ -272,7 +272,7 @@ func runsNothing(program shell.Word) bool {
 // overrideOf returns what a command decides about a step, nil if it is another one.
 func overrideOf(call Invocation) *gates.Past {
 	because := call.Flags.Lookup("because")
-	if because == nil || len(call.Args) != 1 || call.Rule.Command == "step move" { // of which it is a directory
+	if other := call.Rule.Command; because == nil || len(call.Args) != 1 || other == "step move" || other == "step reload" {
 		return nil
 	}
 	n, err := strconv.ParseInt(strings.TrimPrefix(call.Args[0], "#"), 10, 64)
@@ -363,7 +363,8 @@ func (h *hook) grant(ctx context.Context, call Invocation) error {
 // fail anyway.
 func (h *hook) question(ctx context.Context, one restrictedCall) (question string, ok bool, err error) {
 	if one.Rule.Command == "step reload" {
-		return h.reloads(ctx, one)
+		question, why, err := h.reloads(ctx, one)
+		return question, why == nil, err
 	}
 	if one.override == nil {
 		return fmt.Sprintf("The agent wants to %s: %s", one.Rule.What, one.line), true, nil
@@ -379,26 +380,22 @@ func (h *hook) question(ctx context.Context, one restrictedCall) (question strin
 	return fmt.Sprintf("The agent wants to %s. Its reason: %s", one.deed(s, c), message.Words(one.override.Because)), true, nil
 }
 
-// reloads returns the question about a reload: it has each gate that goes or is another.
-func (h *hook) reloads(ctx context.Context, one restrictedCall) (question string, ok bool, err error) {
+// reloads returns the question about a reload, which has each gate that goes or is another; or why there is nothing to reload.
+func (h *hook) reloads(ctx context.Context, one restrictedCall) (question string, why, err error) {
 	s, err := h.stateFor(ctx, one)
 	if err != nil {
-		return "", false, err
+		return "", nil, err
 	}
-	var all []string
-	for _, w := range s.Workflows() {
-		if name := strings.Join(one.Args, ""); s.Parent(w) != nil || len(s.OpenIn(w)) == 0 || name != "" && name != w.Command {
-			continue
-		}
-		if r, err := hydrate.PrepareReload(s, h.List.Dir, w); err == nil {
-			all = append(all, r.Weaker...)
-		}
+	r, why := hydrate.PrepareReload(s, h.List.Dir, strings.Join(one.Args, ""))
+	if why != nil {
+		return "", why, nil
 	}
 	what := "no gate goes or gets weaker"
-	if len(all) > 0 {
-		what = "these gates go or are others: " + strings.Join(all, "; ")
+	if len(r.Weaker) > 0 {
+		what = "these gates go or are others: " + strings.Join(r.Weaker, "; ")
 	}
-	return fmt.Sprintf("The agent wants to %s (%s): %s", one.Rule.What, message.Words(what), one.line), true, nil
+	return fmt.Sprintf("The agent wants to take the changed fsm.json of %s (%s). Its reason: %s", message.Words(r.Workflow.Command),
+		message.Words(what), message.Words(one.Flags.Lookup("because").Value.String())), nil, nil
 }
 
 // stateFor returns the state of the list that a command decides about.
@@ -422,6 +419,10 @@ func (h *hook) listNamed(ctx context.Context, name string) (dir string, err erro
 
 // wouldFail returns why a command would fail whatever the person says: they are not asked then, and the agent reads why.
 func (h *hook) wouldFail(ctx context.Context, one restrictedCall) (why, err error) {
+	if one.Rule.Command == "step reload" {
+		_, why, err = h.reloads(ctx, one)
+		return why, err
+	}
 	if one.override == nil {
 		return nil, nil
 	}

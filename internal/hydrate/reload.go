@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -32,6 +34,8 @@ type Reload struct {
 	Weaker             []string // each gate that goes or is another
 
 	data    []byte
+	because string
+	by      state.By
 	done    []int64           // the ids of Kept in the file
 	values  map[string]string // that these have given
 	request Request
@@ -43,10 +47,15 @@ var errKept = message.NewError("cannot be reloaded", "finish or end what is name
 // errSame is returned by PrepareReload if the fsm.json is as it was when the workflow began.
 var errSame = errors.New("has not changed since the workflow began")
 
-// PrepareReload reads the fsm.json of a workflow again, and finds out what a reload would do. It changes nothing.
+// PrepareReload reads the fsm.json of the open workflow of a skill again, or of the only one that is open if skill is empty, and finds
+// out what a reload would do. It changes nothing.
 //
 // Errors: errSame, errKept, *SpecError, and those of reading.
-func PrepareReload(s *state.State, list string, w *workflow.Workflow) (*Reload, error) {
+func PrepareReload(s *state.State, list, skill string) (*Reload, error) {
+	w, err := reloadable(s, skill)
+	if err != nil {
+		return nil, err
+	}
 	r := &Reload{Workflow: w, Spec: w.Spec, values: map[string]string{}}
 	if err := keepable(s, w); err != nil {
 		return nil, err
@@ -67,6 +76,27 @@ func PrepareReload(s *state.State, list string, w *workflow.Workflow) (*Reload, 
 		return nil, fmt.Errorf("%s %w", w.Spec, errSame)
 	}
 	return r, r.compare(s, spec, read.Definition)
+}
+
+// reloadable returns the open workflow of a skill, or the only one.
+func reloadable(s *state.State, skill string) (*workflow.Workflow, error) {
+	var open []*workflow.Workflow
+	var names []string
+	for _, w := range s.Workflows() {
+		if s.Parent(w) == nil && len(s.OpenIn(w)) > 0 && (skill == "" || w.Command == skill) {
+			open, names = append(open, w), append(names, message.Words(w.Command))
+		}
+	}
+	switch {
+	case len(open) == 1:
+		return open[0], nil
+	case len(open) > 1:
+		return nil, message.WithHint(errors.New("several workflows are open: "+strings.Join(names, ", ")),
+			"name one: fsmtx step reload "+names[0]+` --because "..."`)
+	case skill != "":
+		return nil, fmt.Errorf("no workflow of %s is open in this task list", message.Words(skill))
+	}
+	return nil, message.WithHint(errors.New("no workflow is open in this task list"), "fsmtx status shows what is there")
 }
 
 // keepable returns errKept if the workflow has something that a reload would lose.
@@ -188,11 +218,11 @@ func newGates(before, step workflow.Step) []workflow.Gate {
 	})
 }
 
-// Apply takes the new version. by says who decided it.
+// Apply takes the new version. because is the reason, and by says who decided it.
 //
 // Errors are those of Hydration.Apply.
-func (r *Reload) Apply(ctx context.Context, env Env, o Options, by state.By) (Result, error) {
-	r.request.By = by.Words()
+func (r *Reload) Apply(ctx context.Context, env Env, o Options, because string, by state.By) (Result, error) {
+	r.request.By, r.because, r.by = by.Words(), because, by
 	o.FromClient = func() bool { return true }
 	h, result, err := Find(r.request, env, o)
 	if err != nil || h == nil {
@@ -202,7 +232,14 @@ func (r *Reload) Apply(ctx context.Context, env Env, o Options, by state.By) (Re
 		return result, &SpecError{r.Spec, err}
 	}
 	h.reloads = r
-	return h.Apply(ctx)
+	start := time.Now()
+	result, err = h.Apply(ctx)
+	if o.Log != nil {
+		d := Call{Request: r.request, Result: result, Err: err}.Decision(start, time.Now())
+		d.Why = cmp.Or(d.Why, "reloaded: "+because)
+		o.Log(d)
+	}
+	return result, err
 }
 
 // doneIn returns an fsm.json in which the steps with these ids, and their parts, are done.
@@ -252,7 +289,8 @@ func (r *Reload) keep(w *workflow.Workflow) {
 		w.Content = r.Workflow.Content
 	}
 	was := r.Workflow
-	w.Reloaded, w.BegunBy = was.SHA256+" "+r.request.By, was.BegunBy
+	w.BegunBy = was.BegunBy
+	w.Reloaded = &workflow.Reloaded{SHA256: was.SHA256, Because: r.because, Who: string(r.by.Who), How: string(r.by.How), Young: r.by.Young}
 	w.Client, w.Agent, w.Chosen, w.Answerers = was.Client, was.Agent, was.Chosen, was.Answerers
 	w.Lost = nil // it goes on
 	if w.Vars == nil && len(r.values) > 0 {

@@ -112,7 +112,7 @@ func (d *doctor) ofProject(ctx context.Context, list *state.Store) (found []Faul
 			fault := Fault{Kind: "workflow", File: w.Spec, What: what + "; the gates of the open workflow of " + message.Words(w.Command) +
 				" are those of then"}
 			if takes {
-				fault.Command = "fsmtx step reload --list " + shell.Join(filepath.Base(dir))
+				fault.Command = `fsmtx step reload --because "..." --list ` + shell.Join(filepath.Base(dir))
 			}
 			found = append(found, fault)
 		}

@@ -44,9 +44,12 @@ func Of(s *state.State, dir string) Run {
 	for _, c := range s.Steps {
 		o.order = append(o.order, c.ID)
 		o.steps[c.ID] = o.step(c, w)
-		if was := strings.Fields(c.Workflow.Reloaded); len(was) > 2 && c.Step.Status == workflow.Completed {
-			r.Overrides = append(r.Overrides, Override{Time: r.Began, Kind: isReload, Step: c.ID, Subject: o.steps[c.ID].Subject, How: was[2],
-				Because: "it was done with the fsm.json that a person has replaced by this one, " + was[0] + " by " + c.Workflow.SHA256})
+		if was := c.Workflow.Reloaded; was != nil && c.Step.Status == workflow.Completed {
+			past := Override{Time: c.Workflow.Began, Kind: isReload, Step: c.ID, Subject: o.steps[c.ID].Subject, How: was.How,
+				Because: was.Because + " (the step was done with the fsm.json of sha256 " + was.SHA256 + ")"}
+			if r.Overrides = append(r.Overrides, past); was.Young {
+				r.Overrides = append(r.Overrides, young(past))
+			}
 		}
 	}
 	o.decisions(&r)
@@ -134,6 +137,12 @@ func (o *recorder) decisions(r *Run) {
 	}
 }
 
+// young returns what stands beside a decision that was taken in a young terminal.
+func young(past Override) Override {
+	past.Kind, past.Because = isYoung, "the terminal was opened after the session began, so its agent could have opened it"
+	return past
+}
+
 // add adds a line of evidence.
 func (o *recorder) add(r *Run, s *Step, e state.Evidence) {
 	if e.IsQuiet() || e.Verdict == state.Over {
@@ -150,8 +159,7 @@ func (o *recorder) add(r *Run, s *Step, e state.Evidence) {
 		r.Overrides = append(r.Overrides, past)
 	}
 	if e.By.Young {
-		r.Overrides = append(r.Overrides, Override{Time: e.Time, Kind: isYoung, Step: s.ID, Subject: s.Subject, How: string(e.By.How),
-			Because: "the terminal was opened after the session began, so its agent could have opened it"})
+		r.Overrides = append(r.Overrides, young(Override{Time: e.Time, Step: s.ID, Subject: s.Subject, How: string(e.By.How)}))
 	}
 	if why := e.NotEnforced(s.Subject); why != "" {
 		r.Unenforced = append(r.Unenforced, Span{o.last, e.Time, why})

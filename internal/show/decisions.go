@@ -115,6 +115,8 @@ func (h Hydration) decision(list string) decisions.Record {
 		r.Decision, r.Why = "continued", "it was in the task list "+h.From.List
 	case h.isBack():
 		r.Why = state.CameBack
+	case h.Reloaded != nil:
+		r.Why = "reloaded: " + h.Reloaded.Because
 	case h.Step != 0:
 		r.Why, by = "the tasks for the lines of #"+strconv.FormatInt(h.Step, 10), string(state.Fsmtx)
 	}

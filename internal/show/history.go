@@ -44,6 +44,8 @@ type Hydration struct {
 
 	Lost []string `json:"lost,omitempty"` // the unfinished workflows that it replaced, with how much of them was done
 
+	Reloaded *workflow.Reloaded `json:"reloaded,omitempty"` // nil unless a person has put its fsm.json in the place of another one
+
 	From *workflow.From `json:"from,omitempty"` // where its workflow was before; nil if it began with the hydration
 	To   string         `json:"to,omitzero"`    // the list in which its workflow goes on
 
@@ -213,6 +215,7 @@ func (r *reader) hydration(i int) Hydration {
 	w, err := workflow.ParseWorkflow(e.Record)
 	if err == nil {
 		h.SHA256, h.Parent, h.project, h.Lost, h.From, h.record = w.SHA256, w.Parent, w.Dir, w.Lost, w.From(), w
+		h.Reloaded = w.Reloaded
 	}
 	h.by = cmp.Or(label.By, w.BegunBy, decisions.ByCall(strings.HasPrefix(label.Invocation, "prompt:")))
 	for _, f := range e.Created {

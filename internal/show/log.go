@@ -276,6 +276,8 @@ func outcomeOf(h Hydration) string {
 		switch {
 		case h.isBack():
 			return "brought the tasks back"
+		case h.Reloaded != nil:
+			return string(h.State) + ", reloaded: " + h.Reloaded.Because
 		case h.From != nil:
 			return fmt.Sprintf("%s, from %s", h.State, h.From.List)
 		case h.Parent != 0:

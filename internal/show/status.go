@@ -516,10 +516,12 @@ type shownWorkflow struct {
 	Spec    string `json:"spec"`
 	Changed bool   `json:"changed"` // its fsm.json is another one than when it began, or is gone
 	shownCount
-	BegunBy *proof.Beginner   `json:"begunBy"` // null if it is not on record
-	Agent   proof.Agent       `json:"agent"`
-	Values  map[string]string `json:"values"`
-	Steps   []shownOwnedStep  `json:"steps"`
+	BegunBy *proof.Beginner `json:"begunBy"` // null if it is not on record
+	Agent   proof.Agent     `json:"agent"`
+
+	Reloaded *workflow.Reloaded `json:"reloaded"` // null unless a person has replaced its fsm.json by this one
+	Values   map[string]string  `json:"values"`
+	Steps    []shownOwnedStep   `json:"steps"`
 }
 
 // shownCount is how many steps are in which state.
@@ -570,7 +572,7 @@ func (st *status) shown() shownStatus {
 		n := st.steps.CountOf(st.steps.In(w))
 		by, agent := proof.BegunBy(w)
 		what, _ := st.changeOf(w)
-		shown := shownWorkflow{w.Command, w.Spec, what != "", shownOf(n), by, agent, map[string]string{}, []shownOwnedStep{}}
+		shown := shownWorkflow{w.Command, w.Spec, what != "", shownOf(n), by, agent, w.Reloaded, map[string]string{}, []shownOwnedStep{}}
 		maps.Copy(shown.Values, st.steps.Values(w))
 		for _, c := range st.steps.In(w) {
 			shown.Steps = append(shown.Steps, shownOwnedStep{shownStepOf(st.steps, c), st.task(c.ID).Owner})

@@ -72,7 +72,7 @@ func (st *status) text(chosen string, columns int, colour bool) string {
 	}
 	for _, w := range st.steps.Workflows() {
 		if what, takes := st.changeOf(w); takes {
-			message.Fprintf(&b, "%s: its fsm.json %s: fsmtx step reload takes the new one\n", message.Words(w.Command), what)
+			message.Fprintf(&b, "%s: its fsm.json %s: fsmtx step reload --because \"...\" takes the new one\n", message.Words(w.Command), what)
 		} else if what != "" {
 			message.Fprintf(&b, "%s: its fsm.json %s; its steps and gates stay those of then: %s\n",
 				message.Words(w.Command), what, message.Line(w.Spec))
@@ -177,6 +177,9 @@ func (st *status) workflowTo(v *view, w *workflow.Workflow, depth int) {
 	v.line("%s", title)
 	if begun := w.Begun(); begun != "" && !v.folded && st.steps.Parent(w) == nil {
 		v.line("  begun by %s", begun)
+	}
+	if again := w.Reloaded; again != nil && !v.folded && st.steps.Parent(w) == nil {
+		v.line("  its fsm.json was reloaded by the %s (%s): %s", again.Who, again.How, message.Words(again.Because))
 	}
 	steps := rows(st.steps, tree(st.steps, w))
 	for i := 0; i < len(steps); i++ {

@@ -75,7 +75,7 @@ type Workflow struct {
 
 	Definition map[string]string `json:"definition,omitempty"` // see Definition
 	Changed    string            `json:"changed,omitzero"`     // in what the definition has changed without a word to the person
-	Reloaded   string            `json:"reloaded,omitzero"`    // sha256 of the fsm.json that it replaces, who did that, and how
+	Reloaded   *Reloaded         `json:"reloaded,omitempty"`   // nil unless it was reloaded; the last time
 	Lost       []string          `json:"lost,omitempty"`       // which unfinished workflows it has replaced; see HasReplaced
 
 	// Sums of the hooks that could answer for the person when it was begun, see Answerer; nil if that is not known.
@@ -90,6 +90,15 @@ type Workflow struct {
 	Undone  bool             `json:"-"` // its hydration was undone
 	Part    bool             `json:"-"` // it came with another one, in Under
 	With    string           `json:"-"` // id of the continuation that brought it into the list; see Before
+}
+
+// Reloaded says that a person has put this fsm.json in the place of another one in the middle of the work, and why.
+type Reloaded struct {
+	SHA256  string `json:"sha256"` // of the other one
+	Because string `json:"because"`
+	Who     string `json:"who"`
+	How     string `json:"how"`
+	Young   bool   `json:"young,omitzero"` // as in the evidence
 }
 
 // Step is one task of a workflow, and the gates that its entry declares. The gates are not

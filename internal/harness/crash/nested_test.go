@@ -211,9 +211,10 @@ func reloads(w *flow) {
 	if err != nil {
 		return
 	}
-	r, err := hydrate.PrepareReload(s, w.dir(), s.Workflows()[0])
+	r, err := hydrate.PrepareReload(s, w.dir(), "")
 	if err == nil {
-		_, _ = r.Apply(context.Background(), w.env, hydrate.Options{LockTimeout: time.Hour, FS: w.files}, person) // each step is looked at long
+		o := hydrate.Options{LockTimeout: time.Hour, FS: w.files} // each step is looked at long
+		_, _ = r.Apply(context.Background(), w.env, o, "it was wrong", person)
 	}
 }
 
