@@ -611,6 +611,23 @@ func TestInTime(t *testing.T) {
 	assert.Equal(t, "done", l.state().Step(1).Outcome)
 }
 
+// TestTheClockWasAhead: the person is told that a time limit counts from now, once, and later that it has passed.
+func TestTheClockWasAhead(t *testing.T) {
+	l := hydrated(t, `{"subject": "Tell the users", "within": 900}`, `{"subject": "Go on", "blockedBy": [1]}`)
+	l.began(-time.Hour)
+	assert.True(t, l.state().IsAhead(l.state().Step(1)))
+	_, v := l.Seen(t.Context(), "", "")
+	assert.Equal(t, `#1 "Tell the users": the clock was ahead when it was started, so its time limit of 15m counts from now`, v.Trouble)
+	s := l.state()
+	assert.False(t, s.IsAhead(s.Step(1)))
+	assert.WithinDuration(t, time.Now(), s.Step(1).Begun, time.Minute)
+	_, v = l.Seen(t.Context(), "", "")
+	assert.Empty(t, v.Trouble, "once")
+	s.Time = time.Now().Add(40 * time.Minute)
+	_, told := s.TellOver(state.By{})
+	assert.Equal(t, `#1 "Tell the users" is 25 min over its time limit of 15m`, told)
+}
+
 // TestLateBesideAnExpansion: the agent is told of both, the step that the clock has ended and the tasks for the lines.
 func TestLateBesideAnExpansion(t *testing.T) {
 	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Wait", "within": "15m", "outcomes": {"late": {}, "done": {}}},

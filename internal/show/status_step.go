@@ -104,6 +104,8 @@ func flowOf(s *state.State, c *state.Current) (lines []string) {
 		line := "within " + fsmspec.Duration(c.Limit())
 		if over := s.OverText(c); over != "" {
 			line += ", " + over
+		} else if s.IsAhead(c) {
+			line += ", which counts from the next event: the clock was ahead when the step was started"
 		}
 		lines = append(lines, line)
 	}

@@ -200,6 +200,9 @@ func (f *folding) add(e Evidence) {
 		f.state = f.state.After(event)
 		f.ended(e)
 		f.reopened(e)
+	case e.Verdict == Over && e.Time.Before(f.begun[e.Step]): // the clock was ahead at the start: see TellOver
+		f.begun[e.Step] = e.Time
+		return
 	case e.Verdict == Over:
 		f.told[e.Step] = true
 		return

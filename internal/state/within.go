@@ -95,18 +95,30 @@ func (s *State) OverLimit(c *Current) string {
 	return ", " + text + " its time limit of " + fsmspec.Duration(c.Limit())
 }
 
-// TellOver returns the lines that record what the person is told about time limits that have
-// passed, and the text.
+// IsAhead reports whether the clock was ahead when an open step with a time limit was started: by the clock of now that is yet to come.
+func (s *State) IsAhead(c *Current) bool {
+	return c.Within > 0 && !c.Done() && c.Begun.After(s.Time.Add(ClockSkew))
+}
+
+// TellOver returns the lines that record what the person is told about time limits, and the text: that they have passed, or count from
+// now, because the clock was ahead when the step was started.
 func (s *State) TellOver(by By) (lines []Evidence, told string) {
 	for _, c := range s.Steps {
-		if c.told || s.Over(c) == 0 {
+		limit := "its time limit of " + fsmspec.Duration(c.Limit())
+		why, text := limit+" has passed", c.Name()+" is "+s.OverText(c)+" "+limit
+		switch {
+		case s.IsAhead(c):
+			why = "the clock was ahead when it was started, so " + limit + " counts from now"
+			text = c.Name() + ": " + why
+			c.Begun = s.Time
+		case c.told || s.Over(c) == 0:
 			continue
+		default:
+			c.told = true
 		}
 		by.Who = TheClock
-		lines = append(lines, Evidence{Time: s.Time, Step: c.ID, From: c.Status, To: c.Status, Verdict: Over,
-			Why: "its time limit of " + fsmspec.Duration(c.Limit()) + " has passed", Round: c.Round, By: by})
-		told = message.Join(told, c.Name()+" is "+s.OverText(c)+" its time limit of "+fsmspec.Duration(c.Limit()))
-		c.told = true
+		lines = append(lines, Evidence{Time: s.Time, Step: c.ID, From: c.Status, To: c.Status, Verdict: Over, Why: why, Round: c.Round, By: by})
+		told = message.Join(told, text)
 	}
 	return lines, told
 }
