@@ -27,7 +27,7 @@
 //	approval     true, or a string: the question to a person
 //	ready        an array of at most [MaxPatterns] patterns for files
 //
-// The last four are [Gates]: conditions for starting the task (ready) or completing it.
+// The last four are gates: conditions for starting the task (ready) or completing it; see [Task.Gates].
 // This package only reads them. They are not in the tasks of the list.
 //
 // A pattern is a path relative to the project's directory with the wildcards * and ?;
@@ -85,6 +85,6 @@
 //
 // # Concurrency
 //
-// All values that the package returns may be shared between goroutines. Methods that
-// return slices return copies.
+// All values that the package returns may be shared between goroutines. Slices that methods return are copies; what their elements point
+// at is shared, and only to be read.
 package fsmspec

@@ -49,7 +49,7 @@ func ExampleParse() {
 	// 4:10: entry 3: id must be a positive integer, not the string "8" (write 8 without the quotes)
 }
 
-func ExampleGates() {
+func ExampleTask() {
 	spec, err := fsmspec.Parse([]byte(`[
   {"id": 1, "subject": "Test", "check": {"run": "make test", "timeout": "10m"}},
   {"id": 2, "subject": "Publish", "blockedBy": [1], "ready": ["dist/*.tar.gz"], "approval": true}
@@ -59,11 +59,11 @@ func ExampleGates() {
 		return
 	}
 	for _, task := range spec.Tasks() {
-		if check := task.Gates.Check; check != nil {
+		if check := task.Check; check != nil {
 			fmt.Printf("%s: %s, at most %s\n", task.Subject, check.Run, check.Timeout)
 		}
-		if task.Gates.Approval != "" {
-			fmt.Println(task.Gates.Ready, task.Gates.Approval)
+		if task.Approval != "" {
+			fmt.Println(task.Ready, task.Approval)
 		}
 	}
 	// Output:

@@ -25,10 +25,10 @@ var fields = [...]field{
 	{"blockedBy", optional, idsType{ids: func(t *Task) *[]int64 { return &t.BlockedBy },
 		references: func(e *entry) *[]reference { return &e.blockedBy }}},
 	{"metadata", optional, metadataType{}},
-	{"produces", optional, patternsType{func(g *Gates) *[]string { return &g.Produces }}},
+	{"produces", optional, patternsType{func(t *Task) *[]string { return &t.Produces }}},
 	{"check", optional, checkType{}},
 	{"approval", optional, approvalType{}},
-	{"ready", optional, patternsType{func(g *Gates) *[]string { return &g.Ready }}},
+	{"ready", optional, patternsType{func(t *Task) *[]string { return &t.Ready }}},
 	{"outcomes", outcomesOnly, outcomesType{}},
 	{"decides", outcomesOnly, decidesType{}},
 	{"when", outcomesOnly, whenType{}},
@@ -76,6 +76,7 @@ type idType struct{}
 func (idType) read(p *parser, e *entry, name string, t token) {
 	e.idAt = t.start
 	e.task.ID = p.id(t, name, "must be a positive integer")
+	e.task.Local = e.task.ID
 }
 
 // id parses token t as an id; name and must are for the message. If t is not a valid id, it

@@ -2,6 +2,7 @@ package fsmspec
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -102,6 +103,54 @@ func fillPath(path string, values map[string]string, escape func(string) string)
 		}
 	}
 	return fill(path, func(name string) (string, bool) { return escape(values[name]), true }), nil
+}
+
+// Filled returns the task with values in its texts and paths. A path with a value that cannot be in it stays as it is; wrong gets the
+// errors, by the path.
+func (t Task) Filled(values map[string]string, wrong map[string]error) Task {
+	fill := func(text string, with func(string, map[string]string) (string, error)) string {
+		filled, err := with(text, values)
+		if err != nil {
+			wrong[text] = err
+			return text
+		}
+		return filled
+	}
+	patterns := func(all []string) []string {
+		all = slices.Clone(all)
+		for i := range all {
+			all[i] = fill(all[i], FillPattern)
+		}
+		return all
+	}
+	command := func(c *Check) *Check {
+		if c == nil || c.Dir == "" {
+			return c
+		}
+		filled := *c
+		filled.Dir = fill(c.Dir, FillPath)
+		return &filled
+	}
+	t.Subject, t.Description, t.ActiveForm = FillLine(t.Subject, values), Fill(t.Description, values), FillLine(t.ActiveForm, values)
+	t.Produces, t.Ready, t.Check, t.Approval = patterns(t.Produces), patterns(t.Ready), command(t.Check), Fill(t.Approval, values)
+	t.Chooser = command(t.Chooser)
+	if t.Each != nil {
+		each := *t.Each
+		each.Run = command(each.Run)
+		if each.Lines != "" {
+			each.Lines = fill(each.Lines, FillPath)
+		}
+		t.Each = &each
+	}
+	t.Set, t.Outcomes = slices.Clone(t.Set), slices.Clone(t.Outcomes)
+	for i := range t.Set {
+		t.Set[i].Command = command(t.Set[i].Command)
+	}
+	for i := range t.Outcomes {
+		o := &t.Outcomes[i]
+		o.Produces, o.Check, o.Approval = patterns(o.Produces), command(o.Check), Fill(o.Approval, values)
+	}
+	return t
 }
 
 // SegmentFault returns why a value cannot be an element of a path, or "".

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Limits of the format.
@@ -33,6 +34,7 @@ var ErrIDTooLarge = errors.New("no task id may be larger than 9007199254740991 (
 
 // Spec is a valid file.
 type Spec struct {
+	text     string
 	version  int
 	steps    level
 	warnings []Problem
@@ -41,10 +43,14 @@ type Spec struct {
 	hasValues bool
 }
 
-// Task is one entry of a file. IDs are local. Optional fields that were left out
-// are empty, but BlockedBy is completed from Blocks of the other entries and from When.
+// Task is one entry of a file. Optional fields that were left out are empty, but BlockedBy is completed from Blocks of the other
+// entries and from When.
+//
+// In a file IDs are local. In a [Level] of a plan they are the numbers of the list, also those of other tasks that it names, and
+// Description is what the list shows.
 type Task struct {
 	ID          int64
+	Local       int64 // ID in the file
 	Subject     string
 	Description string
 	ActiveForm  string
@@ -54,13 +60,28 @@ type Task struct {
 	// without repetition: those in this entry, then, in the order of the file, the entries whose
 	// Blocks name this one, then the steps of Flow.When
 	BlockedBy []int64
-	Circular  []int64 // those of BlockedBy that wait for this entry themselves: they do not hold it up; in version Plain only
-	Metadata  string  // the JSON object as the file spells it; "" if left out
-	Gates     Gates   // not in the task of the list
-	Flow      Flow    // not in the task of the list
-	Parts     []Task  // what the task consists of, in the order of the file; ids are those of this level
-	Skill     string  // has to be called while the task is in progress, before it is completed; "" if none
-	Each      *Each   // lines, for each of which the parts, or without parts the task itself, are done; nil if left out
+	// those of BlockedBy that wait for this entry themselves: they do not hold it up; in version Plain only. In a Level they are not in
+	// BlockedBy.
+	Circular []int64
+	Metadata string // the JSON object as the file spells it; "" if left out
+
+	// What follows is not in the task of the list, because the agent can edit that. The gates:
+	Produces []string // patterns; for each of them a file must exist when the task is completed
+	Ready    []string // patterns; for each of them a file must exist when the task is started
+	Check    *Check   // nil if left out
+	Approval string   // the question to which a person must say yes; "" if left out
+	Skill    string   // has to be called while the task is in progress, before it is completed; "" if none
+
+	// How the task belongs to a workflow with outcomes; empty in a file of version Plain.
+	Outcomes []Outcome     // in the order of the file; without an implied "done"
+	Decides  Decider       // who says which outcome
+	Chooser  *Check        // the command that says it, if Decides is ByCommand: the last line of its output
+	When     []Condition   // the step is needed only if all of them hold; their steps come before it
+	Only     []string      // permission rules: calls that are refused unless a step that lists them is in progress
+	Set      []Value       // the values that completing the step gives, in the order of the file
+	Within   time.Duration // its time limit, measured from its start in each round; 0 if there is none
+	Parts    []Task        // what the task consists of, in the order of the file; ids are those of this level
+	Each     *Each         // lines, for each of which the parts, or without parts the task itself, are done; nil if left out
 }
 
 // Status is the progress of a task.
@@ -152,6 +173,7 @@ type ActiveError struct {
 
 // Plan lists the tasks to delete from a task list and the tasks to create in it.
 type Plan struct {
+	base         int64 // of the outermost level
 	deletions    []Deletion
 	creations    []Creation
 	levels       []Level           // of the creations
@@ -186,6 +208,9 @@ func (s *Spec) Planned() int { return s.steps.planned() }
 // Tasks returns the tasks in the order of the file. Those that others consist of are in their
 // Parts.
 func (s *Spec) Tasks() []Task { return s.steps.tasks() }
+
+// Text returns the file.
+func (s *Spec) Text() string { return s.text }
 
 // Version returns Plain or WithOutcomes.
 func (s *Spec) Version() int { return s.version }

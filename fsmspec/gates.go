@@ -10,6 +10,9 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/go-json-experiment/json"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/pattern"
 )
@@ -29,16 +32,6 @@ const (
 	MaxVariables = 100
 )
 
-// Gates are the conditions for starting or completing a task. This package only reads
-// them; the caller decides whether they are enforced. They are not in the task of
-// the list, because the agent can edit that.
-type Gates struct {
-	Produces []string // patterns; for each of them a file must exist when the task is completed
-	Ready    []string // patterns; for each of them a file must exist when the task is started
-	Check    *Check   // nil if left out
-	Approval string   // the question to which a person must say yes; "" if left out
-}
-
 // PowerShell is the shell of a [Check] that is not for sh.
 const PowerShell = "powershell"
 
@@ -52,34 +45,23 @@ type Check struct {
 	Watch   []string      // patterns of the files on which it stands, in which ** is any directories; only of a gate
 }
 
-// Any reports whether there is a gate.
-func (g Gates) Any() bool {
-	return len(g.Produces) > 0 || len(g.Ready) > 0 || g.Check != nil || g.Approval != ""
-}
-
-func (g Gates) clone() Gates {
-	g.Produces, g.Ready, g.Check = slices.Clone(g.Produces), slices.Clone(g.Ready), g.Check.clone()
-	return g
-}
-
-func (c *Check) clone() *Check {
-	if c == nil {
-		return nil
-	}
-	check := *c
-	if c.Env != nil {
-		names := slices.Clone(*c.Env)
-		check.Env = &names
-	}
-	check.Watch = slices.Clone(c.Watch)
-	return &check
+// MarshalJSON writes the check as commands print it, with its timeout in seconds.
+func (c Check) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Run     string    `json:"run"`
+		Shell   string    `json:"shell,omitzero"`
+		Timeout float64   `json:"timeout"`
+		Dir     string    `json:"dir,omitzero"`
+		Env     *[]string `json:"env,omitzero"`
+		Watch   []string  `json:"watch,omitempty"`
+	}{c.Run, c.Shell, c.Timeout.Seconds(), c.Dir, c.Env, c.Watch}, jsonx.Tolerant)
 }
 
 // patternsType is an array of patterns for files.
-type patternsType struct{ of func(*Gates) *[]string }
+type patternsType struct{ of func(*Task) *[]string }
 
 func (x patternsType) read(p *parser, e *entry, name string, t token) {
-	p.patterns(x.of(&e.task.Gates), name, t)
+	p.patterns(x.of(&e.task), name, t)
 }
 
 // patterns reads an array of patterns.
@@ -165,7 +147,7 @@ func (p *parser) patternFault(text string) string {
 type checkType struct{}
 
 func (checkType) read(p *parser, e *entry, name string, t token) {
-	e.task.Gates.Check = p.gateCheck(name, t)
+	e.task.Check = p.gateCheck(name, t)
 }
 
 // gateCheck reads a check. It returns nil if t is not one.
@@ -388,7 +370,7 @@ func (p *parser) directory(name string, t token) string {
 type approvalType struct{}
 
 func (approvalType) read(p *parser, e *entry, name string, t token) {
-	e.approve = p.approval(name, t, &e.task.Gates.Approval)
+	e.approve = p.approval(name, t, &e.task.Approval)
 }
 
 // approval reads true, for which it returns true, or a question.

@@ -123,8 +123,8 @@ type model struct {
 	subject, description, activeForm, owner string
 	status                                  string
 	blocks, blockedBy                       []int64
-	metadata                                []string // alternating keys and JSON values; nil if left out
-	gates                                   fsmspec.Gates
+	metadata                                []string     // alternating keys and JSON values; nil if left out
+	gates                                   fsmspec.Task // of which it has the gates
 }
 
 // workflow is a valid file together with what it means.
@@ -191,10 +191,10 @@ func drawModel(t *rapid.T, id int64, ids []int64) model {
 	return m
 }
 
-func drawGates(t *rapid.T) fsmspec.Gates {
+func drawGates(t *rapid.T) fsmspec.Task {
 	patterns := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "a/b.md", "*.go", "dist/[^a-c]?.*", "é/[[]x]", `\*`, "..."}), 0, 3,
 		rapid.ID[string])
-	gates := fsmspec.Gates{Produces: patterns.Draw(t, "produces"), Ready: patterns.Draw(t, "ready")}
+	gates := fsmspec.Task{Produces: patterns.Draw(t, "produces"), Ready: patterns.Draw(t, "ready")}
 	if rapid.Bool().Draw(t, "checked") {
 		gates.Check = &fsmspec.Check{
 			Run:     "r" + strings.ReplaceAll(rapid.String().Draw(t, "run"), "\x00", ""),

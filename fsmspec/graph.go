@@ -24,8 +24,8 @@ func mirror(entries []*entry) {
 	}
 	for _, e := range entries {
 		e.task.BlockedBy = append(e.task.BlockedBy, blockers[e.task.ID]...)
-		for _, c := range e.task.Flow.When {
-			e.task.BlockedBy = append(e.task.BlockedBy, c.Task)
+		for _, c := range e.task.When {
+			e.task.BlockedBy = append(e.task.BlockedBy, c.Step)
 		}
 		e.task.BlockedBy = distinct(e.task.BlockedBy)
 	}
@@ -151,8 +151,8 @@ func (g *graph) warnStarted() {
 		}
 	}
 	for k, e := range g.entries {
-		for _, c := range e.task.Flow.When {
-			if i, ok := g.index[c.Task]; ok {
+		for _, c := range e.task.When {
+			if i, ok := g.index[c.Step]; ok {
 				g.warnIfStarted(k, g.entries[i], warned)
 			}
 		}

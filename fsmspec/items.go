@@ -75,7 +75,12 @@ func replaceItem(text, item string) string {
 // subject, too.
 //
 // The error is an *InvalidError, for example if the line leads out of the project in a path.
-func ForItem(workflow, item string) (*Spec, error) {
+func ForItem(workflow, item string) (*Spec, error) { return forItem(workflow, item, partOfFile) }
+
+// ReadItem is ForItem for a line with which it was called before; see [Read].
+func ReadItem(workflow, item string) (*Spec, error) { return forItem(workflow, item, provenFile) }
+
+func forItem(workflow, item string, prove extent) (*Spec, error) {
 	var file []byte
 	for p := range jsonx.Parts([]byte(workflow)) {
 		if p.Name == "steps" {
@@ -83,7 +88,7 @@ func ForItem(workflow, item string) (*Spec, error) {
 				func(step jsontext.Value) []byte { return stepForItem(step, item) }))
 		}
 	}
-	return parse("", file, true)
+	return parse("", file, prove)
 }
 
 func stepForItem(step jsontext.Value, item string) []byte {
@@ -215,22 +220,28 @@ func PlanItems(what ItemPlan, list Snapshot) (*Plan, error) {
 	if top > MaxID-base {
 		return nil, fmt.Errorf("%w, and new ids follow the largest one in the task list: %s", ErrIDTooLarge, list.lower(MaxID-top))
 	}
-	plan := &Plan{oldHighWater: list.HighWater, highWater: list.HighWater}
+	plan := &Plan{oldHighWater: list.HighWater, highWater: list.HighWater, base: base}
 	values := map[string]string{Round: "1"}
 	maps.Copy(values, what.Values)
+	plan.create(what.Levels(base), what.Command, values)
+	return plan, nil
+}
+
+// Levels returns the tasks of the copies with numbers of the list, which follow base.
+func (what ItemPlan) Levels(base int64) (all []Level) {
 	var before []int64
 	for _, s := range what.Copies {
-		at := Level{Parent: what.Parent, Base: base, After: what.After, InTurn: before, item: true}
+		at := Level{Parent: what.Parent, base: base, after: what.After, InTurn: before, item: true}
 		if len(before) > 0 {
-			at.After = before
+			at.after = before
 		}
-		plan.create(s.steps, what.Command, at, values)
+		all = s.steps.place(all, at)
 		if what.InTurn {
 			before = numbersOf(base, s.steps.last())
 		}
 		base += s.steps.numbers()
 	}
-	return plan, nil
+	return all
 }
 
 // PlanRemoval returns a plan that deletes these tasks of the list.

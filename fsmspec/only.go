@@ -23,7 +23,7 @@ type onlyType struct{}
 
 func (onlyType) read(p *parser, e *entry, name string, t token) {
 	e.mark(t.start, name)
-	rules := &e.task.Flow.Only
+	rules := &e.task.Only
 	only := texts{`permission rules such as ["Bash(git push *)"]`, `permission rules such as "Bash(git push *)"`, "rules", MaxRules}
 	if !p.texts(only, name, t, func(t token) { p.rule(rules, name, t) }) {
 		return
@@ -168,7 +168,7 @@ func nearTool(r permission.Rule) string {
 
 // unreachedOnly warns that the calls of a step are refused until the workflow is over.
 func (p *parser) unreachedOnly(e *entry, why string) {
-	if len(e.task.Flow.Only) == 0 {
+	if len(e.task.Only) == 0 {
 		return
 	}
 	at := e.places["only"]
@@ -180,8 +180,8 @@ func (p *parser) unreachedOnly(e *entry, why string) {
 
 // onlyHere returns the line that tells the agent which calls belong to the step, or "".
 func (t Task) onlyHere() string {
-	if len(t.Flow.Only) == 0 {
+	if len(t.Only) == 0 {
 		return ""
 	}
-	return "Only while this step is in progress: " + strings.Join(t.Flow.Only, ", ") + "."
+	return "Only while this step is in progress: " + strings.Join(t.Only, ", ") + "."
 }

@@ -14,19 +14,24 @@ func onlyCase(value string) string {
 	return `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "only": ` + value + `}]}`
 }
 
+// shown returns the description of a task of the outermost level in a list.
+func shown(spec *fsmspec.Spec, i int, base int64) string {
+	return spec.Levels(base)[0].Tasks[i].Description
+}
+
 func TestOnly(t *testing.T) {
 	spec := parsed(t, onlyCase(`["Bash(git push *)", "Write(src/**)", "Edit", "mcp__github__*", "Bash(npm publish:*)", `+
 		`"WebFetch", "Read(//etc/*)"]`))
 	task := spec.Tasks()[0]
 	want := []string{"Bash(git push *)", "Write(src/**)", "Edit", "mcp__github__*", "Bash(npm publish:*)", "WebFetch", "Read(//etc/*)"}
-	assert.Equal(t, want, task.Flow.Only)
+	assert.Equal(t, want, task.Only)
 	assert.Empty(t, spec.Warnings())
-	assert.Equal(t, "Only while this step is in progress: "+strings.Join(want, ", ")+".", task.Shown(3))
-	task = parsed(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "description": "Do it.", "outcomes": ["a", "b"], `+
-		`"only": ["Edit"]}]}`).Tasks()[0]
+	assert.Equal(t, "Only while this step is in progress: "+strings.Join(want, ", ")+".", shown(spec, 0, 3))
+	spec = parsed(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "description": "Do it.", "outcomes": ["a", "b"], `+
+		`"only": ["Edit"]}]}`)
 	assert.Equal(t, "Do it.\nEnds as: a, or b. Complete it with metadata {\"outcome\": \"a\"}.\nOnly while this step is in progress: Edit.",
-		task.Shown(0))
-	assert.Empty(t, parsed(t, onlyCase("null")).Tasks()[0].Flow.Only)
+		shown(spec, 0, 0))
+	assert.Empty(t, parsed(t, onlyCase("null")).Tasks()[0].Only)
 }
 
 func TestWrongRules(t *testing.T) {

@@ -1,7 +1,6 @@
 package fsmspec
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,19 +21,20 @@ const (
 
 // Outcome is a way in which a step can end.
 type Outcome struct {
-	Name  string
-	Back  int64  // local id of the step to which it leads back; 0 if it goes forward
-	Max   int    // how often it may lead back, 1 to MaxTimes
-	Then  string // the outcome that is taken when Max is spent; "" if there is none
-	Stop  bool   // it ends the workflow
-	Gates Gates  // Produces, Check and Approval of this outcome
+	Name string `json:"name"`
+	Back int64  `json:"back,omitempty"` // the step to which it leads back; 0 if it goes forward
+	Max  int    `json:"max,omitempty"`  // how often it may lead back, 1 to MaxTimes
+	Then string `json:"then,omitempty"` // the outcome that is taken when Max is spent; "" if there is none
+	Stop bool   `json:"stop,omitempty"` // it ends the workflow
+
+	// Its own gates; see Task.
+	Produces []string `json:"produces,omitempty"`
+	Check    *Check   `json:"check,omitempty"`
+	Approval string   `json:"approval,omitempty"`
 }
 
 // Condition holds if a step ended in one of the outcomes.
-type Condition struct {
-	Task     int64 // local id
-	Outcomes []string
-}
+type Condition = machine.Condition
 
 // Decider says who decides in which outcome a step ends.
 type Decider = machine.Decider
@@ -46,25 +46,6 @@ const (
 	ByCommand = machine.Command
 )
 
-// Flow is how a step belongs to a workflow with outcomes. It is empty in a file of version
-// Plain.
-type Flow struct {
-	Outcomes []Outcome     // in the order of the file; without an implied "done"
-	Decides  Decider       // who says which outcome
-	Chooser  *Check        // the command that says it, if Decides is ByCommand: the last line of its output
-	When     []Condition   // the step is needed only if all of them hold; their steps come before it
-	Only     []string      // permission rules: calls that are refused unless a step that lists them is in progress
-	Set      []Value       // the values that completing the step gives, in the order of the file
-	Within   time.Duration // its time limit, measured from its start in each round; 0 if there is none
-
-	level string // what a stop ends; empty in a task that is not planned
-}
-
-// NeedsPerson reports whether the task, or one of its outcomes, needs the approval of a person.
-func (t Task) NeedsPerson() bool {
-	return t.Gates.Approval != "" || slices.ContainsFunc(t.Flow.Outcomes, func(o Outcome) bool { return o.Gates.Approval != "" })
-}
-
 // Commands returns the commands that completing the task may run: those that print its values,
 // its check, those of its outcomes, and the one that decides, in this order.
 func (t Task) Commands() (all []Check) {
@@ -73,23 +54,23 @@ func (t Task) Commands() (all []Check) {
 			all = append(all, *c)
 		}
 	}
-	for _, v := range t.Flow.Set {
+	for _, v := range t.Set {
 		add(v.Command)
 	}
-	add(t.Gates.Check)
-	for _, o := range t.Flow.Outcomes {
-		add(o.Gates.Check)
+	add(t.Check)
+	for _, o := range t.Outcomes {
+		add(o.Check)
 	}
-	add(t.Flow.Chooser)
+	add(t.Chooser)
 	return all
 }
 
-// Shown returns the description of the task in the list: that of the file, which skill it
+// shown returns the description of the task in the list: that of the file, which skill it
 // demands, for which lines it is done, how it can end, which values it sets, and which calls
-// belong to it. base is what is added to local ids. In the text of a file with values the
+// belong to it. level is what a stop ends. In the text of a file with values the
 // names still have to be replaced; see Fill.
-func (t Task) Shown(base int64) string {
-	lines := slices.DeleteFunc([]string{t.Description, Literal(t.demands()), t.eachLine(), Literal(t.endsAs(base)),
+func (t Task) shown(level string) string {
+	lines := slices.DeleteFunc([]string{t.Description, Literal(t.demands()), t.eachLine(), Literal(t.endsAs(level)),
 		Literal(t.onlyHere())}, func(line string) bool { return line == "" })
 	return strings.Join(lines, "\n")
 }
@@ -121,19 +102,19 @@ const endsIn, completeWith = "Ends as: ", "Complete it with metadata "
 
 // endsAs returns the line that tells the agent how the step can end and what it sets, or ""
 // if there is nothing to say.
-func (t Task) endsAs(base int64) string {
+func (t Task) endsAs(level string) string {
 	var all, members []string
-	ends, member := t.outcomesLine(base)
+	ends, member := t.outcomesLine(level)
 	sets, more := t.setsLine()
 	if members = append(member, more...); len(members) > 0 {
 		more = []string{completeWith + "{" + strings.Join(members, ", ") + "}."}
 	}
-	if t.Flow.Within > 0 {
+	if t.Within > 0 {
 		late := ""
-		if slices.ContainsFunc(t.Flow.Outcomes, func(o Outcome) bool { return o.Name == machine.Late }) {
+		if slices.ContainsFunc(t.Outcomes, func(o Outcome) bool { return o.Name == machine.Late }) {
 			late = ", then it ends as late"
 		}
-		more = append(more, "Time limit: "+Duration(t.Flow.Within)+" from its start"+late+".")
+		more = append(more, "Time limit: "+Duration(t.Within)+" from its start"+late+".")
 	}
 	all = slices.DeleteFunc(append([]string{ends, sets}, more...), func(s string) bool { return s == "" })
 	return strings.Join(all, " ")
@@ -155,7 +136,7 @@ func Duration(d time.Duration) string {
 // members of the metadata in which it gives them.
 func (t Task) setsLine() (text string, members []string) {
 	var all []string
-	for _, v := range t.Flow.Set {
+	for _, v := range t.Set {
 		if wants := v.Wants(); wants != "" {
 			all = append(all, v.Name+" ("+wants+")")
 			members = append(members, fmt.Sprintf(`%q: "…"`, v.Name))
@@ -168,35 +149,21 @@ func (t Task) setsLine() (text string, members []string) {
 }
 
 // outcomesLine returns the sentences that tell the agent how the step can end, and the member
-// of the metadata in which it says so.
-func (t Task) outcomesLine(base int64) (text string, member []string) {
-	step := t.step()
-	step.ID += base
-	for i := range step.Outcomes {
-		if step.Outcomes[i].Back != 0 {
-			step.Outcomes[i].Back += base
-		}
-	}
-	return EndsAs(step, t.Flow.level)
-}
-
-// EndsAs returns the sentences of a description that tell the agent how a step, with numbers of the list, can end, and the member of
-// the metadata in which it says so. level is what a stop ends; empty is the workflow.
-func EndsAs(step machine.Step, level string) (text string, member []string) {
+// of the metadata in which it says so. level is what a stop ends.
+func (t Task) outcomesLine(level string) (text string, member []string) {
+	step := t.ForMachine()
 	choices := step.Choices()
 	if len(choices) < 2 {
 		return "", nil
 	}
 	var all []string
 	for _, name := range choices {
-		i := slices.IndexFunc(step.Outcomes, func(o machine.Outcome) bool { return o.Name == name })
-		switch {
-		case i < 0:
-		case step.Outcomes[i].Back != 0:
-			o := step.Outcomes[i]
+		switch o := t.OutcomeNamed(name); {
+		case o == nil:
+		case o.Back != 0:
 			name += fmt.Sprintf(" (back to #%d, %s at most)", o.Back, message.Times(o.Max))
-		case step.Outcomes[i].Stop:
-			name += " (ends " + cmp.Or(level, "the workflow") + ")"
+		case o.Stop:
+			name += " (ends " + level + ")"
 		}
 		all = append(all, name)
 	}
@@ -208,23 +175,6 @@ func EndsAs(step machine.Step, level string) (text string, member []string) {
 		return text + " A command decides when you complete it.", nil
 	}
 	return text, []string{fmt.Sprintf(`"outcome": %q`, choices[0])}
-}
-
-func (f Flow) clone() Flow {
-	f.Outcomes, f.When, f.Only = slices.Clone(f.Outcomes), slices.Clone(f.When), slices.Clone(f.Only)
-	f.Set = slices.Clone(f.Set)
-	for i := range f.Set {
-		f.Set[i].OneOf = slices.Clone(f.Set[i].OneOf)
-		f.Set[i].Command = f.Set[i].Command.clone()
-	}
-	for i := range f.Outcomes {
-		f.Outcomes[i].Gates = f.Outcomes[i].Gates.clone()
-	}
-	for i := range f.When {
-		f.When[i].Outcomes = slices.Clone(f.When[i].Outcomes)
-	}
-	f.Chooser = f.Chooser.clone()
-	return f
 }
 
 // isOutcomeName reports whether text is a small letter and at most 30 small letters, digits
@@ -256,14 +206,14 @@ func (outcomesType) read(p *parser, e *entry, name string, t token) {
 			name, p.describe(t))
 		return
 	}
-	if len(e.task.Flow.Outcomes) == 0 && !p.broken {
+	if len(e.task.Outcomes) == 0 && !p.broken {
 		p.problem(t.start, "%s is empty: leave it out, or name the ways in which the step can end", name)
 	}
 }
 
 // outcome adds an outcome, whose name is at t.
 func (p *parser) outcome(e *entry, field string, t token, o Outcome, inArray bool) {
-	all := &e.task.Flow.Outcomes
+	all := &e.task.Outcomes
 	switch {
 	case !isOutcomeName(o.Name):
 		p.problem(t.start, "%s: %s is not a name for an outcome: use a lower-case letter, then up to 30 lower-case letters, digits and hyphens",
@@ -326,12 +276,12 @@ func (p *parser) effect(e *entry, o *Outcome, full string, key, value token) {
 			p.problem(value.start, "%s must be true, not %s: leave it out if the workflow goes on", full, p.describe(value))
 		}
 	case name == "produces":
-		p.patterns(&o.Gates.Produces, full, value)
+		p.patterns(&o.Produces, full, value)
 	case name == "check":
-		o.Gates.Check = p.gateCheck(full, value)
+		o.Check = p.gateCheck(full, value)
 	case name == "approval":
-		if p.approval(full, value, &o.Gates.Approval) {
-			o.Gates.Approval = askAboutOutcome
+		if p.approval(full, value, &o.Approval) {
+			o.Approval = askAboutOutcome
 		}
 	}
 }
@@ -384,7 +334,7 @@ func (p *parser) word(name string, t token) string {
 type decidesType struct{}
 
 func (decidesType) read(p *parser, e *entry, name string, t token) {
-	f := &e.task.Flow
+	f := &e.task
 	switch t.kind {
 	case '{':
 		f.Decides, f.Chooser = ByCommand, &Check{Timeout: DefaultCheckTimeout}
@@ -436,7 +386,7 @@ func (whenType) read(p *parser, e *entry, name string, t token) {
 		}
 		e.mark(key.start, "when", p.text(key))
 		e.when = append(e.when, reference{id, key.start, name, e, -1})
-		c := Condition{Task: id}
+		c := Condition{Step: id}
 		switch value.kind {
 		case '"':
 			e.mark(value.start, "when", p.text(key), "0")
@@ -452,7 +402,7 @@ func (whenType) read(p *parser, e *entry, name string, t token) {
 		default:
 			p.problem(value.start, "%s.%d must be an outcome of step %d, or an array of outcomes, not %s", name, id, id, p.describe(value))
 		}
-		e.task.Flow.When = append(e.task.Flow.When, c)
+		e.task.When = append(e.task.When, c)
 	}
 	if empty && !p.broken {
 		p.problem(t.start, `%s is empty: leave it out, or write {"2": "major"}`, name)

@@ -27,22 +27,22 @@ func TestParseOutcomes(t *testing.T) {
 	spec := parsed(t, review)
 	assert.Equal(t, fsmspec.WithOutcomes, spec.Version())
 	assert.Empty(t, spec.Warnings())
-	var flows []fsmspec.Flow
+	var flows []fsmspec.Task
 	for _, task := range spec.Tasks() {
-		flows = append(flows, task.Flow)
+		flows = append(flows, fsmspec.Task{Outcomes: task.Outcomes, Decides: task.Decides, Chooser: task.Chooser, When: task.When})
 	}
-	assert.Equal(t, []fsmspec.Flow{
+	assert.Equal(t, []fsmspec.Task{
 		{},
 		{Outcomes: []fsmspec.Outcome{{Name: "failed", Back: 1, Max: 3}}},
 		{Outcomes: []fsmspec.Outcome{
-			{Name: "approved", Gates: fsmspec.Gates{Check: &fsmspec.Check{Run: "! grep -q '^BLOCKER' REVIEW.md",
-				Timeout: fsmspec.DefaultCheckTimeout}, Approval: `May "Review the diff" end as approved?`}},
+			{Name: "approved", Check: &fsmspec.Check{Run: "! grep -q '^BLOCKER' REVIEW.md",
+				Timeout: fsmspec.DefaultCheckTimeout}, Approval: `May "Review the diff" end as approved?`},
 			{Name: "changes", Back: 1, Max: 3, Then: "disputed"}, {Name: "disputed"}}},
-		{When: []fsmspec.Condition{{Task: 3, Outcomes: []string{"disputed"}}}, Decides: fsmspec.ByPerson,
+		{When: []fsmspec.Condition{{Step: 3, Outcomes: []string{"disputed"}}}, Decides: fsmspec.ByPerson,
 			Outcomes: []fsmspec.Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
 		{Decides: fsmspec.ByCommand, Chooser: &fsmspec.Check{Run: "scripts/kind", Timeout: 9 * time.Second, Env: &[]string{"PATH"}},
 			Outcomes: []fsmspec.Outcome{{Name: "major"}, {Name: "minor"}}},
-		{When: []fsmspec.Condition{{Task: 5, Outcomes: []string{"major", "minor"}}, {Task: 3, Outcomes: []string{"approved", "disputed"}}}},
+		{When: []fsmspec.Condition{{Step: 5, Outcomes: []string{"major", "minor"}}, {Step: 3, Outcomes: []string{"approved", "disputed"}}}},
 	}, flows)
 }
 
@@ -86,11 +86,10 @@ func TestCommands(t *testing.T) {
 }
 
 func TestShownDescriptions(t *testing.T) {
-	tasks := parsed(t, review).Tasks()
-	tasks[2].Description = "Read it all."
+	spec := parsed(t, strings.Replace(review, `"Review the diff",`, `"Review the diff", "description": "Read it all.",`, 1))
 	var all []string
-	for _, task := range tasks {
-		all = append(all, task.Shown(40))
+	for i := range spec.Tasks() {
+		all = append(all, shown(spec, i, 40))
 	}
 	assert.Equal(t, []string{"", "",
 		"Read it all.\nEnds as: approved, or changes (back to #41, 3 times at most). Complete it with metadata {\"outcome\": \"approved\"}.",

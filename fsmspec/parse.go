@@ -18,18 +18,30 @@ import (
 )
 
 // Parse parses and validates a file. After a syntax error it does not check references,
-// because the tasks that they name may follow. It does not keep data.
+// because the tasks that they name may follow.
 //
 // Errors: *InvalidError, which lists everything that is wrong.
-func Parse(data []byte) (*Spec, error) { return parse("", data, false) }
+func Parse(data []byte) (*Spec, error) { return parse("", data, wholeFile) }
 
 // ParseOf is Parse for the workflow of the skill with that name, which must not demand the
 // skill itself.
-func ParseOf(skill string, data []byte) (*Spec, error) { return parse(skill, data, false) }
+func ParseOf(skill string, data []byte) (*Spec, error) { return parse(skill, data, wholeFile) }
 
-// parse is ParseOf. A part of a file, whose values were proven with the whole, may name values of
-// the rest.
-func parse(skill string, data []byte, part bool) (*Spec, error) {
+// Read is Parse for a file that was parsed before and has not changed since: it is not proved again, so there are no warnings about
+// the order of its tasks and no bound.
+func Read(data []byte) (*Spec, error) { return parse("", data, provenFile) }
+
+// extent is how much of a file is proved.
+type extent int
+
+const (
+	wholeFile  extent = iota
+	partOfFile        // a part whose values were proven with the whole: it may name values of the rest
+	provenFile        // nothing: all of it was proven before
+)
+
+// parse is ParseOf.
+func parse(skill string, data []byte, prove extent) (*Spec, error) {
 	if text := unreadable(data); text != "" {
 		return nil, &InvalidError{Problems: []Problem{{Line: 1, Column: 1, Message: text}}}
 	}
@@ -45,12 +57,12 @@ func parse(skill string, data []byte, part bool) (*Spec, error) {
 	p.checkIDs(p.entries)
 	p.warnEmpty()
 	if len(p.problems.findings) == 0 {
-		p.connect(p.entries)
-		if p.version == WithOutcomes {
+		p.connect(p.entries, prove)
+		if p.version == WithOutcomes && prove != provenFile {
 			if p.promote(); len(p.problems.findings) == 0 {
 				p.machine = p.proveAll(p.entries)
 			}
-			if len(p.problems.findings) == 0 && !part {
+			if len(p.problems.findings) == 0 && prove == wholeFile {
 				p.proveValues()
 			}
 		}
@@ -61,8 +73,11 @@ func parse(skill string, data []byte, part bool) (*Spec, error) {
 			Warnings: p.warnings.list(rest, skipped, true),
 		}
 	}
-	spec := &Spec{version: p.version, steps: p.level(p.entries), vars: p.declared, hasValues: p.hasValues || len(p.declared) > 0}
-	p.warnBound(spec)
+	spec := &Spec{text: string(data), version: p.version, steps: p.level(p.entries), vars: p.declared,
+		hasValues: p.hasValues || len(p.declared) > 0}
+	if prove != provenFile {
+		p.warnBound(spec)
+	}
 	spec.warnings = p.warnings.list(rest, skipped, true)
 	return spec, nil
 }
@@ -270,11 +285,11 @@ func (p *parser) task(e *entry) {
 		e.raw = p.data[e.at:p.end]
 	}
 	if e.approve {
-		e.task.Gates.Approval = defaultQuestion(&e.task) // now that the subject is known
+		e.task.Approval = defaultQuestion(&e.task) // now that the subject is known
 	}
-	for i := range e.task.Flow.Outcomes {
-		if o := &e.task.Flow.Outcomes[i]; o.Gates.Approval == askAboutOutcome {
-			o.Gates.Approval = fmt.Sprintf("May %s end as %s?", quoted(e.task.Subject), o.Name)
+	for i := range e.task.Outcomes {
+		if o := &e.task.Outcomes[i]; o.Approval == askAboutOutcome {
+			o.Approval = fmt.Sprintf("May %s end as %s?", quoted(e.task.Subject), o.Name)
 		}
 	}
 }

@@ -63,9 +63,9 @@ func TestParseEveryField(t *testing.T) {
 	spec := parsed(t, `[{"owner":"me","metadata":{"b": 1.50,"a":[]},"blockedBy":[2.0],"blocks":[2e0],"status":"completed",
 		"activeForm":"Doing","description":"D","subject":"Do \u0041","id":1},{"id":2,"subject":"\ud83d\ude00\u0000"}]`)
 	assert.Equal(t, []fsmspec.Task{
-		{ID: 1, Subject: "Do A", Description: "D", ActiveForm: "Doing", Owner: "me", Status: fsmspec.Completed,
+		{ID: 1, Local: 1, Subject: "Do A", Description: "D", ActiveForm: "Doing", Owner: "me", Status: fsmspec.Completed,
 			Blocks: []int64{2}, BlockedBy: []int64{2}, Circular: []int64{2}, Metadata: `{"b": 1.50,"a":[]}`},
-		{ID: 2, Subject: "😀\x00", BlockedBy: []int64{1}, Circular: []int64{1}},
+		{ID: 2, Local: 2, Subject: "😀\x00", BlockedBy: []int64{1}, Circular: []int64{1}},
 	}, spec.Tasks())
 }
 

@@ -16,12 +16,14 @@ import (
 // of them, and the task is the join of that. A task without parts is itself done for each
 // line; then all its gates, outcomes and texts are those of the copies.
 type Each struct {
-	Lines  string // slash-separated path of a file, relative to the project's directory; empty if Run has a command
-	Run    *Check // the command that prints the lines, run without a limit on its output; nil if Lines names a file
-	InTurn bool   // a line's copy starts only when that of the line before is done
+	// slash-separated path of a file, relative to the project's directory; empty if Run has a command
+	Lines string `json:"lines,omitzero"`
+	// the command that prints the lines, run without a limit on its output; nil if Lines names a file
+	Run    *Check `json:"run,omitempty"`
+	InTurn bool   `json:"inTurn,omitzero"` // a line's copy starts only when that of the line before is done
 
 	// Workflow is what is done for one line, as an fsm.json; see [ForItem].
-	Workflow string
+	Workflow string `json:"workflow"`
 }
 
 // level is the tasks of one array.
@@ -40,16 +42,13 @@ type step struct {
 // isCopied reports whether the task itself is done for each line, not parts of it.
 func (t *Task) isCopied(parts int) bool { return t.Each != nil && parts == 0 }
 
-// becomeJoin makes a task that is itself done for each line the join of its copies: its gates,
-// its outcomes and its texts are theirs. The calls that belong to it are refused before there are copies, too.
-func (t *Task) becomeJoin() {
-	if !t.isCopied(len(t.Parts)) {
-		return
-	}
-	t.Gates, t.Flow, t.Skill = Gates{}, Flow{When: t.Flow.When, Only: t.Flow.Only}, ""
-	for _, text := range []*string{&t.Subject, &t.Description, &t.ActiveForm} {
-		*text = replaceItem(*text, "each item")
-	}
+// join returns what a task that is itself done for each line is in the list: the join of its copies, whose gates, outcomes and texts are
+// theirs. The calls that belong to it are refused before there are copies, too.
+func (t Task) join() Task {
+	item := func(text string) string { return replaceItem(text, "each item") }
+	return Task{ID: t.ID, Local: t.Local, Subject: item(t.Subject), Description: item(t.Description), ActiveForm: item(t.ActiveForm),
+		Owner: t.Owner, Status: t.Status, Blocks: t.Blocks, BlockedBy: t.BlockedBy, Circular: t.Circular, Metadata: t.Metadata,
+		When: t.When, Only: t.Only, Each: t.Each}
 }
 
 // eachLine returns the line that tells the agent for what a step is done, or "".
@@ -139,22 +138,10 @@ func (l level) tasks() []Task {
 	}
 	tasks := make([]Task, len(l.steps))
 	for i, s := range l.steps {
-		t := s.task
-		t.Blocks, t.BlockedBy, t.Circular = slices.Clone(t.Blocks), slices.Clone(t.BlockedBy), slices.Clone(t.Circular)
-		t.Gates, t.Flow, t.Each = t.Gates.clone(), t.Flow.clone(), t.Each.clone()
-		t.Parts = s.parts.tasks()
-		tasks[i] = t
+		tasks[i] = s.task
+		tasks[i].Parts = s.parts.tasks()
 	}
 	return tasks
-}
-
-func (e *Each) clone() *Each {
-	if e == nil {
-		return nil
-	}
-	copied := *e
-	copied.Run = e.Run.clone()
-	return &copied
 }
 
 // last returns the ids of the tasks that no other task of the level comes after.
@@ -175,15 +162,17 @@ func (l level) last() (ids []int64) {
 
 // connect warns about the dependencies of a valid file and completes BlockedBy, level by
 // level.
-func (p *parser) connect(entries []*entry) {
+func (p *parser) connect(entries []*entry, prove extent) {
 	plain := p.version != WithOutcomes
-	warnGraph(entries, &p.warnings, plain)
+	if prove != provenFile {
+		warnGraph(entries, &p.warnings, plain)
+	}
 	mirror(entries)
-	if plain && slices.ContainsFunc(p.warnings.findings, func(f finding) bool { return f.effect }) {
+	if plain && (prove == provenFile || slices.ContainsFunc(p.warnings.findings, func(f finding) bool { return f.effect })) {
 		loosen(entries)
 	}
 	for _, e := range entries {
-		p.connect(e.parts)
+		p.connect(e.parts, prove)
 	}
 }
 
@@ -201,7 +190,7 @@ func (p *parser) proveAll(entries []*entry) *machine.Machine {
 			p.checkParts(e)
 			e.machine = p.proveAll(e.parts)
 		case e.task.Each != nil && p.leadsBackToItself(e):
-			s := e.task.step()
+			s := e.task.ForMachine()
 			s.BlockedBy, s.When, s.Result = nil, nil, true
 			e.machine = p.prove([]*entry{e}, []machine.Step{s})
 		}
@@ -212,7 +201,7 @@ func (p *parser) proveAll(entries []*entry) *machine.Machine {
 // declared returns the task for the machine of its level. One that is itself done for each line
 // is there only the join of its copies.
 func (e *entry) declared() machine.Step {
-	s := e.task.step()
+	s := e.task.ForMachine()
 	if e.task.isCopied(len(e.parts)) {
 		return machine.Step{ID: s.ID, BlockedBy: s.BlockedBy, When: s.When, Done: s.Done, Join: true}
 	}
@@ -250,7 +239,7 @@ func (p *parser) checkParts(e *entry) {
 // another task: each copy ends by itself. It reports whether there are none.
 func (p *parser) leadsBackToItself(e *entry) bool {
 	found := false
-	for _, o := range e.task.Flow.Outcomes {
+	for _, o := range e.task.Outcomes {
 		if o.Back == 0 || o.Back == e.task.ID {
 			continue
 		}

@@ -40,7 +40,7 @@ func TestParseParts(t *testing.T) {
 	assert.Nil(t, each.Run)
 	assert.Equal(t, "Test it", tasks[1].Parts[1].Subject)
 	assert.Equal(t, []int64{1}, tasks[2].Parts[1].BlockedBy)
-	assert.Equal(t, fsmspec.Task{ID: 1, Subject: "Upload", Owner: "me"}, tasks[2].Parts[1].Parts[0])
+	assert.Equal(t, fsmspec.Task{ID: 1, Local: 1, Subject: "Upload", Owner: "me"}, tasks[2].Parts[1].Parts[0])
 
 	run := parsed(t, flowCase(`"each": {"run": "ls", "timeout": 9, "dir": "a/", "env": ["PATH"]}`)).Tasks()[1].Each
 	assert.Equal(t, &fsmspec.Check{Run: "ls", Timeout: 9 * time.Second, Dir: "a", Env: &[]string{"PATH"}}, run.Run)
@@ -160,9 +160,9 @@ func TestPlanOfParts(t *testing.T) {
 	assert.Equal(t, []int64{42, 52, 53}, plan.Creations()[2].BlockedBy)
 	var levels []string
 	for _, l := range plan.Levels() {
-		levels = append(levels, fmt.Sprint(l.Parent, l.Base, len(l.Tasks), l.After))
+		levels = append(levels, fmt.Sprint(l.Parent, l.Tasks[0].ID-l.Tasks[0].Local, len(l.Tasks)))
 	}
-	assert.Equal(t, []string{"0 40 3 []", "47 47 3 [42]", "52 53 2 [48]"}, levels)
+	assert.Equal(t, []string{"0 40 3", "47 47 3", "52 53 2"}, levels)
 
 	_, err := parsed(t, migration).Plan("x", fsmspec.Snapshot{MaxID: fsmspec.MaxID - 14}, fsmspec.Policy{})
 	assert.ErrorIs(t, err, fsmspec.ErrIDTooLarge)
@@ -220,9 +220,9 @@ func TestForItem(t *testing.T) {
 	assert.Equal(t, `{"k":1}`, tasks[0].Metadata)
 	assert.Equal(t, "Test it: a/b*", tasks[1].Subject)
 	assert.Equal(t, "As a/b*/TEST says.", tasks[1].Description)
-	assert.Equal(t, []string{`a/b\*/out`}, tasks[1].Gates.Produces)
-	assert.Equal(t, `make -C "$FSM_ITEM" test`, tasks[1].Gates.Check.Run, "nothing is spliced into a command")
-	assert.Equal(t, `May "Test it: a/b*" end as parked?`, tasks[1].Flow.Outcomes[1].Gates.Approval)
+	assert.Equal(t, []string{`a/b\*/out`}, tasks[1].Produces)
+	assert.Equal(t, `make -C "$FSM_ITEM" test`, tasks[1].Check.Run, "nothing is spliced into a command")
+	assert.Equal(t, `May "Test it: a/b*" end as parked?`, tasks[1].Outcomes[1].Approval)
 
 	nested := parsed(t, flowCase(`"each": {"lines": "a"}, "do": [
 		{"id": 1, "subject": "{item}", "do": [{"id": 1, "subject": "in {item}"}]},
@@ -247,10 +247,10 @@ func TestItemsInDirectories(t *testing.T) {
 			"outcomes": {"a": {}, "b": {"check": {"run": "x", "dir": "{item}"}}}},
 		{"id": 3, "subject": "C", "each": {"run": "x", "dir": "{item}"}}]`)).Tasks()[1].Each.Workflow
 	tasks := must(fsmspec.ForItem(file, "a/b")).Tasks()
-	assert.Equal(t, "a/b", tasks[0].Gates.Check.Dir)
-	assert.Equal(t, "in/a/b", tasks[0].Flow.Set[0].Command.Dir)
-	assert.Equal(t, "a/b", tasks[1].Flow.Chooser.Dir)
-	assert.Equal(t, "a/b", tasks[1].Flow.Outcomes[1].Gates.Check.Dir)
+	assert.Equal(t, "a/b", tasks[0].Check.Dir)
+	assert.Equal(t, "in/a/b", tasks[0].Set[0].Command.Dir)
+	assert.Equal(t, "a/b", tasks[1].Chooser.Dir)
+	assert.Equal(t, "a/b", tasks[1].Outcomes[1].Check.Dir)
 	assert.Equal(t, "a/b", tasks[2].Each.Run.Dir)
 	_, err := fsmspec.ForItem(file, "../b")
 	assert.ErrorContains(t, err, "the path has to stay inside the project's directory")
@@ -351,7 +351,7 @@ func TestPlansOfTrees(t *testing.T) {
 		n := 0
 		for _, l := range plan.Levels() {
 			for _, task := range l.Tasks {
-				assert.Equal(t, l.Base+task.ID, plan.Creations()[n].ID)
+				assert.Equal(t, task.ID, plan.Creations()[n].ID)
 				n++
 			}
 		}

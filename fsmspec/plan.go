@@ -25,9 +25,9 @@ func (s *Spec) Plan(command string, list Snapshot, policy Policy) (*Plan, error)
 	if top := s.steps.numbers(); top > 0 && top > MaxID-base {
 		return nil, fmt.Errorf("%w, and new ids follow the largest one in the task list: %s", ErrIDTooLarge, list.lower(MaxID-top))
 	}
-	plan := &Plan{oldHighWater: list.HighWater, highWater: list.HighWater}
+	plan := &Plan{oldHighWater: list.HighWater, highWater: list.HighWater, base: base}
 	plan.values = shown(s.Initial(policy.Args))
-	plan.create(s.steps, command, Level{Base: base}, plan.values)
+	plan.create(s.Levels(base), command, plan.values)
 	plan.deletions = replaced
 	plan.raiseHighWater(list.MaxID)
 	return plan, nil
@@ -53,16 +53,17 @@ func (l level) largestID() (largest int64) {
 	return largest
 }
 
-// Level is the tasks of a plan that are of one array of the file.
+// Level is the tasks of a plan that are of one array of the file, with numbers of the list.
 type Level struct {
-	Parent int64  // actual id of the task that consists of them; 0 for the outermost level
-	Base   int64  // actual id = Base + local id
-	Tasks  []Task // in the order of the file
+	Parent int64   // of the task that consists of them; 0 for the outermost level
+	Tasks  []Task  // in the order of the file
+	InTurn []int64 // tasks of the copy before this one that come before the tasks without BlockedBy
 
-	After  []int64 // actual ids of tasks of other levels that come before the tasks without BlockedBy
-	InTurn []int64 // those of After that are the last of the copy before this one
-
-	item bool // it is a copy
+	base   int64     // number = base + local id
+	after  []int64   // tasks of other levels that come before those without BlockedBy
+	behind [][]int64 // by task: those of other levels that come before it
+	steps  []step
+	item   bool // it is a copy
 }
 
 // name is what a stop in this level ends.
@@ -76,25 +77,93 @@ func (l Level) name() string {
 	return "the workflow"
 }
 
-// Flat returns the tasks to create as if they were of one level: their ids and
-// those that they name are actual ones less the base of the outermost level, and BlockedBy has
-// the tasks of other levels that come before, too. The texts are those that the list shows.
-func (p *Plan) Flat() (all []Task) {
+// Levels returns the tasks of the file with numbers of the list, which follow base: the outermost level, then those of the parts of
+// its tasks. What is done for the lines of a task is not there: the lines are not known yet.
+//
+// The parts of a task come after what it comes after, and it comes after the last of them.
+func (s *Spec) Levels(base int64) []Level { return s.steps.place(nil, Level{base: base}) }
+
+// place adds a level, then those below, each with the numbers that follow.
+func (l level) place(all []Level, at Level) []Level {
+	at.steps, at.behind = l.steps, make([][]int64, len(l.steps))
+	next := at.base + l.largestID()
+	bases := make([]int64, len(l.steps)) // of the parts
+	for i, s := range l.steps {
+		t := s.task
+		if t.isCopied(len(s.parts.steps)) {
+			t = t.join()
+		}
+		if len(t.BlockedBy) == 0 {
+			at.behind[i] = slices.Clone(at.after)
+		}
+		if bases[i] = next; t.Each == nil {
+			at.behind[i] = append(at.behind[i], numbersOf(next, s.parts.last())...)
+			next += s.parts.numbers()
+		}
+		at.Tasks = append(at.Tasks, t.numbered(at.base, at.name()))
+	}
+	all = append(all, at)
+	for i, s := range l.steps {
+		if len(s.parts.steps) == 0 || s.task.Each != nil {
+			continue
+		}
+		below := Level{Parent: at.Tasks[i].ID, base: bases[i], after: numbersOf(at.base, s.task.BlockedBy)}
+		if len(s.task.BlockedBy) == 0 {
+			below.after = at.after
+		}
+		all = s.parts.place(all, below)
+	}
+	return all
+}
+
+// numbered returns the task with numbers of the list and the description that it has there. level is what a stop ends.
+func (t Task) numbered(base int64, level string) Task {
+	t.ID += base
+	var before []int64
+	for _, id := range t.BlockedBy {
+		if !slices.Contains(t.Circular, id) {
+			before = append(before, base+id)
+		}
+	}
+	t.Blocks, t.BlockedBy, t.Circular = numbersOf(base, t.Blocks), before, numbersOf(base, t.Circular)
+	t.Outcomes, t.When = slices.Clone(t.Outcomes), slices.Clone(t.When)
+	for i := range t.Outcomes {
+		if t.Outcomes[i].Back != 0 {
+			t.Outcomes[i].Back += base
+		}
+	}
+	for i := range t.When {
+		t.When[i].Step += base
+	}
+	t.Description = t.shown(level)
+	return t
+}
+
+// create adds the tasks of levels, with these values in their texts unless they are nil.
+func (p *Plan) create(levels []Level, command string, values map[string]string) {
+	p.levels = append(p.levels, levels...)
+	for _, l := range levels {
+		for i, t := range l.Tasks {
+			p.creations = append(p.creations, newCreation(t, l.steps[i], l.base, l.behind[i], command, values))
+		}
+	}
+}
+
+// Tasks returns the tasks to create as the list has them, in the order of Creations: with the values in their texts, and with those of
+// other levels that come before in BlockedBy.
+func (p *Plan) Tasks() (all []Task) {
 	for _, l := range p.levels {
-		base := p.levels[0].Base
-		for _, t := range l.Tasks {
+		for i, t := range l.Tasks {
 			c := &p.creations[len(all)]
-			t.ID, t.Subject, t.Description, t.ActiveForm = c.ID-base, c.Subject, c.Description, c.ActiveForm
-			t.Blocks, t.BlockedBy = numbersOf(-base, c.Blocks), numbersOf(-base, c.BlockedBy)
-			t.Skill, t.Parts = "", nil
+			t.Subject, t.Description, t.ActiveForm = c.Subject, c.Description, c.ActiveForm
+			t.BlockedBy = slices.Concat(t.BlockedBy, l.behind[i])
 			all = append(all, t)
 		}
 	}
 	return all
 }
 
-// PartOf returns, for each of the tasks to create, the actual id of the task that it is a part
-// of, or 0.
+// PartOf returns, for each of the tasks to create, the number of the task that it is a part of, or 0.
 func (p *Plan) PartOf() (ids []int64) {
 	for _, l := range p.levels {
 		for range l.Tasks {
@@ -104,42 +173,8 @@ func (p *Plan) PartOf() (ids []int64) {
 	return ids
 }
 
-// create adds the tasks of a level, with these values in their texts unless they are nil, then
-// those of the levels below, each with the numbers that follow. What is done for the lines of a
-// task is not created: the lines are not known yet.
-//
-// The parts of a task come after what it comes after, and it comes after the last of them.
-func (p *Plan) create(l level, command string, at Level, values map[string]string) {
-	at.Tasks = l.tasks()
-	for i := range at.Tasks {
-		at.Tasks[i].becomeJoin()
-		at.Tasks[i].Flow.level = at.name()
-	}
-	p.levels = append(p.levels, at)
-	next := at.Base + l.largestID()
-	bases := make([]int64, len(l.steps)) // of the parts
-	for i, s := range l.steps {
-		var after []int64
-		if len(s.task.BlockedBy) == 0 {
-			after = slices.Clone(at.After)
-		}
-		if bases[i] = next; s.task.Each == nil {
-			after = append(after, numbersOf(next, s.parts.last())...)
-			next += s.parts.numbers()
-		}
-		p.creations = append(p.creations, newCreation(at.Tasks[i], at.Base, after, s.metadata(command), values))
-	}
-	for i, s := range l.steps {
-		if len(s.parts.steps) == 0 || s.task.Each != nil {
-			continue
-		}
-		below := Level{Parent: at.Base + s.task.ID, Base: bases[i], After: numbersOf(at.Base, s.task.BlockedBy)}
-		if len(s.task.BlockedBy) == 0 {
-			below.After = at.After
-		}
-		p.create(s.parts, command, below, values)
-	}
-}
+// Base returns what is added to the ids of the file.
+func (p *Plan) Base() int64 { return p.base }
 
 // lower returns what a person must do so that the base of new ids is at most limit.
 func (s Snapshot) lower(limit int64) string {
@@ -214,12 +249,12 @@ func (e *ActiveError) Error() string {
 	return "tasks about to be deleted are under way: " + strings.Join(names, ", ")
 }
 
-// newCreation returns what is created for the task t of a level, with the values in its texts
-// unless they are nil.
-func newCreation(t Task, base int64, after []int64, metadata string, values map[string]string) Creation {
+// newCreation returns what is created for the task t of a level, with the values in its texts unless they are nil. after are those of
+// other levels that come before it.
+func newCreation(t Task, s step, base int64, after []int64, command string, values map[string]string) Creation {
 	c := Creation{
-		ID: base + t.ID, Subject: t.Subject, Description: t.Shown(base), ActiveForm: t.ActiveForm, Owner: t.Owner, Status: t.Status,
-		Blocks: numbersOf(base, t.Blocks), BlockedBy: append(numbersOf(base, t.BlockedBy), after...), Metadata: metadata,
+		ID: t.ID, Subject: t.Subject, Description: t.Description, ActiveForm: t.ActiveForm, Owner: t.Owner, Status: t.Status,
+		Blocks: t.Blocks, BlockedBy: append(numbersOf(base, s.task.BlockedBy), after...), Metadata: s.metadata(command),
 	}
 	if values != nil {
 		c.Subject, c.Description, c.ActiveForm = FillLine(c.Subject, values), Fill(c.Description, values), FillLine(c.ActiveForm, values)

@@ -58,16 +58,13 @@ func (p *parser) prove(entries []*entry, steps []machine.Step) *machine.Machine 
 	return m
 }
 
-// step returns the task for the machine.
-func (t *Task) step() machine.Step {
-	s := machine.Step{ID: t.ID, BlockedBy: t.BlockedBy, Decides: t.Flow.Decides, Check: t.Gates.Check != nil, Limit: t.Flow.Within > 0,
+// ForMachine returns the task for the machine.
+func (t Task) ForMachine() machine.Step {
+	s := machine.Step{ID: t.ID, BlockedBy: t.BlockedBy, When: t.When, Decides: t.Decides, Check: t.Check != nil, Limit: t.Within > 0,
 		Done: t.Status == Completed}
-	for _, c := range t.Flow.When {
-		s.When = append(s.When, machine.Condition{Step: c.Task, Outcomes: c.Outcomes})
-	}
-	for _, o := range t.Flow.Outcomes {
+	for _, o := range t.Outcomes {
 		s.Outcomes = append(s.Outcomes, machine.Outcome{
-			Name: o.Name, Back: o.Back, Max: o.Max, Then: o.Then, Stop: o.Stop, Approval: o.Gates.Approval != "", Gated: o.Gates.Any(),
+			Name: o.Name, Back: o.Back, Max: o.Max, Then: o.Then, Stop: o.Stop, Approval: o.Approval != "", Gated: len(o.Gates()) > 0,
 		})
 	}
 	return s

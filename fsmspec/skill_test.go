@@ -18,9 +18,8 @@ const demanding = `{"fsm": 2, "steps": [
 func TestDemandedSkills(t *testing.T) {
 	spec := must(fsmspec.Parse([]byte(demanding)))
 	assert.Equal(t, []string{"my-plugin:notes", "apps/web:deploy"}, spec.Skills())
-	tasks := spec.Tasks()
-	assert.Equal(t, "Call the skill my-plugin:notes while this step is in progress: it cannot be completed before.", tasks[0].Shown(0))
-	assert.Equal(t, "How.", tasks[1].Shown(0))
+	assert.Equal(t, "Call the skill my-plugin:notes while this step is in progress: it cannot be completed before.", shown(spec, 0, 0))
+	assert.Equal(t, "How.", shown(spec, 1, 0))
 }
 
 // TestASkillDoesNotDemandItself: under the name of its author or that of its plugin.

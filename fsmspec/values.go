@@ -29,10 +29,10 @@ const (
 
 // Value is a value that completing a step gives. Exactly one of the other fields is set.
 type Value struct {
-	Name    string
-	Pattern string   // a regular expression of package regexp; it has to match the whole value
-	OneOf   []string // the values that it can have
-	Command *Check   // prints it
+	Name    string   `json:"name"`
+	Pattern string   `json:"pattern,omitzero"`  // a regular expression of package regexp; it has to match the whole value
+	OneOf   []string `json:"oneOf,omitempty"`   // the values that it can have
+	Command *Check   `json:"command,omitempty"` // prints it
 }
 
 // Var is a value that a workflow has from its beginning.
@@ -142,12 +142,12 @@ func (setType) read(p *parser, e *entry, name string, t token) {
 		e.mark(key.start, "set", v.Name)
 		p.valueName(name, key)
 		p.valueOf(&v, name+"."+v.Name, value)
-		switch n := len(e.task.Flow.Set); {
+		switch n := len(e.task.Set); {
 		case n > MaxSet:
 		case n == MaxSet:
 			p.problem(key.start, "%s may have at most %d names", name, MaxSet)
 		}
-		e.task.Flow.Set = append(e.task.Flow.Set, v)
+		e.task.Set = append(e.task.Set, v)
 	}
 	if empty && !p.broken {
 		p.problem(t.start, `%s is empty: leave it out, or write {"version": "^[0-9.]+$"}`, name)
@@ -407,7 +407,7 @@ func (p *parser) proveValues() {
 
 func (v *valueProof) collect(entries []*entry) {
 	for _, e := range entries {
-		for _, value := range e.task.Flow.Set {
+		for _, value := range e.task.Set {
 			if !slices.Contains(v.known, value.Name) {
 				v.known = append(v.known, value.Name)
 			}
@@ -523,7 +523,7 @@ func (v *valueProof) partsGive(e *entry, name string) bool {
 		return false
 	}
 	return !slices.ContainsFunc(e.parts, func(x *entry) bool {
-		if slices.Contains(from, x.task.ID) || !slices.ContainsFunc(x.task.Flow.Outcomes, func(o Outcome) bool { return o.Stop }) {
+		if slices.Contains(from, x.task.ID) || !slices.ContainsFunc(x.task.Outcomes, func(o Outcome) bool { return o.Stop }) {
 			return false
 		}
 		_, before := e.machine.Unset(x.task.ID, from)
@@ -542,7 +542,7 @@ func (v *valueProof) settersOf(level []*entry, name string) (ids []int64) {
 }
 
 func sets(e *entry, name string) bool {
-	return slices.ContainsFunc(e.task.Flow.Set, func(v Value) bool { return v.Name == name })
+	return slices.ContainsFunc(e.task.Set, func(v Value) bool { return v.Name == name })
 }
 
 // unset returns when a value is not set at an entry, or "" if it is always set.
@@ -652,5 +652,5 @@ type withinType struct{}
 
 func (withinType) read(p *parser, e *entry, name string, t token) {
 	p.hasValues = true
-	e.task.Flow.Within = p.duration(name, t, limits{`"30m" or "2h"`, MaxWithin, 0})
+	e.task.Within = p.duration(name, t, limits{`"30m" or "2h"`, MaxWithin, 0})
 }

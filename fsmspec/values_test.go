@@ -33,9 +33,9 @@ func TestParseValues(t *testing.T) {
 	tasks := spec.Tasks()
 	assert.Equal(t, []fsmspec.Value{{Name: "version", Pattern: `^[0-9]+\.[0-9]+$`},
 		{Name: "channel", OneOf: []string{"beta", "stable", "1", "true"}},
-		{Name: "branch", Command: &fsmspec.Check{Run: "git branch --show-current", Timeout: 9 * time.Second}}}, tasks[1].Flow.Set)
-	assert.Equal(t, 30*time.Minute, tasks[1].Flow.Within)
-	assert.Equal(t, 90*time.Second, tasks[2].Flow.Within)
+		{Name: "branch", Command: &fsmspec.Check{Run: "git branch --show-current", Timeout: 9 * time.Second}}}, tasks[1].Set)
+	assert.Equal(t, 30*time.Minute, tasks[1].Within)
+	assert.Equal(t, 90*time.Second, tasks[2].Within)
 	assert.Equal(t, "git branch --show-current", tasks[1].Commands()[0].Run)
 	assert.Equal(t, map[string]string{"args": "2", "goal": "release 2", "plain": "{args}"}, spec.Initial("2"))
 
@@ -52,7 +52,7 @@ func TestParseValues(t *testing.T) {
 // flat returns the tasks that a plan with these arguments creates behind the largest id.
 func flat(t *testing.T, spec *fsmspec.Spec, args string, largest int64) []fsmspec.Task {
 	t.Helper()
-	return must(spec.Plan("release", fsmspec.Snapshot{MaxID: largest}, fsmspec.Policy{Args: args})).Flat()
+	return must(spec.Plan("release", fsmspec.Snapshot{MaxID: largest}, fsmspec.Policy{Args: args})).Tasks()
 }
 
 func TestShownValues(t *testing.T) {

@@ -13,11 +13,13 @@ import (
 // valid time limit, and the record is the same after it was encoded and parsed again.
 func FuzzRecord(f *testing.F) {
 	for _, seed := range []string{
-		`{"version":1,"command":"c","spec":"/s","sha256":"","session":"s","dir":"/p","steps":[]}`,
-		`{"version":1,"dir":"/p","steps":[{"id":8,"local":1,"subject":"A","status":"pending","blockedBy":[8],"produces":["a"],"ready":["b"],` +
-			`"check":{"run":"true","timeout":0.5,"dir":"c"},"approval":"?"}]}`,
-		`{"version":1,"dir":"/p","steps":[{"id":8,"local":1,"status":"completed","check":{"run":"x","timeout":1e300}}]}`,
-		`{"version":2}`, `{"version":1,"dir":"/p","steps":[{"id":9007199254740992,"local":1,"status":"pending"}]}`, `{}`, ``, `[]`,
+		`{"version":7,"command":"c","spec":"/s","sha256":"","session":"s","dir":"/p","fsm":"[]","base":0}`,
+		`{"version":7,"dir":"/p","fsm":"[{\"id\":1,\"subject\":\"A\",\"produces\":[\"a\"],` +
+			`\"check\":{\"run\":\"true\",\"timeout\":0.5}}]","base":7}`,
+		`{"version":7,"dir":"/p","fsm":"{\"fsm\":2,\"steps\":[{\"id\":1,\"subject\":\"A {item}\"}]}",` +
+			`"base":9,"parent":3,"items":["x","y"],"inTurn":true}`,
+		`{"version":7,"dir":"/p","fsm":"[{\"id\":1,\"subject\":\"A\",\"check\":{\"run\":\"x\",\"timeout\":1e300}}]"}`,
+		`{"version":2}`, `{"version":7,"dir":"/p","fsm":"[{\"id\":1,\"subject\":\"A\"}]","base":9007199254740991}`, `{}`, ``, `[]`,
 	} {
 		f.Add(seed)
 	}
@@ -29,8 +31,8 @@ func FuzzRecord(f *testing.F) {
 		}
 		for _, s := range w.Steps {
 			if s.Check != nil {
-				require.Positive(t, s.Check.Limit())
-				require.LessOrEqual(t, s.Check.Limit(), fsmspec.MaxCheckTimeout)
+				require.Positive(t, s.Check.Timeout)
+				require.LessOrEqual(t, s.Check.Timeout, fsmspec.MaxCheckTimeout)
 			}
 		}
 		line := must(w.Encode())

@@ -1,15 +1,15 @@
 package gates
 
 import (
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
-	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // approval asks a person before a step is completed.
 func approval(c *state.Current) Verdict {
 	return Verdict{
-		Decision: state.Ask, Step: c.ID, gate: workflow.PersonApproves, question: c.Approval,
+		Decision: state.Ask, Step: c.ID, gate: fsmspec.PersonApproves, question: c.Approval,
 		Why: "approval: " + message.Clip(message.Words(c.Approval), message.MaxSubject),
 		Reason: message.Clip(c.Approval, state.MaxReason) + "\n(Yes completes the step " + c.Name() + " of " +
 			message.Words(c.Workflow.Command) + ".)",

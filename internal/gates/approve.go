@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
@@ -30,7 +30,7 @@ func (f *Frame) Approve(ctx context.Context, p Past, cwd string, by state.By) (d
 	}
 	at := *f
 	at.Apply, at.Via = true, by
-	if c.Decides == machine.Person.String() {
+	if c.Decides == fsmspec.ByPerson {
 		by.Session = f.Session
 		if err := at.Note(ctx, s, state.Evidence{Time: s.Time, Step: c.ID, From: c.Status, To: c.Status, Verdict: state.Answer,
 			Why: "the person chose " + outcome, Outcome: outcome, Round: c.Round, By: by}); err != nil {
@@ -51,5 +51,5 @@ func (f *Frame) Approve(ctx context.Context, p Past, cwd string, by state.By) (d
 // needsPerson reports whether a step needs a person's yes or choice to end so.
 func needsPerson(c *state.Current, outcome string) bool {
 	o := c.OutcomeNamed(outcome)
-	return c.Approval != "" || c.Decides == machine.Person.String() || o != nil && o.Approval != ""
+	return c.Approval != "" || c.Decides == fsmspec.ByPerson || o != nil && o.Approval != ""
 }

@@ -25,7 +25,7 @@ func called(c *state.Current) Verdict {
 	return deny(c, "its skill was not called",
 		fmt.Sprintf("%s cannot be completed: the skill %s has to be called first, while this step is in progress. Next, %scall it, "+
 			"do what it says, and then complete the step",
-			c.Name(), message.Clip(message.Words(c.Do), message.MaxSubject), start))
+			c.Name(), message.Clip(message.Words(c.Skill), message.MaxSubject), start))
 }
 
 // Calls records that a skill was called, for the step that the call counts for: the one that
@@ -35,7 +35,7 @@ func called(c *state.Current) Verdict {
 // lock, if no step demands the skill, or if the event is forged.
 func (f *Frame) Calls(ctx context.Context, x state.SkillCall) error {
 	r, err := f.OnRecord()
-	calls := func(step state.RecordedStep) bool { return fsmspec.SameSkill(step.Do, x.Skill) }
+	calls := func(step state.RecordedStep) bool { return fsmspec.SameSkill(step.Skill, x.Skill) }
 	if err != nil || !slices.ContainsFunc(r.Steps, calls) || f.IsForged() {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
@@ -80,9 +81,9 @@ func missing(c *state.Current, r state.Result) string {
 // planning denies an update of c, to a status, that needs a command to run: in plan mode the agent only reads. The
 // other gates decide there as ever. The command may be that of another step, which was completed in another way.
 func planning(c *state.Current, r *run, status string) Verdict {
-	what := workflow.Gate{Kind: r.kind}.Command()
+	what := fsmspec.Gate{Kind: r.kind}.Command()
 	switch {
-	case r.kind == workflow.EachLine:
+	case r.kind == fsmspec.EachLine:
 		what = "the command that prints its lines"
 	case r.step != c:
 		what = "the command of " + r.step.Name() + ", which was completed in another way,"

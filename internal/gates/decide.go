@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/facts"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -39,15 +40,15 @@ func (d decision) decided() bool {
 // run is a command of a gate.
 type run struct {
 	step *state.Current
-	kind workflow.GateKind
-	*workflow.Check
+	kind fsmspec.GateKind
+	*fsmspec.Check
 	variables []string // for its environment
 }
 
 // lookup is the files of a gate.
 type lookup struct {
 	step *state.Current
-	kind workflow.GateKind
+	kind fsmspec.GateKind
 	facts.Wanted
 	said []string // files that were there before and were already reported as unchanged
 }
@@ -253,7 +254,7 @@ func (c *call) decideStart(s *state.State, target *state.Current, lines []state.
 	e := &ending{c: c, s: s, step: target}
 	for _, g := range target.Gates() {
 		switch {
-		case g.When != workflow.AtStart || e.pass(g):
+		case g.When != fsmspec.AtStart || e.pass(g):
 		case !e.missing.decided():
 			e.missing.lines = lines
 			return e.missing, false
@@ -265,9 +266,9 @@ func (c *call) decideStart(s *state.State, target *state.Current, lines []state.
 }
 
 // lookupOf says what has to be looked for because of a gate.
-func lookupOf(s *state.State, b *state.Current, g workflow.Gate) lookup {
-	l := lookup{step: b, kind: g.Kind, Wanted: facts.Wanted{Patterns: g.Patterns, Anywhere: g.Kind == workflow.ReadyFiles}}
-	if g.Kind != workflow.ReadyFiles {
+func lookupOf(s *state.State, b *state.Current, g fsmspec.Gate) lookup {
+	l := lookup{step: b, kind: g.Kind, Wanted: facts.Wanted{Patterns: g.Patterns, Anywhere: g.Kind == fsmspec.ReadyFiles}}
+	if g.Kind != fsmspec.ReadyFiles {
 		l.Was, l.said = filesWere(s, b)
 	}
 	return l

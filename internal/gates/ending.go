@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -140,7 +141,7 @@ func (e *ending) take(name string) (tr machine.Transition, ok bool) {
 	var approvals []string
 	if o := e.step.OutcomeNamed(name); o != nil {
 		for _, g := range o.Gates() {
-			if g.Kind == workflow.PersonApproves {
+			if g.Kind == fsmspec.PersonApproves {
 				approvals = append(approvals, g.Question)
 			} else if !e.pass(g) {
 				return tr, false
@@ -165,7 +166,7 @@ func (e *ending) spent(name string) {
 	switch {
 	case len(others) == 0:
 		how = "Ask the person what to do"
-	case e.step.Decides == machine.Command.String():
+	case e.step.Decides == machine.Command:
 		how = "It can still end as " + message.Alternatives(others) + ", when its command says so"
 	default:
 		how = howToEnd(e.c.Via.How, others)
@@ -178,12 +179,12 @@ func (e *ending) spent(name string) {
 // step can end so.
 func (e *ending) ownGates() (failed, ok bool) {
 	for _, g := range e.step.Gates() {
-		isDue := g.When == workflow.AtCompletion || e.step.Status == workflow.Pending // completing a pending step starts it, too
-		if !isDue || g.Kind == workflow.PersonApproves || e.pass(g) {                 // a person is asked last
+		isDue := g.When == fsmspec.AtCompletion || e.step.Status == workflow.Pending // completing a pending step starts it, too
+		if !isDue || g.Kind == fsmspec.PersonApproves || e.pass(g) {                 // a person is asked last
 			continue
 		}
 		// without a result it did not run
-		if g.Kind != workflow.CheckPasses || !e.missing.decided() || e.verdict.Check == nil || e.verdict.Check.Interrupted ||
+		if g.Kind != fsmspec.CheckPasses || !e.missing.decided() || e.verdict.Check == nil || e.verdict.Check.Interrupted ||
 			e.verdict.Check.Unrunnable ||
 			e.step.OutcomeNamed(machine.Failed) == nil {
 			return false, false
@@ -195,7 +196,7 @@ func (e *ending) ownGates() (failed, ok bool) {
 }
 
 // pass evaluates a gate. It reports false if the gate denies, or has to be looked at first.
-func (e *ending) pass(g workflow.Gate) bool {
+func (e *ending) pass(g fsmspec.Gate) bool {
 	if v := pathFault(e.s, e.step, g, e.c.listFlag()); !v.Allowed() {
 		e.verdict = v
 		return false
@@ -211,8 +212,8 @@ func (e *ending) pass(g workflow.Gate) bool {
 		return false
 	case known || !g.Looks():
 	case g.Check != nil:
-		if left := e.c.left(); g.Check.Limit() > left {
-			e.verdict = slow(e.step, e.step, g.Check.Limit(), left)
+		if left := e.c.left(); g.Check.Timeout > left {
+			e.verdict = slow(e.step, e.step, g.Check.Timeout, left)
 			return false
 		}
 		e.missing.check = &run{e.step, g.Kind, g.Check, e.s.Variables(e.step, e.given)}
@@ -230,7 +231,7 @@ func (e *ending) pass(g workflow.Gate) bool {
 
 // choose returns the outcome that a command decides.
 func (e *ending) choose() (name string, ok bool) {
-	g := workflow.Gate{Kind: workflow.CommandDecides, When: workflow.AtCompletion, Check: e.step.Chooser}
+	g := fsmspec.Gate{Kind: fsmspec.CommandDecides, When: fsmspec.AtCompletion, Check: e.step.Chooser}
 	if e.c.checksOff() {
 		e.verdict = deny(e.step, "checks are off",
 			e.step.Name()+" ends as its command says, and commands are not run here (--checks off). A person can say how it ends: "+
@@ -240,7 +241,7 @@ func (e *ending) choose() (name string, ok bool) {
 	if !e.pass(g) {
 		return "", false
 	}
-	f := e.c.facts[factKey{e.step.ID, workflow.CommandDecides}]
+	f := e.c.facts[factKey{e.step.ID, fsmspec.CommandDecides}]
 	lines := strings.Split(strings.TrimSpace(f.result.Output), "\n")
 	name = strings.TrimSpace(lines[len(lines)-1])
 	if !slices.Contains(e.step.Choices(), name) {
@@ -277,12 +278,12 @@ func (e *ending) approved(questions []string) bool {
 // to decide.
 func (e *ending) name(word string) (string, Verdict) {
 	switch e.step.Decides {
-	case machine.Command.String():
+	case machine.Command:
 		if word != "" && !e.seen {
 			return "", deny(e.step, "a command decides", e.step.Name()+" ends as its command says: leave the outcome out")
 		}
 		return "", Verdict{}
-	case machine.Person.String():
+	case machine.Person:
 		return e.answer(word)
 	}
 	return e.chosen(word)
@@ -314,7 +315,7 @@ func (e *ending) chosen(word string) (string, Verdict) {
 	if word != "" {
 		why = "no outcome " + message.Quote(word)
 		what = "it cannot end as " + message.Quote(word)
-		if slices.ContainsFunc(e.step.Outcomes, func(o workflow.Outcome) bool { return o.Name == word }) || word == machine.Skipped {
+		if slices.ContainsFunc(e.step.Outcomes, func(o fsmspec.Outcome) bool { return o.Name == word }) || word == machine.Skipped {
 			what = "nobody chooses " + message.Quote(word)
 		}
 		choices = nearestFirst(word, choices)

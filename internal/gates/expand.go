@@ -45,7 +45,7 @@ func (c *call) decideLines(s *state.State, target *state.Current, lines []state.
 // itemsOf returns the line of evidence that expands a step, what has to be found out first, or a
 // denial.
 func (c *call) itemsOf(s *state.State, b *state.Current) (e state.Evidence, missing decision, v Verdict) {
-	f, known := c.facts[factKey{b.ID, workflow.EachLine}]
+	f, known := c.facts[factKey{b.ID, fsmspec.EachLine}]
 	if f.away != "" {
 		return e, missing, c.nowhere(b, f)
 	}
@@ -57,10 +57,10 @@ func (c *call) itemsOf(s *state.State, b *state.Current) (e state.Evidence, miss
 	case !known && c.checksOff():
 		return e, missing, deny(b, "checks are off",
 			b.Name()+" is done for the lines that a command prints, and commands are not run here (--checks off)")
-	case !known && b.Each.Run.Limit() > c.left():
-		return e, missing, slow(b, b, b.Each.Run.Limit(), c.left())
+	case !known && b.Each.Run.Timeout > c.left():
+		return e, missing, slow(b, b, b.Each.Run.Timeout, c.left())
 	case !known:
-		return e, decision{check: &run{b, workflow.EachLine, b.Each.Run, s.Variables(b, nil)}}, v
+		return e, decision{check: &run{b, fsmspec.EachLine, b.Each.Run, s.Variables(b, nil)}}, v
 	}
 	items, wrong := f.lines(b)
 	if wrong == "" {
@@ -164,5 +164,5 @@ func (c *call) readLines(ctx context.Context, b *state.Current) {
 	if f.sum, f.err = facts.DigestOf(path); f.err == nil {
 		f.text, f.err = safefile.ReadFile(path, state.MaxSource, 0)
 	}
-	c.facts[factKey{b.ID, workflow.EachLine}] = f
+	c.facts[factKey{b.ID, fsmspec.EachLine}] = f
 }

@@ -3,15 +3,15 @@ package gates
 import (
 	"strings"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
-	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // files denies the start or the completion of a step whose files are missing.
-func files(c *state.Current, when workflow.Moment, f fact) Verdict {
+func files(c *state.Current, when fsmspec.Moment, f fact) Verdict {
 	what, why := "cannot be completed", "missing: "
-	if when == workflow.AtStart {
+	if when == fsmspec.AtStart {
 		what, why = "cannot be started", "missing before the start: "
 	}
 	switch {

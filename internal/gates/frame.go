@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/facts"
 	"github.com/fsmtx/fsmtx/internal/git"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -491,7 +492,7 @@ func (c *call) check(ctx context.Context, b *run) {
 			delete(c.facts, key)
 		}
 	}
-	if b.kind == workflow.EachLine {
+	if b.kind == fsmspec.EachLine {
 		f.Digests = filesForLines(b.step.Each, ctx, f.dir)
 	} else if len(b.Watch) > 0 {
 		f.Sight = facts.LookFor(ctx, f.dir, facts.Wanted{Patterns: b.Watch, Every: true})

@@ -397,7 +397,7 @@ func TestARecordOfAnotherVersionIsTrouble(t *testing.T) {
 	v = l.do(5, completed)
 	require.True(t, v.Allowed())
 	require.Contains(t, v.Trouble, "so only the order of its steps is enforced: the workflow was recorded by another version of "+
-		"fsmtx: version 9, want 6")
+		"fsmtx: version 9, want 7")
 	v = l.do(6, inProgress)
 	require.True(t, v.Allowed())
 	require.NotEmpty(t, v.Trouble, "until it is mended")

@@ -23,19 +23,9 @@ func FilesOf(ctx context.Context, dir string, all []fsmspec.Task) map[string]str
 
 func patternsOf(all []fsmspec.Task) (patterns []string) {
 	for _, t := range all {
-		patterns = append(append(patterns, filesOfGates(t.Gates)...), patternsOf(t.Parts)...)
-		for _, o := range t.Flow.Outcomes {
-			patterns = append(patterns, filesOfGates(o.Gates)...)
-		}
+		patterns = append(append(patterns, t.Produced()...), patternsOf(t.Parts)...)
 	}
 	return patterns
-}
-
-func filesOfGates(g fsmspec.Gates) []string {
-	if g.Check == nil {
-		return g.Produces
-	}
-	return slices.Concat(g.Produces, g.Check.Watch)
 }
 
 // withAny returns patterns in which the name of a value stands for any value.
@@ -53,7 +43,7 @@ func withAny(patterns []string) (all []string) {
 }
 
 // filesBefore is what is known of files that are to be produced anew.
-const filesBefore workflow.GateKind = "files before"
+const filesBefore fsmspec.GateKind = "files before"
 
 // filesOpened returns the patterns of what steps produce that are opened again, with what is under them.
 func filesOpened(s *state.State, ids []int64) (patterns []string) {
@@ -86,11 +76,11 @@ func (f *Frame) filesBefore(ctx context.Context, id int64,
 }
 
 // filesForLines returns the digests of the files below dir that the copies of a step produce.
-func filesForLines(e *workflow.Each, ctx context.Context, dir string) map[string]string {
+func filesForLines(e *fsmspec.Each, ctx context.Context, dir string) map[string]string {
 	var patterns []string
 	for _, step := range e.ForEachLine() {
 		for _, p := range step.Produced() {
-			patterns = append(patterns, strings.ReplaceAll(p, workflow.AnyLine, "*"))
+			patterns = append(patterns, strings.ReplaceAll(p, fsmspec.AnyLine, "*"))
 		}
 	}
 	return facts.Digests(ctx, dir, withAny(patterns))

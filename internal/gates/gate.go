@@ -1,9 +1,9 @@
 package gates
 
 import (
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/facts"
 	"github.com/fsmtx/fsmtx/internal/state"
-	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // fact is what was found out about a gate of a step outside of every lock.
@@ -23,15 +23,15 @@ type fact struct {
 // factKey names the fact about a gate.
 type factKey struct {
 	step int64
-	kind workflow.GateKind
+	kind fsmspec.GateKind
 }
 
 // evaluate decides whether the gate lets its step pass. f is the fact that it depends on.
-func evaluate(g workflow.Gate, c *state.Current, f fact) (v Verdict) {
+func evaluate(g fsmspec.Gate, c *state.Current, f fact) (v Verdict) {
 	switch g.Kind {
-	case workflow.SkillCalled:
+	case fsmspec.SkillCalled:
 		v = called(c)
-	case workflow.ReadyFiles, workflow.ProducedFiles, workflow.OutcomeFiles:
+	case fsmspec.ReadyFiles, fsmspec.ProducedFiles, fsmspec.OutcomeFiles:
 		v = files(c, g.When, f)
 	default:
 		v = command(c, g.Command(), *f.result)

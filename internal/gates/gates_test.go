@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/facts"
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -333,15 +334,15 @@ func TestWhatAGateSays(t *testing.T) {
 		verdict     Verdict
 		why, reason string
 	}{
-		{files(c, workflow.AtCompletion, missing()), "", ""},
-		{files(c, workflow.AtStart, missing()), "", ""},
-		{files(c, workflow.AtCompletion, missing("a.txt", "dist/*")), "missing: a.txt and dist/*",
+		{files(c, fsmspec.AtCompletion, missing()), "", ""},
+		{files(c, fsmspec.AtStart, missing()), "", ""},
+		{files(c, fsmspec.AtCompletion, missing("a.txt", "dist/*")), "missing: a.txt and dist/*",
 			`#4 "D" cannot be completed: it needs a.txt and dist/*, which are missing or empty in /project`},
-		{files(c, workflow.AtStart, missing("plan.md")), "missing before the start: plan.md",
+		{files(c, fsmspec.AtStart, missing("plan.md")), "missing before the start: plan.md",
 			`#4 "D" cannot be started: it needs plan.md, which is missing or empty in /project`},
-		{files(c, workflow.AtCompletion, link), "missing: a.txt", `#4 "D" cannot be completed: it needs a.txt, which is missing or empty ` +
+		{files(c, fsmspec.AtCompletion, link), "missing: a.txt", `#4 "D" cannot be completed: it needs a.txt, which is missing or empty ` +
 			`in /project. link leads out of it, and does not count. It cannot all be read: no permission`},
-		{files(c, workflow.AtCompletion, fact{dir: "/project", Sight: facts.Sight{Limit: "the search for * met more than 5 names"}}),
+		{files(c, fsmspec.AtCompletion, fact{dir: "/project", Sight: facts.Sight{Limit: "the search for * met more than 5 names"}}),
 			"missing: the search for * met more than 5 names", `#4 "D" cannot be completed: the search for * met more than 5 names ` +
 				`in /project. Remove what is not needed there, or tell the person that the fsm.json has to name its files more precisely`},
 		{check(c, state.Result{Run: "make"}), "", ""},

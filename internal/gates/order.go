@@ -3,6 +3,7 @@ package gates
 import (
 	"fmt"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
@@ -23,7 +24,7 @@ func order(s *state.State, c *state.Current, u Update) Verdict {
 	}
 	reason := c.Name() + " cannot be " + verb + ": " + state.Names(open) + " must be done first"
 	v := deny(c, "order: "+state.Numbers(open)+" not done", reason+". "+s.Next(open))
-	v.gate, v.past.step = workflow.InOrder, open[0].ID
+	v.gate, v.past.step = fsmspec.InOrder, open[0].ID
 	if first := s.First(open); first != nil && (first != open[0] || len(open) > 1) {
 		v.past.step, v.past.more = first.ID, true
 	} else if first == nil {
@@ -36,6 +37,6 @@ func order(s *state.State, c *state.Current, u Update) Verdict {
 func notDoneUnder(s *state.State, c *state.Current, open []*state.Current) Verdict {
 	reason := fmt.Sprintf("%s cannot be completed: under it is %s", c.Name(), s.DescribeUnder(c))
 	v := deny(c, "order: "+state.Numbers(open)+" under it not done", reason+". "+s.Next(open))
-	v.gate = workflow.InOrder
+	v.gate = fsmspec.InOrder
 	return v
 }

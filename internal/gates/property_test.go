@@ -113,7 +113,7 @@ func (w *random) operate() {
 func (w *random) checkPromises() {
 	s := w.state()
 	for _, c := range s.Steps {
-		if c.Gone() || !c.Done() || c.Step.Status == completed || w.excused(s, c) {
+		if c.Gone() || !c.Done() || c.Step.Status == fsmspec.Completed || w.excused(s, c) {
 			continue
 		}
 		require.Empty(w.t, s.OpenBlockers(c), "#%d is done before its blockers", c.ID)
@@ -253,7 +253,7 @@ func TestTheListFollowsTheMachine(t *testing.T) {
 func endsAs(step *state.Current, model machine.State, word string, passes bool) string {
 	known := step.ForMachine()
 	choices := known.Choices()
-	if word == "" && step.Decides == "" {
+	if word == "" && step.Decides == fsmspec.ByAgent {
 		if word = machine.Done; len(choices) == 1 {
 			word = choices[0]
 		}
@@ -503,7 +503,7 @@ func (l *list) asks(id int64, outcome string, passes, lost bool) Verdict {
 		l.write("passes", "x")
 	}
 	c := l.state().Step(id)
-	if c.Decides == "person" && !c.Done() {
+	if c.Decides == fsmspec.ByPerson && !c.Done() {
 		if !slices.Contains(c.Choices(), outcome) {
 			outcome = ""
 		} else {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -199,7 +200,7 @@ func names(question string, c *state.Current) bool {
 // choosesFrom reports whether a person decides how the step ends, and the options are exactly the outcomes among which they can choose:
 // of fewer they would choose what the agent has left. In a form of the server there are no other options.
 func choosesFrom(s *state.State, c *state.Current, x Choice) bool {
-	if c.Decides != machine.Person.String() || outcomeOf(c, x.Chosen) == "" {
+	if c.Decides != fsmspec.ByPerson || outcomeOf(c, x.Chosen) == "" {
 		return false
 	}
 	if len(x.Options) == 0 {
@@ -233,7 +234,7 @@ func outcomeOf(c *state.Current, label string) string {
 func askedOtherwise(s *state.State, x Choice) string {
 	for _, c := range s.Ready() {
 		isOption := func(label string) bool { return outcomeOf(c, label) != "" }
-		if c.Decides == machine.Person.String() && slices.ContainsFunc(x.Options, isOption) {
+		if c.Decides == fsmspec.ByPerson && slices.ContainsFunc(x.Options, isOption) {
 			return fmt.Sprintf("This does not count for %s: ask the person %q, with exactly these options: %s.", c.Name(),
 				state.Question(c), strings.Join(c.Choices(), ", "))
 		}

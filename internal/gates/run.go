@@ -17,7 +17,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
-	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // killAfter is the time between SIGTERM and SIGKILL for a check that is stopped. The client
@@ -36,7 +35,7 @@ func (c *call) runCheck(ctx context.Context, b *run, base string) state.Result {
 		Args:    args,
 		Dir:     filepath.Join(base, filepath.FromSlash(b.Dir)),
 		Env:     slices.Concat(b.step.WithoutOurs(b.Environ(c.Env)), b.variables, variables),
-		Timeout: b.Limit(),
+		Timeout: b.Timeout,
 		Grace:   killAfter,
 		Output:  out,
 		Whole:   true,
@@ -49,7 +48,7 @@ func (c *call) runCheck(ctx context.Context, b *run, base string) state.Result {
 	}
 	switch {
 	case errors.Is(o.Err, process.ErrTimeout):
-		r.Failed = fmt.Sprintf("it did not end within %v", b.Limit())
+		r.Failed = fmt.Sprintf("it did not end within %v", b.Timeout)
 	case errors.Is(o.Err, process.ErrCancelled):
 		r.Failed, r.Interrupted = "it was interrupted", true
 	case o.Err != nil:
@@ -83,7 +82,7 @@ func (b *run) shell() (args, variables []string, err error) {
 	}
 	sh, err := process.Sh()
 	script := readable + `exec /bin/sh -c "$1"`
-	if b.kind != workflow.CommandDecides && b.kind != workflow.EachLine && b.kind.Prints() == "" {
+	if b.kind != fsmspec.CommandDecides && b.kind != fsmspec.EachLine && b.kind.Prints() == "" {
 		script += " 2>&1"
 	}
 	return []string{sh, "-c", script, "sh", b.Run}, nil, err

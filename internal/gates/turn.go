@@ -31,7 +31,7 @@ func (c *call) decideEnd(s *state.State, target *state.Current, lines []state.Ev
 		return c.finalDecision(s, target, e.verdict, lines)
 	case c.observes() && state.IsBack(tr) && tr.Outcome == machine.Failed: // nobody has asked for that
 		v := check(target, *e.verdict.Check)
-		v.gate = workflow.CheckPasses
+		v.gate = fsmspec.CheckPasses
 		return c.finalDecision(s, target, v, lines)
 	}
 	files, known := c.facts[factKey{target.ID, filesBefore}]
@@ -69,7 +69,7 @@ func (e *ending) sign(line *state.Evidence, tr machine.Transition) {
 	} else {
 		line.Values = e.given
 	}
-	if e.step.Decides == machine.Person.String() {
+	if e.step.Decides == machine.Person {
 		line.By.Who, line.By.How = state.ThePerson, cmp.Or(e.s.Answer(e.step).By.How, state.ByQuestion)
 	}
 }
@@ -135,7 +135,7 @@ func lateText(s *state.State, lines []state.Evidence) (text string) {
 	var late []state.Evidence
 	for _, e := range lines {
 		if c := s.Step(e.Step); c != nil && e.IsLate() {
-			text = message.Join(text, c.Name()+" ended as late: its time limit of "+fsmspec.Duration(c.Limit())+" has passed.")
+			text = message.Join(text, c.Name()+" ended as late: its time limit of "+fsmspec.Duration(c.Within)+" has passed.")
 			late = append(late, e)
 		}
 	}

@@ -12,11 +12,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
-	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // pathFault denies what depends on a path in which the name of a value cannot be replaced.
-func pathFault(s *state.State, c *state.Current, g workflow.Gate, list string) Verdict {
+func pathFault(s *state.State, c *state.Current, g fsmspec.Gate, list string) Verdict {
 	paths := g.Patterns
 	if g.Check != nil {
 		paths = []string{g.Check.Dir}
@@ -27,7 +26,7 @@ func pathFault(s *state.State, c *state.Current, g workflow.Gate, list string) V
 			continue
 		}
 		verb := "completed"
-		if g.When == workflow.AtStart {
+		if g.When == fsmspec.AtStart {
 			verb = "started"
 		}
 		text := fmt.Sprintf("%s cannot be %s: in %s, %v", c.Name(), verb, message.Quote(path), fault)
@@ -88,7 +87,7 @@ func (e *ending) values(outcome string) bool {
 }
 
 // said returns the value that was said with the update, or what is wrong with it.
-func (e *ending) said(v workflow.Value) (text, fault string) {
+func (e *ending) said(v fsmspec.Value) (text, fault string) {
 	raw := jsonx.Member(e.c.update.Values, v.Name)
 	if raw == nil {
 		raw = jsonx.Member(e.c.update.Metadata, v.Name)
@@ -99,11 +98,11 @@ func (e *ending) said(v workflow.Value) (text, fault string) {
 	text, ok := state.ValueText(raw)
 	switch {
 	case raw == nil || raw.Kind() == 'n':
-		return "", "it has to give " + v.Name + ", which " + v.Wants()
+		return "", "it has to give " + v.Name + ", which " + v.Rule()
 	case !ok:
 		return "", v.Name + " has to be a text, a number or a boolean"
 	}
-	if fault := v.Declaration().Fault(text, e.step.Workflow.InPaths(v.Name)); fault != "" {
+	if fault := v.Fault(text, e.step.Workflow.InPaths(v.Name)); fault != "" {
 		return "", v.Name + " is " + message.Quote(text) + ", and " + message.Clip(message.Words(fault), message.MaxSubject)
 	}
 	return text, ""
@@ -111,7 +110,7 @@ func (e *ending) said(v workflow.Value) (text, fault string) {
 
 // unknownValues refuses values that were given and that the agent cannot give: by the members
 // of Update.Values those which the step does not set, and by any way those of a command.
-func (e *ending) unknownValues(declared []workflow.Value) bool {
+func (e *ending) unknownValues(declared []fsmspec.Value) bool {
 	if e.seen {
 		return false
 	}
@@ -145,7 +144,7 @@ func (e *ending) unknownValues(declared []workflow.Value) bool {
 
 // howToGive tells the agent how to give the values.
 func (e *ending) howToGive(outcome string) string {
-	if e.c.Apply || e.step.Decides != "" || outcome == machine.Done {
+	if e.c.Apply || e.step.Decides != fsmspec.ByAgent || outcome == machine.Done {
 		outcome = ""
 	}
 	return "Complete it with " + Say(e.c.Via.How, outcome, e.step.Given()...)
@@ -153,20 +152,20 @@ func (e *ending) howToGive(outcome string) string {
 
 // printed takes a value from what a command prints. It reports false if the command has to run
 // first, or what it printed is refused.
-func (e *ending) printed(v workflow.Value) bool {
+func (e *ending) printed(v fsmspec.Value) bool {
 	if e.c.checksOff() {
 		e.verdict = deny(e.step, "checks are off", e.step.Name()+" takes "+v.Name+
 			" from a command, and commands are not run here (--checks off). A person can give it: "+
 			state.SetCommand(e.step.ID, v.Name, e.c.listFlag()))
 		return false
 	}
-	kind := workflow.PrintedBy(v.Name)
-	if !e.pass(workflow.Gate{Kind: kind, When: workflow.AtCompletion, Check: v.Command}) {
+	kind := fsmspec.PrintedBy(v.Name)
+	if !e.pass(fsmspec.Gate{Kind: kind, When: fsmspec.AtCompletion, Check: v.Command}) {
 		return false
 	}
 	r := e.c.facts[factKey{e.step.ID, kind}].result
 	text := strings.TrimSpace(r.Output)
-	fault := v.Declaration().Fault(text, e.step.Workflow.InPaths(v.Name))
+	fault := v.Fault(text, e.step.Workflow.InPaths(v.Name))
 	if text == "" {
 		fault = "it printed nothing"
 	}
@@ -198,13 +197,13 @@ func givenByPerson(s *state.State, c *state.Current, said map[string]string) (gi
 		if !ok {
 			return nil, fmt.Errorf("%w: say with --set %s=TEXT what %s is%s", errNoValue, v.Name, v.Name, v.Hint())
 		}
-		if fault := v.Declaration().Fault(text, c.Workflow.InPaths(v.Name)); fault != "" {
+		if fault := v.Fault(text, c.Workflow.InPaths(v.Name)); fault != "" {
 			return nil, fmt.Errorf("%w: %s is %s, and %s", errNoValue, v.Name, message.Quote(text), fault)
 		}
 		given[v.Name] = text
 	}
 	for _, name := range slices.Sorted(maps.Keys(said)) {
-		if !slices.ContainsFunc(c.Set, func(v workflow.Value) bool { return v.Name == name }) {
+		if !slices.ContainsFunc(c.Set, func(v fsmspec.Value) bool { return v.Name == name }) {
 			return nil, fmt.Errorf("%w: it does not set %s", errNoValue, message.Quote(name))
 		}
 	}

@@ -5,9 +5,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
-	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // MaxNote limits a note and the reason for a skipped step, in bytes.
@@ -61,10 +61,10 @@ type Verdict struct {
 
 	unchanged []string // files that the step produces and that are as they were
 
-	gate     workflow.GateKind // that denies or asks; empty if it is another rule
-	question string            // of an Ask: the words that the person is shown
-	watched  *state.Watched    // see state.Evidence
-	gaps     []state.Gap       // see state.Evidence
+	gate     fsmspec.GateKind // that denies or asks; empty if it is another rule
+	question string           // of an Ask: the words that the person is shown
+	watched  *state.Watched   // see state.Evidence
+	gaps     []state.Gap      // see state.Evidence
 
 	yes       state.How // how a person said yes; empty if nobody did
 	undecided bool      // the gates could not be evaluated

@@ -141,8 +141,8 @@ func plan(spec *fsmspec.Spec, skill string) (workflow.Workflow, *fsmspec.Plan) {
 	if err != nil {
 		panic(err)
 	}
-	w := workflow.Planned(p.Levels(), 0)[0]
-	w.Command, w.Spec, w.Session, w.Dir, w.Values = skill, "/skills/"+skill+"/fsm.json", "s1", "/project", spec.HasValues()
+	w := workflow.Planned(spec, p)
+	w.Command, w.Spec, w.Session, w.Dir = skill, "/skills/"+skill+"/fsm.json", "s1", "/project"
 	if w.Values {
 		w.Args, w.Vars = "the args", spec.Initial("")
 	}

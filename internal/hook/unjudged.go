@@ -18,7 +18,7 @@ import (
 func unjudged(s terminal.Streams, cwd string, steps []fsmspec.Task) string {
 	var rules []string
 	for _, t := range steps {
-		rules = append(rules, t.Flow.Only...)
+		rules = append(rules, t.Only...)
 	}
 	if len(rules) == 0 {
 		return ""

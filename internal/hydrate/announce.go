@@ -160,11 +160,7 @@ func (a announcement) line(i int, t fsmspec.Task) string {
 	if of := a.result.PartOf[i]; of != 0 {
 		line += fmt.Sprintf(", part of #%d", of)
 	}
-	if len(t.BlockedBy) > 0 {
-		blockers := slices.Clone(t.BlockedBy)
-		for i := range blockers {
-			blockers[i] += a.base()
-		}
+	if blockers := slices.Concat(t.BlockedBy, t.Circular); len(blockers) > 0 {
 		line += ", after " + numbers(blockers)
 	}
 	if t.Status != fsmspec.Pending {
@@ -172,9 +168,6 @@ func (a announcement) line(i int, t fsmspec.Task) string {
 	}
 	return line + "\n"
 }
-
-// base is the difference between a task's number and its id in the fsm.json.
-func (a announcement) base() int64 { return a.result.Created[0].ID - a.result.Steps[0].ID }
 
 // ready returns the indices of the steps that can be started or are under way: open steps
 // that no open step blocks.
@@ -184,7 +177,7 @@ func (a announcement) ready() (ready []int) {
 		open[t.ID] = t.Status != fsmspec.Completed
 	}
 	for i, t := range a.result.Steps {
-		if open[t.ID] && !slices.ContainsFunc(t.BlockedBy, func(id int64) bool { return open[id] && !slices.Contains(t.Circular, id) }) {
+		if open[t.ID] && !slices.ContainsFunc(t.BlockedBy, func(id int64) bool { return open[id] }) {
 			ready = append(ready, i)
 		}
 	}

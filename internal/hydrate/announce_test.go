@@ -24,7 +24,7 @@ func hydrated(t require.TestingT, base int64, text string, deleted ...fsmspec.De
 	require.NoError(t, err)
 	plan, err := spec.Plan("s", fsmspec.Snapshot{MaxID: base}, fsmspec.Policy{})
 	require.NoError(t, err)
-	result := hydrate.Result{List: list, Spec: "/skills/s/fsm.json", Steps: plan.Flat(), PartOf: plan.PartOf()}
+	result := hydrate.Result{List: list, Spec: "/skills/s/fsm.json", Steps: plan.Tasks(), PartOf: plan.PartOf()}
 	result.Created = plan.Creations()
 	result.Deleted = deleted
 	return result

@@ -88,7 +88,7 @@ type Result struct {
 	Changed    string
 	Unrecorded int // how many open steps were replaced of which nothing is on record: what they were is not known
 
-	Steps    []fsmspec.Task    // the step of each of Created; see fsmspec.Plan.Flat
+	Steps    []fsmspec.Task    // the step of each of Created; see fsmspec.Plan.Tasks
 	PartOf   []int64           // the number of the step that each of Created is a part of, or 0
 	Warnings []fsmspec.Problem // those about Steps that change the meaning of the fsm.json
 	Flows    bool              // the workflow has outcomes: no step waits for ever, so the warnings are only for its author
@@ -218,7 +218,7 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 		h.result.Undo = h.undoLine()
 	}
 	if len(h.result.Created) > 0 {
-		h.result.Steps, h.result.PartOf = h.planned.Flat(), h.planned.PartOf()
+		h.result.Steps, h.result.PartOf = h.planned.Tasks(), h.planned.PartOf()
 		h.result.Warnings = slices.DeleteFunc(h.spec.Warnings(), func(p fsmspec.Problem) bool { return !p.ChangesMeaning })
 		h.result.Flows = h.spec.Version() == fsmspec.WithOutcomes
 	}

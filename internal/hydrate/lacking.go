@@ -9,7 +9,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
-	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // Lacking says which programs of commands the client does not have, by its PATH: nvm, a venv or direnv may give them to the shell of the
@@ -51,7 +50,7 @@ func commandsOf(t fsmspec.Task) []fsmspec.Check {
 	if t.Each.Run != nil {
 		all = append(all, *t.Each.Run)
 	}
-	if one, err := fsmspec.ForItem(t.Each.Workflow, workflow.AnyLine); err == nil {
+	if one, err := fsmspec.ForItem(t.Each.Workflow, fsmspec.AnyLine); err == nil {
 		for _, t := range one.Tasks() {
 			all = append(all, commandsOf(t)...)
 		}

@@ -74,7 +74,7 @@ func (h *Hydration) placeIn(ctx context.Context, snap fsmspec.Snapshot) (state.P
 		return state.Place{}, err
 	}
 	h.state = now
-	h.demanded = slices.ContainsFunc(now.Steps, func(c *state.Current) bool { return fsmspec.SameSkill(c.Do, command) })
+	h.demanded = slices.ContainsFunc(now.Steps, func(c *state.Current) bool { return fsmspec.SameSkill(c.Skill, command) })
 	if h.mine != nil {
 		mine := func(w *workflow.Workflow) bool { return w.Command == command || h.mine(w.Command) }
 		wait := waiting(now, command)
@@ -91,7 +91,7 @@ func (h *Hydration) placeIn(ctx context.Context, snap fsmspec.Snapshot) (state.P
 func waiting(s *state.State, skill string) map[*workflow.Workflow]bool {
 	all := map[*workflow.Workflow]bool{}
 	for _, c := range s.Steps {
-		if !c.Done() && c.Status == fsmspec.InProgress.String() && fsmspec.SameSkill(c.Do, skill) {
+		if !c.Done() && c.Status == fsmspec.InProgress.String() && fsmspec.SameSkill(c.Skill, skill) {
 			all[c.Workflow] = true
 		}
 	}

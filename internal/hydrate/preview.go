@@ -33,7 +33,7 @@ func (h *Hydration) Preview(ctx context.Context) (p Preview, err error) {
 		return p, err
 	}
 	if p.Plan, err = h.planner(ctx)(p.Snapshot); err == nil {
-		p.Steps, p.PartOf = workflow.PlannedSteps(p.Plan)
+		p.Steps, p.PartOf = p.Plan.Tasks(), p.Plan.PartOf()
 		p.Parent = h.place.Parent
 	}
 	return p, err

@@ -265,7 +265,7 @@ func TestHydrations(t *testing.T) {
 		}
 		for i, step := range p.Steps {
 			c := first.Created[i]
-			require.Equal(t, []any{c.ID, c.Subject, c.Status.String()}, []any{step.ID, step.Subject, step.Status})
+			require.Equal(t, []any{c.ID, c.Subject, c.Status.String()}, []any{step.ID, step.Subject, step.Status.String()})
 			require.ElementsMatch(t, c.BlockedBy, slices.Concat(step.BlockedBy, step.Circular))
 		}
 

@@ -19,10 +19,7 @@ import (
 // numbers in the list, with their gates. It returns "" for a workflow without steps if there is nothing to tell about what it replaces.
 func (h *Hydration) record(plan *fsmspec.Plan) (text string, under int64, err error) {
 	h.planned = plan
-	var w workflow.Workflow
-	if len(plan.Creations()) > 0 {
-		w = workflow.Planned(plan.Levels(), 0)[0]
-	}
+	w := workflow.Planned(h.spec, plan)
 	w.Definition = h.result.Definition
 	h.compare(plan, &w)
 	if h.request.Begun || h.fromClient != nil && !h.fromClient() {
@@ -44,7 +41,7 @@ func (h *Hydration) record(plan *fsmspec.Plan) (text string, under int64, err er
 	if p := h.place.Parent; p != nil {
 		w.Parent, w.Round, w.Called = p.ID, p.Round, p.Status == fsmspec.InProgress.String()
 	}
-	w.Args, w.Values = h.request.Args, h.spec.HasValues()
+	w.Args = h.request.Args
 	w.Vars = h.spec.Initial(w.Args)
 	delete(w.Vars, fsmspec.Args)
 	h.reloads.keep(&w)

@@ -74,16 +74,18 @@ func TestARecord(t *testing.T) {
 	project := filepath.Join(h.dir, "project")
 	got := h.records()
 	require.Len(t, got, 1)
-	got[0].Machine = nil
-	require.Equal(t, workflow.Workflow{Version: workflow.Version, Command: "one", Spec: filepath.Join(h.dir, ".claude/skills/one/fsm.json"),
+	want := workflow.Workflow{Version: workflow.Version, Command: "one", Spec: filepath.Join(h.dir, ".claude/skills/one/fsm.json"),
 		SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(file))), Session: "list", Dir: project, Inode: state.Inode(project),
-		BegunBy:    "agent skill",
-		Definition: state.Definition([]byte(file), false), Steps: []workflow.Step{
-			{ID: 6, Local: 3, Subject: "A", Status: workflow.Pending, Produces: []string{"dist/*.tar.gz", "a"}, Ready: []string{"spec.md"},
-				Approval: "Well?", Check: &workflow.Check{Run: "true\n\u2028", Timeout: 0.25, Dir: "app"}},
-			{ID: 7, Local: 4, Subject: "B", Status: workflow.Completed, Check: &workflow.Check{Run: "make test", Timeout: 300}},
-			{ID: 10, Local: 7, Subject: "C", Status: workflow.Pending, BlockedBy: []int64{7, 6}, Approval: `May "C" be completed?`},
-		}}, got[0])
+		BegunBy: "agent skill", Definition: state.Definition([]byte(file), false), FSM: file, Base: 3}
+	steps := got[0].Steps
+	got[0].Machine, got[0].Steps = nil, nil
+	require.Equal(t, want, got[0])
+	require.Equal(t, []workflow.Step{
+		{ID: 6, Local: 3, Subject: "A", Produces: []string{"dist/*.tar.gz", "a"}, Ready: []string{"spec.md"},
+			Approval: "Well?", Check: &fsmspec.Check{Run: "true\n\u2028", Timeout: 250 * time.Millisecond, Dir: "app"}},
+		{ID: 7, Local: 4, Subject: "B", Status: fsmspec.Completed, Check: &fsmspec.Check{Run: "make test", Timeout: 5 * time.Minute}},
+		{ID: 10, Local: 7, Subject: "C", BlockedBy: []int64{7, 6}, Approval: `May "C" be completed?`},
+	}, steps)
 	require.NotContains(t, h.tasks()["6.json"], "produces")
 }
 

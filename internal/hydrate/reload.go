@@ -132,10 +132,7 @@ func (r *Reload) compare(s *state.State, spec *fsmspec.Spec, now map[string]stri
 	if err != nil {
 		return err
 	}
-	var steps []workflow.Step
-	if levels := workflow.Planned(plan.Levels(), 0); len(levels) > 0 {
-		steps = levels[0].Steps
-	}
+	steps := workflow.Planned(spec, plan).Steps
 	old := map[int64]*state.Current{}
 	for _, c := range s.In(r.Workflow) {
 		old[c.Local] = c
@@ -211,10 +208,10 @@ func weaker(name string, old, now workflow.Step) (all []string) {
 }
 
 // newGates returns the gates of a step that it did not have before, as they are.
-func newGates(before, step workflow.Step) []workflow.Gate {
+func newGates(before, step workflow.Step) []fsmspec.Gate {
 	had := before.Gates()
-	return slices.DeleteFunc(step.Gates(), func(g workflow.Gate) bool {
-		return slices.ContainsFunc(had, func(h workflow.Gate) bool { return h.Kind == g.Kind && h.String() == g.String() })
+	return slices.DeleteFunc(step.Gates(), func(g fsmspec.Gate) bool {
+		return slices.ContainsFunc(had, func(h fsmspec.Gate) bool { return h.Kind == g.Kind && h.String() == g.String() })
 	})
 }
 

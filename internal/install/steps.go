@@ -128,7 +128,7 @@ func rulesOf(data []byte) (rules []string) {
 		return nil
 	}
 	for _, t := range spec.Tasks() {
-		rules = append(rules, t.Flow.Only...)
+		rules = append(rules, t.Only...)
 	}
 	return rules
 }

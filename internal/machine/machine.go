@@ -42,8 +42,8 @@ type Step struct {
 
 // Condition holds if the step ended in one of the outcomes.
 type Condition struct {
-	Step     int64
-	Outcomes []string
+	Step     int64    `json:"step"`
+	Outcomes []string `json:"outcomes"`
 }
 
 // Outcome is a way in which a step can end.

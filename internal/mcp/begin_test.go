@@ -21,7 +21,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
-	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 const shipped = `{"fsm": 2, "steps": [{"id": 1, "subject": "Collect", "description": "Commits since {args}."}, {"id": 2, ` +
@@ -320,7 +319,7 @@ func TestEveryProtocolWorksAWorkflow(t *testing.T) {
 // TestBeginInPlaceOfAnotherWorkflow: only with a person's yes.
 func TestBeginInPlaceOfAnotherWorkflow(t *testing.T) {
 	w := shipping(t)
-	w.hydrate("s1", workflow.Step{}, workflow.Step{})
+	w.hydrate("s1", `{}`, `{}`)
 	refused := w.connect(nil).refuses("workflow_begin", args{"skill": "ship"})
 	assert.Contains(t, refused, "ship is not begun, because it would replace release (0 of 2 done): only a person can decide that, and this "+
 		"client cannot ask one. They can run, in a terminal outside the client: fsmtx begin ship --list s1")
@@ -338,7 +337,7 @@ func TestContinue(t *testing.T) {
 	for action, moves := range map[string]bool{"accept": true, "decline": false} {
 		w := newWorld(t)
 		w.env["CLAUDE_PROJECT_DIR"] = w.project
-		w.hydrate("s2", workflow.Step{}, workflow.Step{BlockedBy: []int64{1}})
+		w.hydrate("s2", `{}`, `{"blockedBy": [1]}`)
 		w.works("s2")
 		assert.Contains(t, w.connect(nil).refuses("workflow_continue", args{"list": "s1"}), "is this list")
 		var asked []string

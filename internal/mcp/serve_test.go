@@ -39,8 +39,7 @@ import (
 
 // endless is a step whose check writes its process id to the file shell, starts a child and
 // does not end.
-var endless = workflow.Step{Subject: "Wait", Check: &workflow.Check{Run: "sleep 600 & echo $$ > shell.tmp; mv shell.tmp shell; wait",
-	Timeout: 900}}
+var endless = `{"subject": "Wait", "check": {"run": "sleep 600 & echo $$ > shell.tmp; mv shell.tmp shell; wait", "timeout": 900}}`
 
 // running waits until the check of endless has started, and returns its process group.
 func (w *world) running() int {
@@ -59,7 +58,7 @@ func (w *world) running() int {
 func isGone(group int) bool { return errors.Is(syscall.Kill(-group, 0), syscall.ESRCH) }
 
 func TestACancelledCallEndsItsCheck(t *testing.T) {
-	w := hydrated(t, endless, workflow.Step{Subject: "Next", BlockedBy: []int64{1}})
+	w := hydrated(t, endless, `{"subject": "Next", "blockedBy": [1]}`)
 	c := w.connect(nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	returned := make(chan error, 1)
@@ -103,7 +102,7 @@ func TestADisconnectEndsTheChecks(t *testing.T) {
 // A client that ends its input right after a call has gone before the call is decided: the call is finished all the same, with its record,
 // and a check is not begun.
 func TestADecisionOutlivesItsClient(t *testing.T) {
-	w := hydrated(t, workflow.Step{Check: &workflow.Check{Run: "touch ran", Timeout: 60}}, workflow.Step{BlockedBy: []int64{1}})
+	w := hydrated(t, `{"check": {"run": "touch ran", "timeout": 60}}`, `{"blockedBy": [1]}`)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	served := &tools{chooser: chooser{w.lookup, w.flags, nil, w.who}}
@@ -120,8 +119,7 @@ func TestADecisionOutlivesItsClient(t *testing.T) {
 }
 
 func TestProgressIsReportedWhileACheckRuns(t *testing.T) {
-	w := hydrated(t, workflow.Step{Subject: "Wait",
-		Check: &workflow.Check{Run: "until test -e go; do sleep 0.01; done # \u202e", Timeout: 60}})
+	w := hydrated(t, `{"subject": "Wait", "check": {"run": "until test -e go; do sleep 0.01; done # \u202e", "timeout": 60}}`)
 	progress := make(chan string, 100)
 	c := w.connect(&mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 		progress <- r.Params.Message
@@ -138,7 +136,7 @@ func TestProgressIsReportedWhileACheckRuns(t *testing.T) {
 // An answer is accepted once, only for the question that was asked, and only with the state
 // that the server gave to the client.
 func TestAnAnswerIsUsedOnce(t *testing.T) {
-	w := hydrated(t, workflow.Step{Subject: "One", Approval: "Good?"}, workflow.Step{Subject: "Two", Approval: "Good?"})
+	w := hydrated(t, `{"subject": "One", "approval": "Good?"}`, `{"subject": "Two", "approval": "Good?"}`)
 	options := answering("accept", nil)
 	options.MultiRoundTrip = &mcp.MultiRoundTripOptions{Disabled: true}
 	c := w.connect(options)
@@ -178,8 +176,8 @@ func TestAnAnswerIsUsedOnce(t *testing.T) {
 // An agent that starts the server itself, and answers its questions, is not a person.
 func TestTheAgentsOwnServerAsksNobody(t *testing.T) {
 	for _, who := range []caller.Caller{{Kind: caller.Agent, Shell: true}, {Kind: caller.Unknown}} { // of its shell, and an orphan
-		w := hydrated(t, workflow.Step{Subject: "One", Approval: "Good?"},
-			workflow.Step{Subject: "Two", Check: &workflow.Check{Run: "false", Timeout: 60}})
+		w := hydrated(t, `{"subject": "One", "approval": "Good?"}`,
+			`{"subject": "Two", "check": {"run": "false", "timeout": 60}}`)
 		w.who = who
 		var asked []string
 		c := w.connect(answering("accept", &asked))
@@ -195,11 +193,11 @@ func TestTheAgentsOwnServerAsksNobody(t *testing.T) {
 // No step is completed before its blocker, and every task file stays readable.
 func TestServersBesideHooks(t *testing.T) {
 	const count = 6
-	all := make([]workflow.Step, count)
+	all := []string{`{}`}
 	for i := 1; i < count; i++ {
-		all[i].BlockedBy = []int64{int64(i)}
+		all = append(all, fmt.Sprintf(`{"blockedBy": [%d]}`, i))
 	}
-	all[2].Check = &workflow.Check{Run: "true", Timeout: 60}
+	all[2] = `{"blockedBy": [2], "check": "true"}`
 	w := hydrated(t, all...)
 	var group sync.WaitGroup
 	for range 2 {
@@ -289,7 +287,7 @@ func TestAFormThatNobodyFilledInApprovesNothing(t *testing.T) {
 		"another, by itself": {"", map[string]any{}, false},
 		"another, yes":       {"", map[string]any{"answer": "yes"}, true},
 	} {
-		w := hydrated(t, workflow.Step{Approval: "Good?"}, workflow.Step{Subject: "Next"})
+		w := hydrated(t, `{"approval": "Good?"}`, `{"subject": "Next"}`)
 		w.protocol = "2025-06-18" // which Codex speaks: a client before 2026-07-28 is asked during the call
 		w.who.Program, w.flags.Session = c.program, "s1"
 		forms := 0
@@ -565,7 +563,7 @@ func TestALineThatIsTooLongIsNotKept(t *testing.T) {
 
 // TestASkipIsReported with what comes next, and written to the log that the person has named.
 func TestASkipIsReported(t *testing.T) {
-	w := hydrated(t, workflow.Step{Subject: "Collect"}, workflow.Step{Subject: "Publish", BlockedBy: []int64{1}})
+	w := hydrated(t, `{"subject": "Collect"}`, `{"subject": "Publish", "blockedBy": [1]}`)
 	w.env[decisions.Variable] = filepath.Join(w.home, "log")
 	text := w.connect(answering("accept", nil)).does("step_skip", args{"step": 1, "because": "there is nothing"})
 	assert.Contains(t, text, `#1 "Collect" is skipped.`)
@@ -578,7 +576,7 @@ func TestASkipIsReported(t *testing.T) {
 
 // TestTheCallIsOnRecord: by its id, an update that is carried out is told from one that was not.
 func TestTheCallIsOnRecord(t *testing.T) {
-	w := hydrated(t, workflow.Step{})
+	w := hydrated(t, `{}`)
 	c := w.connect(nil)
 	_, err := c.CallTool(t.Context(), &mcp.CallToolParams{Meta: mcp.Meta{"claudecode/toolUseId": "toolu_7"}, Name: "step_start",
 		Arguments: n(1)})

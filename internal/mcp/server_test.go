@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
@@ -31,12 +33,12 @@ import (
 func n(step int) args { return args{"step": step} }
 
 // chain returns a workflow of three steps, one after the other. The second has gates.
-func chain() []workflow.Step {
-	return []workflow.Step{
-		{Subject: "Collect"},
-		{Subject: "Write", BlockedBy: []int64{1}, Produces: []string{"notes.md"},
-			Check: &workflow.Check{Run: "grep -q done notes.md || { echo NOT-DONE-YET; exit 3; }", Timeout: 60}},
-		{Subject: "Publish", BlockedBy: []int64{2}},
+func chain() []string {
+	return []string{
+		`{"subject": "Collect"}`,
+		`{"subject": "Write", "blockedBy": [1], "produces": ["notes.md"],
+			"check": {"run": "grep -q done notes.md || { echo NOT-DONE-YET; exit 3; }", "timeout": 60}}`,
+		`{"subject": "Publish", "blockedBy": [2]}`,
 	}
 }
 
@@ -94,7 +96,7 @@ func TestOnlySteps(t *testing.T) {
 }
 
 func TestApproval(t *testing.T) {
-	flow := workflow.Step{Subject: "Publish", Approval: "Publish it now?", Check: &workflow.Check{Run: "echo run >> runs", Timeout: 60}}
+	flow := `{"subject": "Publish", "approval": "Publish it now?", "check": {"run": "echo run >> runs", "timeout": 60}}`
 	for action, want := range map[string]string{"accept": "completed", "decline": "in_progress", "cancel": "in_progress"} {
 		w := hydrated(t, flow)
 		var asked []string
@@ -146,7 +148,7 @@ func TestSkip(t *testing.T) {
 
 // The question of an approval is a text of fsm.json, and a person reads it.
 func TestQuestionsAreSafeToShow(t *testing.T) {
-	w := hydrated(t, workflow.Step{Subject: "Publish", Approval: "Publish it?\nNow \u202eesrever\x1b[2J"})
+	w := hydrated(t, `{"subject": "Publish", "approval": "Publish it?\nNow \u202eesrever\u001b[2J"}`)
 	var asked []string
 	c := w.connect(answering("decline", &asked))
 	c.refuses("step_complete", n(1))
@@ -154,7 +156,7 @@ func TestQuestionsAreSafeToShow(t *testing.T) {
 	assert.Equal(t, message.Text(asked[0]), asked[0])
 	assert.Contains(t, asked[0], "Publish it?\n")
 
-	w.hydrate("s1", workflow.Step{ID: 11, Subject: "Next \u202eesrever"}, workflow.Step{ID: 12, BlockedBy: []int64{11}})
+	w.hydrate("s1", `{"id": 11, "subject": "Next \u202eesrever"}`, `{"id": 12, "blockedBy": [11]}`)
 	for _, text := range []string{c.does("step_start", n(11)), c.refuses("step_start", n(12))} {
 		assert.Contains(t, text, `Next \u202eesrever`)
 		assert.Equal(t, message.Text(text), text)
@@ -164,15 +166,15 @@ func TestQuestionsAreSafeToShow(t *testing.T) {
 // TestTheForms that a person sees: one without fields, one in which they say yes, and one with the
 // outcomes of a step.
 func TestTheForms(t *testing.T) {
-	approval := workflow.Step{Approval: "Good?"}
+	approval := `{"approval": "Good?"}`
 	for _, c := range []struct {
 		program, form string
-		step          workflow.Step
+		step          string
 	}{
 		{caller.Claude, `{"type": "object", "properties": {}}`, approval},
 		{"codex", `{"type": "object", "properties": {"answer": {"type": "string", "enum": ["yes", "no"]}}, "required": ["answer"]}`, approval},
 		{caller.Claude, `{"type": "object", "properties": {"outcome": {"type": "string", "enum": ["merge", "drop"]}}}`,
-			workflow.Step{Decides: "person", Outcomes: []workflow.Outcome{{Name: "merge"}, {Name: "drop"}}}},
+			`{"decides": "person", "outcomes": {"merge": {}, "drop": {}}}`},
 	} {
 		w := hydrated(t, c.step)
 		w.who.Program, w.flags.Session = c.program, "s1"
@@ -236,9 +238,8 @@ func TestWrongArgumentsAreExplained(t *testing.T) {
 // TestValuesByATool: a step gets its values from the tool, as the client spelled them, and its status
 // says which it needs.
 func TestValuesByATool(t *testing.T) {
-	w := hydrated(t, workflow.Step{Subject: "Tag", Within: 900, Set: []workflow.Value{{Name: "version", Pattern: "^[0-9.]+$"},
-		{Name: "kind", OneOf: []string{"true", "false"}}}},
-		workflow.Step{Subject: "Publish {version}", BlockedBy: []int64{1}})
+	w := hydrated(t, `{"subject": "Tag", "within": 900, "set": {"version": "^[0-9.]+$", "kind": ["true", "false"]}}`,
+		`{"subject": "Publish {version}", "blockedBy": [1]}`)
 	c := w.connect(nil)
 	text, isError := c.call("workflow_status", args{})
 	require.False(t, isError, text)
@@ -293,7 +294,7 @@ func TestWhichClientsCanAsk(t *testing.T) {
 		if c.elicitation == nil {
 			options.ElicitationHandler = nil
 		}
-		text, isError := hydrated(t, workflow.Step{Approval: "Good?"}).connect(options).call("step_complete", n(1))
+		text, isError := hydrated(t, `{"approval": "Good?"}`).connect(options).call("step_complete", n(1))
 		assert.Equal(t, []bool{c.can, c.can}, []bool{!isError, len(asked) == 1}, "%s: %s", name, text)
 	}
 }
@@ -310,8 +311,7 @@ func TestAFormThatIsNotFilledIn(t *testing.T) {
 			}
 			return &answer, nil
 		}}
-		w := hydrated(t, workflow.Step{Approval: "Good?"}, workflow.Step{Decides: "person",
-			Outcomes: []workflow.Outcome{{Name: "merge"}, {Name: "drop"}}})
+		w := hydrated(t, `{"approval": "Good?"}`, `{"decides": "person", "outcomes": {"merge": {}, "drop": {}}}`)
 		w.protocol, w.who = "2025-06-18", caller.Caller{Kind: caller.Script} // a later client repeats the call itself
 		c := w.connect(options)
 		for tool, a := range map[string]args{"step_complete": n(1), "step_skip": {"step": 1, "because": "late"}} {
@@ -324,7 +324,7 @@ func TestAFormThatIsNotFilledIn(t *testing.T) {
 		}
 		assert.Contains(t, c.refuses("step_complete", n(2)), "fsmtx step done 2 --outcome NAME", name)
 	}
-	w := hydrated(t, workflow.Step{Approval: "Good?"})
+	w := hydrated(t, `{"approval": "Good?"}`)
 	w.who = caller.Caller{Kind: caller.Script}
 	options := answering("accept", nil)
 	options.MultiRoundTrip = &mcp.MultiRoundTripOptions{Disabled: true}
@@ -344,7 +344,7 @@ func TestAFormThatIsNotFilledIn(t *testing.T) {
 // a completion, and for a step without a check. A notification would fail without a session.
 func TestProgressOfChecksOnly(t *testing.T) {
 	with := &mcp.CallToolParamsRaw{Meta: mcp.Meta{"progressToken": "x"}}
-	checked, plain := &state.Current{Step: workflow.Step{Check: &workflow.Check{Run: "make"}}}, new(state.Current)
+	checked, plain := &state.Current{Step: workflow.Step{Check: &fsmspec.Check{Run: "make"}}}, new(state.Current)
 	for _, c := range []struct {
 		params *mcp.CallToolParamsRaw
 		step   *state.Current
@@ -385,8 +385,8 @@ func TestAPersonChoosesByAForm(t *testing.T) {
 		"yes and no choice": {mcp.ElicitResult{Action: "accept", Content: map[string]any{}}, "in_progress"},
 		"no":                {mcp.ElicitResult{Action: "decline"}, "in_progress"},
 	} {
-		w := hydrated(t, workflow.Step{Subject: "Settle it", Decides: "person",
-			Outcomes: []workflow.Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}}, workflow.Step{Subject: "Next", BlockedBy: []int64{1}})
+		w := hydrated(t, `{"subject": "Settle it", "decides": "person", "outcomes": {"merge": {}, "drop": {"stop": true}}}`,
+			`{"subject": "Next", "blockedBy": [1]}`)
 		var asked []string
 		client := w.connect(filling(func(p *mcp.ElicitParams) mcp.ElicitResult {
 			asked = append(asked, p.Message)
@@ -412,10 +412,8 @@ func TestAPersonChoosesByAForm(t *testing.T) {
 // TestAPersonChoosesAndApproves: each call asks one question, about the step that it names, and offers
 // only what can still be chosen.
 func TestAPersonChoosesAndApproves(t *testing.T) {
-	ask := workflow.Step{Subject: "Ask", Decides: "person", Outcomes: []workflow.Outcome{{Name: "yes", Approval: "Really?"}, {Name: "no"},
-		{Name: "again", Back: 2, Max: 1}}}
-	other := ask
-	other.Outcomes = []workflow.Outcome{{Name: "yes"}, {Name: "no"}, {Name: "again"}}
+	ask := `{"subject": "Ask", "decides": "person", "outcomes": {"yes": {"approval": "Really?"}, "no": {}, "again": {"back": 2, "max": 1}}}`
+	other := `{"subject": "Ask", "decides": "person", "outcomes": ["yes", "no", "again"]}`
 	w := hydrated(t, other, ask)
 	var forms []string
 	word := "again"
@@ -439,7 +437,7 @@ func TestAPersonChoosesAndApproves(t *testing.T) {
 // TestNobodyChoosesForAPerson where the client cannot ask one, and none of its answers counts that is
 // none to this question.
 func TestNobodyChoosesForAPerson(t *testing.T) {
-	w := hydrated(t, workflow.Step{Subject: "Settle it", Decides: "person", Outcomes: []workflow.Outcome{{Name: "merge"}, {Name: "drop"}}})
+	w := hydrated(t, `{"subject": "Settle it", "decides": "person", "outcomes": {"merge": {}, "drop": {}}}`)
 	c := w.connect(nil)
 	for _, now := range []string{"", "invented"} {
 		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_complete", Arguments: n(1), RequestState: now,
@@ -453,7 +451,7 @@ func TestNobodyChoosesForAPerson(t *testing.T) {
 
 // TestGatesLookInTheWorkTreeOfTheCaller: the hook says in which linked work tree the agent is.
 func TestGatesLookInTheWorkTreeOfTheCaller(t *testing.T) {
-	w := hydrated(t, workflow.Step{Produces: []string{"out"}})
+	w := hydrated(t, `{"produces": ["out"]}`)
 	c := w.connect(nil)
 	linked, pointer := filepath.Join(w.home, "linked"), filepath.Join(w.project, ".git", "worktrees", "linked")
 	for path, text := range map[string]string{
@@ -499,10 +497,10 @@ func TestChooseSession(t *testing.T) {
 	} {
 		w := newWorld(t)
 		for _, session := range []string{"called", "flagged", "client", "newest"} {
-			w.hydrate(session, workflow.Step{Subject: strings.ToUpper(session[:1]) + session[1:]})
+			w.hydrate(session, fmt.Sprintf(`{"subject": %q}`, strings.ToUpper(session[:1])+session[1:]))
 		}
 		w.env["CLAUDE_PROJECT_DIR"], w.project = w.project, t.TempDir()
-		w.hydrate("elsewhere", workflow.Step{Subject: "Elsewhere"})
+		w.hydrate("elsewhere", `{"subject": "Elsewhere"}`)
 		w.env["CLAUDE_CODE_SESSION_ID"], w.env["CLAUDE_CODE_TASK_LIST_ID"], w.flags.Session = c.client, c.list, c.flag
 		connected := w.connect(nil)
 		a := args{"step": 1}
@@ -537,7 +535,7 @@ func TestTheProgram(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := hydrated(t, workflow.Step{Subject: "Collect"}, endless)
+			w := hydrated(t, `{"subject": "Collect"}`, endless)
 			self, err := os.Executable()
 			require.NoError(t, err)
 			command := exec.Command(self, "--list", "s1")

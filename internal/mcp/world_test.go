@@ -13,9 +13,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -55,34 +57,33 @@ func (w *world) lookup(name string) (string, bool) {
 
 func (w *world) list(session string) string { return filepath.Join(w.home, ".claude/tasks", session) }
 
-// hydrate puts a workflow into a session's list as a hydration does. Steps without a number
-// are numbered from 1.
-func (w *world) hydrate(session string, all ...workflow.Step) {
+// hydrate puts a workflow into a session's list as a hydration does. Each step is an entry of an fsm.json, which needs no id, no subject
+// and no description here.
+func (w *world) hydrate(session string, entries ...string) {
 	w.t.Helper()
-	flow := workflow.Workflow{Version: workflow.Version, Command: "release", Spec: "/skills/release/fsm.json", Session: session,
-		Dir: w.project}
-	change := txn.Change{Label: `{"command": "release"}`}
-	for i, s := range all {
-		if s.ID == 0 {
-			s.ID = int64(i) + 1
+	var steps []map[string]jsontext.Value
+	for i, text := range entries {
+		step := map[string]jsontext.Value{"id": jsontext.Value(strconv.Itoa(i + 1))}
+		require.NoError(w.t, json.Unmarshal([]byte(text), &step))
+		for name, text := range map[string]string{"subject": `"Step %s"`, "description": `"How to do %s."`} {
+			if step[name] == nil {
+				step[name] = jsontext.Value(fmt.Sprintf(text, step["id"]))
+			}
 		}
-		s.Local = int64(i) + 1
-		flow.Values = flow.Values || len(s.Set) > 0
-		if s.Subject == "" {
-			s.Subject = fmt.Sprintf("Step %d", s.ID)
-		}
-		if s.Status == "" {
-			s.Status = "pending"
-		}
-		flow.Steps = append(flow.Steps, s)
-		text, err := json.Marshal(map[string]any{
-			"id": strconv.FormatInt(s.ID, 10), "subject": s.Subject, "description": fmt.Sprintf("How to do %d.", s.ID), "status": s.Status,
-			"blocks": []string{}, "blockedBy": []string{}, "metadata": map[string]string{"fsm": "release"},
-		})
-		require.NoError(w.t, err)
-		change.Creates = append(change.Creates, txn.File{Name: strconv.FormatInt(s.ID, 10) + ".json", Data: text, Mode: 0o644})
+		steps = append(steps, step)
 	}
-	var err error
+	file, err := json.Marshal(map[string]any{"fsm": 2, "steps": steps})
+	require.NoError(w.t, err)
+	spec, err := fsmspec.Parse(file)
+	require.NoError(w.t, err)
+	plan, err := spec.Plan("release", fsmspec.Snapshot{}, fsmspec.Policy{})
+	require.NoError(w.t, err)
+	flow := workflow.Planned(spec, plan)
+	flow.Command, flow.Spec, flow.Session, flow.Dir = "release", "/skills/release/fsm.json", session, w.project
+	change := txn.Change{Label: `{"command": "release"}`}
+	for _, c := range plan.Creations() {
+		change.Creates = append(change.Creates, tasks.Form.File(c))
+	}
 	change.Record, err = flow.Encode()
 	require.NoError(w.t, err)
 	dir, err := tasks.List{Dir: w.list(session)}.Open(w.t.Context())
@@ -205,7 +206,7 @@ func (w *world) read(name string) string {
 }
 
 // hydrated is a new world whose session s1 has these steps.
-func hydrated(t testing.TB, all ...workflow.Step) *world {
+func hydrated(t testing.TB, all ...string) *world {
 	t.Helper()
 	w := newWorld(t)
 	w.hydrate("s1", all...)

@@ -116,7 +116,10 @@ func (w Way) fullOf(s *state.State, c *state.Current) Full {
 		}
 	}
 	if choices := c.Choices(); len(choices) > 1 {
-		full.Outcomes, full.Decides = choices, c.Decides
+		full.Outcomes = choices
+		if c.Decides != fsmspec.ByAgent {
+			full.Decides = c.Decides.String()
+		}
 	}
 	for _, v := range c.Set {
 		if v.Command == nil {
@@ -124,7 +127,7 @@ func (w Way) fullOf(s *state.State, c *state.Current) Full {
 		}
 	}
 	if c.Within > 0 {
-		full.TimeLimit = fsmspec.Duration(c.Limit())
+		full.TimeLimit = fsmspec.Duration(c.Within)
 		if over := s.OverText(c); over != "" {
 			full.TimeLimit += ", " + over
 		}

@@ -100,7 +100,7 @@ func TestABlockedStepNamesWhatItWaitsFor(t *testing.T) {
 
 // recorded returns the workflow of a skill, with another step than those of a test.
 func recorded(t *testing.T, command string) *workflow.Workflow {
-	text, err := workflow.Workflow{Command: command, Dir: "/p", Steps: []workflow.Step{{ID: 90, Local: 1, Status: "pending"}}}.Encode()
+	text, err := workflow.Workflow{Command: command, Dir: "/p", FSM: `[{"id": 90, "subject": "S"}]`}.Encode()
 	require.NoError(t, err)
 	w, err := workflow.ParseWorkflow(text)
 	require.NoError(t, err)

@@ -49,9 +49,8 @@ func hydrated(t *testing.T, file string) *gates.Frame {
 	spec, err := fsmspec.Parse([]byte(file))
 	require.NoError(t, err)
 	list.Record = func(p *fsmspec.Plan) (string, int64, error) {
-		w := workflow.Planned(p.Levels(), 0)[0]
+		w := workflow.Planned(spec, p)
 		w.Command, w.Spec, w.Session, w.Dir = "release", "/skills/release/fsm.json", "s1", project
-		w.Values = spec.HasValues()
 		text, err := w.Encode()
 		return text, 0, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
@@ -156,7 +157,7 @@ func (w Way) toComplete(c *state.Current, chosen string) string {
 		line, outcome = "Call step_complete when the work of a step is done", ", with an outcome, which is "
 	}
 	choices := strings.Join(c.Choices(), " or ")
-	if len(c.Choices()) > 1 && c.Decides == "" {
+	if len(c.Choices()) > 1 && c.Decides == fsmspec.ByAgent {
 		line += outcome + choices
 	}
 	if given := c.Given(); len(given) > 0 {
@@ -165,7 +166,7 @@ func (w Way) toComplete(c *state.Current, chosen string) string {
 	switch {
 	case chosen != "":
 		line += ". The person has chosen how it ends: " + chosen
-	case c.Decides != "":
+	case c.Decides != fsmspec.ByAgent:
 		line += fmt.Sprintf(". A %s decides how it ends: %s", c.Decides, choices)
 	}
 	if w.Kind == Tools {

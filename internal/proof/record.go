@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/facts"
 	"github.com/fsmtx/fsmtx/internal/git"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
@@ -44,7 +45,7 @@ func Of(s *state.State, dir string) Run {
 	for _, c := range s.Steps {
 		o.order = append(o.order, c.ID)
 		o.steps[c.ID] = o.step(c, w)
-		if was := c.Workflow.Reloaded; was != nil && c.Step.Status == workflow.Completed {
+		if was := c.Workflow.Reloaded; was != nil && c.Step.Status == fsmspec.Completed {
 			past := Override{Time: c.Workflow.Began, Kind: isReload, Step: c.ID, Subject: o.steps[c.ID].Subject, How: was.How,
 				Because: was.Because + " (the step was done with the fsm.json of sha256 " + was.SHA256 + ")"}
 			if r.Overrides = append(r.Overrides, past); was.Young {

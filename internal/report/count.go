@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
@@ -372,7 +373,7 @@ func (s *step) refused(r *decisions.Record, x *runStep) {
 	case r.Rule != "":
 		s.gate("only", x).refused++
 		return
-	case r.Gate == string(workflow.InOrder):
+	case r.Gate == string(fsmspec.InOrder):
 		s.order++
 		return
 	case r.Gate == "":
@@ -411,7 +412,7 @@ func (s *step) allowed(r *decisions.Record, x *runStep) {
 	case len(r.Reopens) > 0:
 		s.back++
 		if r.Exit != nil && *r.Exit != 0 { // its check failed, and led back
-			s.refusedBy(string(workflow.CheckPasses), r, x)
+			s.refusedBy(string(fsmspec.CheckPasses), r, x)
 		}
 	case r.To == workflow.Completed && !x.done:
 		s.done, x.done = s.done+1, true
@@ -426,8 +427,8 @@ func (s *step) allowed(r *decisions.Record, x *runStep) {
 			continue
 		}
 		switch {
-		case slices.Contains([]string{string(workflow.ProducedFiles), string(workflow.ReadyFiles)}, name),
-			strings.HasPrefix(name, string(workflow.OutcomeFiles)): // it looks at files
+		case slices.Contains([]string{string(fsmspec.ProducedFiles), string(fsmspec.ReadyFiles)}, name),
+			strings.HasPrefix(name, string(fsmspec.OutcomeFiles)): // it looks at files
 			g.changed++
 		case x.content == "" || r.Content == "":
 			g.un++

@@ -78,7 +78,7 @@ func flowOf(s *state.State, c *state.Current) (lines []string) {
 				line += ", then " + o.Then
 			}
 		}
-		if slices.ContainsFunc(c.Outcomes, func(x workflow.Outcome) bool { return x.Name == o.Name && x.Stop }) {
+		if slices.ContainsFunc(c.Outcomes, func(x fsmspec.Outcome) bool { return x.Name == o.Name && x.Stop }) {
 			line += ", ends " + c.Workflow.Level()
 		}
 		if len(c.Outcomes) > 0 {
@@ -101,7 +101,7 @@ func flowOf(s *state.State, c *state.Current) (lines []string) {
 		lines = append(lines, line)
 	}
 	if c.Within > 0 {
-		line := "within " + fsmspec.Duration(c.Limit())
+		line := "within " + fsmspec.Duration(c.Within)
 		if over := s.OverText(c); over != "" {
 			line += ", " + over
 		} else if s.IsAhead(c) {
@@ -113,46 +113,47 @@ func flowOf(s *state.State, c *state.Current) (lines []string) {
 }
 
 type shownStep struct {
-	ID          int64                `json:"id"`
-	Skill       string               `json:"skill"`
-	Subject     string               `json:"subject"`
-	Description string               `json:"description"`
-	State       string               `json:"state"`
-	Status      string               `json:"status"`
-	BlockedBy   []int64              `json:"blockedBy"`
-	Produces    []string             `json:"produces"`
-	Ready       []string             `json:"ready"`
-	Check       *workflow.Check      `json:"check"`
-	Approval    string               `json:"approval"`
-	Gates       []workflow.ShownGate `json:"gates"` // of every kind
-	Only        []string             `json:"only"`
-	Evidence    []state.Evidence     `json:"evidence"`
+	ID          int64               `json:"id"`
+	Skill       string              `json:"skill"`
+	Subject     string              `json:"subject"`
+	Description string              `json:"description"`
+	State       string              `json:"state"`
+	Status      string              `json:"status"`
+	BlockedBy   []int64             `json:"blockedBy"`
+	Produces    []string            `json:"produces"`
+	Ready       []string            `json:"ready"`
+	Check       *fsmspec.Check      `json:"check"`
+	Approval    string              `json:"approval"`
+	Gates       []fsmspec.ShownGate `json:"gates"` // of every kind
+	Only        []string            `json:"only"`
+	Evidence    []state.Evidence    `json:"evidence"`
 
-	Outcome  string               `json:"outcome"`
-	Outcomes []state.Choosable    `json:"outcomes"`
-	Decides  workflow.Decider     `json:"decides"`
-	When     []workflow.Condition `json:"when"`
-	Round    int                  `json:"round"`
-	Parent   int64                `json:"parent"`
-	Values   map[string]string    `json:"values"`
-	Set      []workflow.Value     `json:"set"`
-	Within   float64              `json:"within"`
-	Over     float64              `json:"over"`
+	Outcome  string              `json:"outcome"`
+	Outcomes []state.Choosable   `json:"outcomes"`
+	Decides  fsmspec.Choice      `json:"decides"`
+	When     []fsmspec.Condition `json:"when"`
+	Round    int                 `json:"round"`
+	Parent   int64               `json:"parent"`
+	Values   map[string]string   `json:"values"`
+	Set      []fsmspec.Value     `json:"set"`
+	Within   float64             `json:"within"`
+	Over     float64             `json:"over"`
 
-	Each      *workflow.Each `json:"each,omitzero"`
-	Items     []string       `json:"items,omitzero"`     // the lines for which it is done in this round
-	ItemsDone int            `json:"itemsDone,omitzero"` // how many of them
-	Item      string         `json:"item,omitzero"`      // the line for which it is a copy, or a part of one
+	Each      *fsmspec.Each `json:"each,omitzero"`
+	Items     []string      `json:"items,omitzero"`     // the lines for which it is done in this round
+	ItemsDone int           `json:"itemsDone,omitzero"` // how many of them
+	Item      string        `json:"item,omitzero"`      // the line for which it is a copy, or a part of one
 }
 
 func shownStepOf(s *state.State, c *state.Current) shownStep {
 	f := shownStep{
 		ID: c.ID, Skill: c.Workflow.Command, Subject: c.Subject, Description: c.Description, State: string(s.Word(c)), Status: c.Status,
 		BlockedBy: c.BlockedBy, Produces: c.Produces, Ready: c.Ready, Check: c.Check, Approval: c.Approval,
-		Gates: workflow.ShownGates(c.Gates()), Only: append([]string{}, c.Only...),
+		Gates: fsmspec.ShownGates(c.Gates()), Only: append([]string{}, c.Only...),
 		Evidence: s.About(c.ID),
-		Outcome:  c.Outcome, Outcomes: s.Choosable(c), Decides: c.Decider(), When: append([]workflow.Condition{}, c.When...),
-		Round: c.Round, Values: map[string]string{}, Set: append([]workflow.Value{}, c.Set...), Within: c.Within, Over: s.Over(c).Seconds(),
+		Outcome:  c.Outcome, Outcomes: s.Choosable(c), Decides: c.Choice(), When: append([]fsmspec.Condition{}, c.When...),
+		Round: c.Round, Values: map[string]string{}, Set: append([]fsmspec.Value{}, c.Set...),
+		Within: c.Within.Seconds(), Over: s.Over(c).Seconds(),
 		Each: c.Each, Item: s.Item(c),
 	}
 	maps.Copy(f.Values, c.Values)

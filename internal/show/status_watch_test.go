@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -165,18 +166,18 @@ func writeTask(t *testing.T, dir string, id int, status string) {
 func chain(t *testing.T, n int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "list")
-	w := workflow.Workflow{Command: "ship", Session: "list", Dir: "/"}
+	var all []string
 	for id := 1; id <= n; id++ {
-		step := workflow.Step{ID: int64(id), Local: int64(id), Subject: fmt.Sprintf("Subject %d", id), Status: "pending"}
+		more := ""
 		if id > 1 {
-			step.BlockedBy = []int64{int64(id - 1)}
+			more = fmt.Sprintf(`, "blockedBy": [%d]`, id-1)
 		}
 		if id == 13 {
-			step.Produces = []string{"out.txt"}
+			more += `, "produces": ["out.txt"]`
 		}
-		w.Steps = append(w.Steps, step)
+		all = append(all, fmt.Sprintf(`{"id": %d, "subject": "Subject %d"%s}`, id, id, more))
 	}
-	hydrateIn(t, dir, w)
+	hydrateIn(t, dir, workflow.Workflow{Command: "ship", Session: "list", Dir: "/", FSM: "[" + strings.Join(all, ",") + "]"})
 	return dir
 }
 
@@ -185,9 +186,11 @@ func hydrateIn(t *testing.T, dir string, w workflow.Workflow) {
 	t.Helper()
 	record, err := w.Encode()
 	require.NoError(t, err)
+	spec, err := fsmspec.Parse([]byte(w.FSM))
+	require.NoError(t, err)
 	change := txn.Change{Record: record}
-	for _, s := range w.Steps {
-		change.Creates = append(change.Creates, txn.File{Name: fmt.Sprintf("%d.json", s.ID), Data: []byte(task(s.ID, s.Subject, s.Status)),
+	for _, s := range spec.Tasks() {
+		change.Creates = append(change.Creates, txn.File{Name: fmt.Sprintf("%d.json", s.ID), Data: []byte(task(s.ID, s.Subject, "pending")),
 			Mode: 0o644})
 	}
 	d, err := tasks.List{Dir: dir}.Open(t.Context())
@@ -319,7 +322,7 @@ func TestWatchWaitsForTheFirstWorkflow(t *testing.T) {
 		"second": "list seco, worked on last in this project; also open: firs (ship)\n"}
 	for _, session := range []string{"first", "second"} {
 		hydrateIn(t, filepath.Join(home, ".claude", "tasks", session), workflow.Workflow{Command: "ship", Session: session, Dir: project,
-			Steps: []workflow.Step{{ID: 1, Local: 1, Subject: "The " + session + " step", Status: "pending"}}})
+			FSM: `[{"id": 1, "subject": "The ` + session + ` step"}]`})
 		for screen := ""; !strings.Contains(screen, "The "+session+" step") || !strings.Contains(screen, "ship: 0 of 1"); {
 			if screen = <-drawn; strings.Contains(screen, "The "+session+" step") {
 				assert.Contains(t, screen, head[session])

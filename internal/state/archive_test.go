@@ -34,7 +34,7 @@ func (l *list) archive() string {
 // TestALineInTheFileAndInTheArchiveCountsOnce: a death after the archive was written leaves all lines in the file, too, and the next
 // writing archives them once more.
 func TestALineInTheFileAndInTheArchiveCountsOnce(t *testing.T) {
-	l := hydrated(t, Step{}, Step{})
+	l := hydrated(t, `{}`, `{}`)
 	done := Evidence{Time: time.Unix(0, 0).UTC(), Step: 1, From: pending, To: completed, Verdict: Reached, Outcome: machine.Done, Round: 1}
 	l.writes(done)
 	for n := range 15 {
@@ -131,7 +131,7 @@ func TestNothingIsLostWhileLinesAreArchived(t *testing.T) {
 	archived := 0
 	for _, dies := range []bool{false, true} {
 		for n, more := 0, true; more; n++ {
-			l := hydrated(t, Step{}, Step{})
+			l := hydrated(t, `{}`, `{}`)
 			l.writes(Evidence{Time: time.Unix(0, 0).UTC(), Step: 1, From: pending, To: completed, Verdict: Reached, Outcome: machine.Done, Round: 1})
 			var data []byte
 			for n := range 50 {

@@ -12,11 +12,11 @@ import (
 // round: that is on record as a call, or with the workflow that came under the step.
 func (s *State) setCalled() {
 	for _, c := range s.Steps {
-		if c.Do == "" {
+		if c.Skill == "" {
 			continue
 		}
 		c.Called = s.callNoted(c) || slices.ContainsFunc(s.Under(c),
-			func(w *workflow.Workflow) bool { return w.Called && fsmspec.SameSkill(w.Command, c.Do) })
+			func(w *workflow.Workflow) bool { return w.Called && fsmspec.SameSkill(w.Command, c.Skill) })
 	}
 }
 
@@ -52,7 +52,7 @@ func (s *State) CountsFor(x SkillCall, session string) *Current {
 	}
 	var wanting []*Current
 	for _, c := range s.Steps {
-		if !fsmspec.SameSkill(c.Do, x.Skill) || !s.underWay(c) {
+		if !fsmspec.SameSkill(c.Skill, x.Skill) || !s.underWay(c) {
 			continue
 		}
 		switch {

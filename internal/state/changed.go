@@ -50,7 +50,7 @@ func (s *State) Changes(old, now *workflow.Workflow) string {
 	maps.Copy(all, old.Definition)
 	maps.DeleteFunc(all, func(name, _ string) bool { return old.Definition[name] == now.Definition[name] })
 	for i, step := range now.Steps[:min(len(now.Steps), len(old.Plan))] {
-		if c := s.Step(old.Steps[i].ID); step.Status == workflow.Completed && (c == nil || !c.isTicked()) {
+		if c := s.Step(old.Steps[i].ID); step.Status == fsmspec.Completed && (c == nil || !c.isTicked()) {
 			all[strconv.Itoa(i+1)] = ""
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/git"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/machine"
@@ -38,13 +39,13 @@ type Evidence struct {
 	Tree    string    `json:"tree,omitzero"` // the directory in a linked work tree in which its gates looked; empty for Workflow.Dir
 	By      By        `json:"by,omitzero"`
 
-	Gate      workflow.GateKind `json:"gate,omitzero"`       // that denied or asked; empty if it was another rule
-	Wrong     bool              `json:"wrong,omitzero"`      // of an override: the person says that the step was refused wrongly
-	Question  string            `json:"question,omitzero"`   // that the person was asked; of an answer, what they chose is Outcome
-	Outcome   string            `json:"outcome,omitzero"`    // in which the step ends
-	Round     int               `json:"round,omitzero"`      // the round of the step that ends, or begins if it has a time limit, from 1
-	Reopens   []int64           `json:"reopens,omitempty"`   // steps that are open again
-	NotNeeded []int64           `json:"notNeeded,omitempty"` // steps that turned out not to be needed
+	Gate      fsmspec.GateKind `json:"gate,omitzero"`       // that denied or asked; empty if it was another rule
+	Wrong     bool             `json:"wrong,omitzero"`      // of an override: the person says that the step was refused wrongly
+	Question  string           `json:"question,omitzero"`   // that the person was asked; of an answer, what they chose is Outcome
+	Outcome   string           `json:"outcome,omitzero"`    // in which the step ends
+	Round     int              `json:"round,omitzero"`      // the round of the step that ends, or begins if it has a time limit, from 1
+	Reopens   []int64          `json:"reopens,omitempty"`   // steps that are open again
+	NotNeeded []int64          `json:"notNeeded,omitempty"` // steps that turned out not to be needed
 
 	Values map[string]string `json:"values,omitempty"` // that the step gave
 

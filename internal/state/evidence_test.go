@@ -77,7 +77,7 @@ func TestDamagedLines(t *testing.T) {
 // TestAnUpdateDoesNotReadTheWholeEvidence: what it reads does not grow with the session, and
 // decisions are the same as with all of it.
 func TestAnUpdateDoesNotReadTheWholeEvidence(t *testing.T) {
-	l := hydrated(t, Step{}, Step{BlockedBy: ids(3)}, Step{}, Step{})
+	l := hydrated(t, `{}`, `{"blockedBy": [3]}`, `{}`, `{}`)
 	at := time.Now().UTC()
 	l.writes(Evidence{Time: at, Step: 1, From: pending, To: completed, Verdict: Reached, Outcome: machine.Done, Round: 1})
 	for n := range 3 {

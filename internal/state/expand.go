@@ -317,15 +317,11 @@ func (s *State) copiesOf(b *Current, items []string) (fsmspec.ItemPlan, error) {
 	return what, nil
 }
 
-// recordOf returns the record of an expansion: a workflow without steps, whose Under are the
-// copies.
+// recordOf returns the record of an expansion: a workflow without steps of its own, whose Under are the copies.
 func (c *Current) recordOf(p *fsmspec.Plan, e Evidence) (text string, under int64, err error) {
 	w := workflow.Workflow{Command: c.Workflow.Command, Spec: c.Workflow.Spec, SHA256: c.Workflow.SHA256, Session: c.Workflow.Session,
-		Agent: c.Workflow.Agent, Dir: c.Workflow.Dir, Inode: c.Workflow.Inode,
-		Values: true, Parent: c.ID, Round: e.Round, Expands: e.Expands, Steps: []workflow.Step{}, Under: workflow.Planned(p.Levels(), c.ID)}
-	for i := range w.Under {
-		w.Under[i].Round, w.Under[i].Item = e.Round, e.Items[i]
-	}
+		Agent: c.Workflow.Agent, Dir: c.Workflow.Dir, Inode: c.Workflow.Inode, FSM: c.Each.Workflow, Base: p.Base(),
+		Parent: c.ID, Round: e.Round, Expands: e.Expands, Items: e.Items, InTurn: c.Each.InTurn}
 	text, err = w.Encode()
 	return text, c.ID, err
 }

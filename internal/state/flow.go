@@ -1,7 +1,6 @@
 package state
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -69,7 +69,7 @@ func (s *State) plainlyDone() (lines []Evidence) {
 // isPlain reports whether the step can only end as done, and no gate holds up its completion.
 func (c *Current) isPlain() bool {
 	return len(c.Outcomes) == 0 && len(c.Set) == 0 && c.Each == nil &&
-		!slices.ContainsFunc(c.Gates(), func(g workflow.Gate) bool { return g.When == workflow.AtCompletion })
+		!slices.ContainsFunc(c.Gates(), func(g fsmspec.Gate) bool { return g.When == fsmspec.AtCompletion })
 }
 
 // foldOf computes the state of a workflow. Decisions that have been carried out in the list
@@ -236,7 +236,7 @@ func (f *folding) restart(w *workflow.Workflow) {
 func (f *folding) anyDone(w *workflow.Workflow) bool {
 	return slices.ContainsFunc(w.Steps, func(s workflow.Step) bool {
 		return f.state.Outcome(s.ID) != "" || slices.ContainsFunc(s.Outcomes,
-			func(o workflow.Outcome) bool { return f.state.Times(s.ID, o.Name) > 0 })
+			func(o fsmspec.Outcome) bool { return f.state.Times(s.ID, o.Name) > 0 })
 	})
 }
 
@@ -384,7 +384,7 @@ func (s *State) Choosable(c *Current) []Choosable {
 		if !slices.Contains(choices, name) {
 			return "machine"
 		}
-		return cmp.Or(c.Decides, machine.Agent.String())
+		return c.Decides.String()
 	}
 	for _, o := range c.Outcomes {
 		all = append(all, Choosable{o.Name, o.Back, o.Max, state.Times(c.ID, o.Name), o.Then, who(o.Name)})
@@ -397,5 +397,5 @@ func (s *State) Choosable(c *Current) []Choosable {
 
 // Undecided reports whether a person decides how the step ends, and has not in this round.
 func (s *State) Undecided(c *Current) bool {
-	return c.Decides == machine.Person.String() && s.Answered(c) == ""
+	return c.Decides == fsmspec.ByPerson && s.Answered(c) == ""
 }

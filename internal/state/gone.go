@@ -33,7 +33,7 @@ func (s *State) IsMissing(c *Current) bool {
 // WasDone reports whether the step was let through, or hydrated as completed.
 func (s *State) WasDone(c *Current) bool {
 	e, ok := s.Last(c.ID)
-	return c.Step.Status == workflow.Completed || ok && e.To == workflow.Completed && e.Verdict != Ask
+	return c.Step.Status == fsmspec.Completed || ok && e.To == workflow.Completed && e.Verdict != Ask
 }
 
 // Otherwise returns how the list shows the step, as completed or started, if no decision let that through: a script
@@ -42,7 +42,7 @@ func (s *State) WasDone(c *Current) bool {
 func (s *State) Otherwise(c *Current) string {
 	e, _ := s.Last(c.ID)
 	switch word := s.Word(c); {
-	case c.Unread || c.stale || c.Step.Status == c.Status || c.Status == e.To || e.IsOverride():
+	case c.Unread || c.stale || c.Step.Status.String() == c.Status || c.Status == e.To || e.IsOverride():
 	case c.Status == workflow.Completed && (word == IsDone || word == Blocked):
 		return "completed in another way"
 	case c.Status == workflow.InProgress && word == Blocked:

@@ -34,7 +34,7 @@ func transcriptOf(t *testing.T, lines ...string) string {
 
 // TestAGrantPermitsOneCommandOnce, below the process that the client starts for its call.
 func TestAGrantPermitsOneCommandOnce(t *testing.T) {
-	l := hydrated(t, Step{})
+	l := hydrated(t, `{}`)
 	grant := func(command string) {
 		require.NoError(t, l.Grant(t.Context(), Grant{Command: command, Session: "s1", Use: "u1", Agent: "a"}))
 	}
@@ -64,7 +64,7 @@ func TestAGrantPermitsOneCommandOnce(t *testing.T) {
 
 // TestAGrantEndsWithItsCall: what the person agreed to was that call.
 func TestAGrantEndsWithItsCall(t *testing.T) {
-	l := hydrated(t, Step{})
+	l := hydrated(t, `{}`)
 	for name, c := range map[string]struct {
 		lines []string
 		over  bool
@@ -83,7 +83,7 @@ func TestAGrantEndsWithItsCall(t *testing.T) {
 
 // TestWhichEventsEndAGrant: it lives as long as calls of the same message are carried out.
 func TestWhichEventsEndAGrant(t *testing.T) {
-	l := hydrated(t, Step{})
+	l := hydrated(t, `{}`)
 	running := transcriptOf(t, messageLine("m1", "u1", "u2"))
 	gone := transcriptOf(t, messageLine("m1", "u1", "u2"), messageLine("m2", "u3"))
 	early := transcriptOf(t, messageLine("m0", "u0"))
@@ -119,7 +119,7 @@ func TestWhichEventsEndAGrant(t *testing.T) {
 // TestGrantsAreLimited: the oldest go first.
 func TestGrantsAreLimited(t *testing.T) {
 	all := make([]Grant, maxGrants)
-	l := hydrated(t, Step{})
+	l := hydrated(t, `{}`)
 	for i := range all {
 		all[i] = Grant{Use: message.Itoa(int64(i))}
 	}

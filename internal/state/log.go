@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/workflow"
@@ -117,8 +118,8 @@ func (e Evidence) passed(step workflow.Step) (names []string) {
 	}
 	completes := e.To == workflow.Completed && len(e.Reopens) == 0
 	for _, g := range step.Gates() {
-		if g.When == workflow.AtCompletion && completes && (g.Check == nil || !slices.Contains(e.Gaps, ChecksOff)) ||
-			g.When == workflow.AtStart && e.From == workflow.Pending {
+		if g.When == fsmspec.AtCompletion && completes && (g.Check == nil || !slices.Contains(e.Gaps, ChecksOff)) ||
+			g.When == fsmspec.AtStart && e.From == workflow.Pending {
 			names = append(names, string(g.Kind))
 		}
 	}

@@ -28,7 +28,7 @@ func (l *list) elsewhere() (*list, *workflow.Workflow) {
 // TestACopiedLineHasTheNewNumbers, wherever it names steps. What it says in words stays, but for a question of this program.
 func TestACopiedLineHasTheNewNumbers(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	l := hydrated(t, Step{}, Step{}, Step{BlockedBy: ids(1), Outcomes: []Outcome{{Name: "again", Back: 1, Max: 2}, {Name: "fine"}}})
+	l := hydrated(t, `{}`, `{}`, `{"blockedBy": [1], "outcomes": {"again": {"back": 1, "max": 2}, "fine": {}}}`)
 	l.writes(
 		Evidence{Time: at, Step: 3, Verdict: Allow, Outcome: "again", Why: "see #1", Reopens: ids(1, 3), NotNeeded: ids(2), Changed: 2},
 		Evidence{Time: at, Step: 3, Verdict: Answer, Question: "How does it end?", Outcome: "fine"},
@@ -46,7 +46,7 @@ func TestACopiedLineHasTheNewNumbers(t *testing.T) {
 
 // TestAGoneTaskStaysGone: what the agent has deleted is not in the other list either, and its number is not given again.
 func TestAGoneTaskStaysGone(t *testing.T) {
-	l := hydrated(t, Step{}, Step{}, Step{})
+	l := hydrated(t, `{}`, `{}`, `{}`)
 	require.NoError(t, os.Remove(filepath.Join(l.List.Dir, "3.json")))
 	o, _ := l.elsewhere()
 	s := o.state()
@@ -62,7 +62,7 @@ func TestAGoneTaskStaysGone(t *testing.T) {
 // TestWhatTheOldListShowsIsAboutItsWorkflows: that it shows which steps are open again says nothing of the workflows of another list,
 // into which the line was copied.
 func TestWhatTheOldListShowsIsAboutItsWorkflows(t *testing.T) {
-	l := hydrated(t, Step{}, Step{BlockedBy: ids(1), Outcomes: []Outcome{{Name: "again", Back: 1, Max: 2}, {Name: "fine"}}})
+	l := hydrated(t, `{}`, `{"blockedBy": [1], "outcomes": {"again": {"back": 1, "max": 2}, "fine": {}}}`)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	l.put(1, `{"id":"1","subject":"Step 1","description":"","status":"completed","blocks":[],"blockedBy":[],"metadata":{"fsm":"release"}}`)
 	l.writes(Evidence{Time: at, Step: 1, Verdict: Allow, To: completed, Outcome: "done"},
@@ -87,7 +87,7 @@ func TestWhatTheOldListShowsIsAboutItsWorkflows(t *testing.T) {
 
 // TestWhoWaitedForTheLockFindsOutWhereTheWorkflowWent: the steps that were in the list before are not taken for gone.
 func TestWhoWaitedForTheLockFindsOutWhereTheWorkflowWent(t *testing.T) {
-	l := hydrated(t, Step{}, Step{})
+	l := hydrated(t, `{}`, `{}`)
 	_, err := l.Now(t.Context()) // what is known of the list before
 	require.NoError(t, err)
 	root := l.state().Steps[0].ID
@@ -103,7 +103,7 @@ func TestWhoWaitedForTheLockFindsOutWhereTheWorkflowWent(t *testing.T) {
 
 // TestNothingIsAddedToWhatWentOn: an answer that comes in the old list is not recorded there, where nobody would look for it.
 func TestNothingIsAddedToWhatWentOn(t *testing.T) {
-	l := hydrated(t, Step{}, Step{})
+	l := hydrated(t, `{}`, `{}`)
 	s := l.state()
 	o, _ := l.elsewhere()
 	file := filepath.Join(StateDir(l.List.Dir), EvidenceFile)
@@ -118,7 +118,7 @@ func TestNothingIsAddedToWhatWentOn(t *testing.T) {
 
 // TestLinesOfAContinuationThatDiedDoNotCount, nor do they hide those that count, also when lines are archived.
 func TestLinesOfAContinuationThatDiedDoNotCount(t *testing.T) {
-	l := hydrated(t, Step{}, Step{})
+	l := hydrated(t, `{}`, `{}`)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	l.writes(Evidence{Time: at, Step: 1, Verdict: Allow, To: inProgress},
 		Evidence{Time: at, Step: 1, Verdict: SeenDone, To: completed, Outcome: "done", With: "dead"})

@@ -136,7 +136,9 @@ func (s *State) workedOn(c Calling) *Current {
 }
 
 // demandedBy reports whether a step demands the skill.
-func (c Calling) demandedBy(b *Current) bool { return b.Do != "" && fsmspec.SameSkill(b.Do, c.Command) }
+func (c Calling) demandedBy(b *Current) bool {
+	return b.Skill != "" && fsmspec.SameSkill(b.Skill, c.Command)
+}
 
 // begun reports whether work on a workflow has begun: a step of it was started, even if it is pending
 // again, or was completed since it came into the list. That is known only if it is on record.
@@ -148,7 +150,7 @@ func (s *State) begun(w *workflow.Workflow) bool {
 		case c.Status == workflow.InProgress || s.wasStarted(c):
 			return true
 		}
-		return c.Step.Status != fsmspec.Completed.String() && (c.Done() || c.Status == workflow.Completed)
+		return c.Step.Status != fsmspec.Completed && (c.Done() || c.Status == workflow.Completed)
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
@@ -24,7 +25,7 @@ func treeOf(workflows ...string) *State {
 		w := &workflow.Workflow{Session: "s1"}
 		_, _ = fmt.Sscanf(text, "%s %d", &w.Command, &w.Parent)
 		for i := range int64(3) {
-			s.Steps = append(s.Steps, &Current{Step: Step{ID: int64(n+1)*10 + i, Subject: "x", Status: pending}, Workflow: w, Status: pending})
+			s.Steps = append(s.Steps, &Current{Step: Step{ID: int64(n+1)*10 + i, Subject: "x"}, Workflow: w, Status: pending})
 		}
 	}
 	proved(s).Fold()
@@ -160,7 +161,7 @@ func TestWhatIsOnRecordOnlyCounts(t *testing.T) {
 	assert.Nil(t, got.Parent)
 
 	s = completedSteps(treeOf("a"), 10)
-	s.Step(10).Step.Status = completed
+	s.Step(10).Step.Status = fsmspec.Completed
 	got, err = s.Place(Calling{Command: "b"})
 	require.NoError(t, err)
 	assert.Nil(t, got.Parent)
@@ -212,7 +213,7 @@ func TestPlaceLosesNothing(t *testing.T) {
 			s.Steps = slices.DeleteFunc(s.Steps, func(b *Current) bool { return slices.Contains(place.Replaces, b.Workflow) })
 			w := &workflow.Workflow{Command: c.Command, Parent: place.Parent.ID, Session: "s1", Agent: c.Agent}
 			for i := range int64(2) {
-				s.Steps = append(s.Steps, &Current{Step: Step{ID: int64(len(list))*10 + i, Status: pending}, Workflow: w, Status: pending})
+				s.Steps = append(s.Steps, &Current{Step: Step{ID: int64(len(list))*10 + i}, Workflow: w, Status: pending})
 			}
 			proved(s).Fold()
 			if rapid.Bool().Draw(t, "start") {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/checklist"
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -59,7 +60,7 @@ func (s *State) Untick(removed []string, dry bool) (unticked, left []string) {
 		for i, step := range w.Steps[:len(w.Plan)] {
 			c := s.Step(step.ID)
 			switch {
-			case step.Status == workflow.Completed || c == nil || !c.isTicked() || !slices.Contains(removed, tasks.Form.Name(message.Itoa(c.ID))):
+			case step.Status == fsmspec.Completed || c == nil || !c.isTicked() || !slices.Contains(removed, tasks.Form.Name(message.Itoa(c.ID))):
 			case err == nil && at[i] < 0:
 				stays = append(stays, fmt.Sprintf("the tick of %s: its line is gone or has been changed", c.Name()))
 			case err != nil:

@@ -14,7 +14,7 @@ import (
 
 // TestADamagedMemory is named until it is written again, loses only what it held, and lets no command pass.
 func TestADamagedMemory(t *testing.T) {
-	l := hydrated(t, Step{})
+	l := hydrated(t, `{}`)
 	file := filepath.Join(StateDir(l.List.Dir), SessionFile)
 	mine := Pending{Step: 1, Call: "x", PID: os.Getpid(), Start: caller.StartOf(os.Getpid())}
 	fill := func(m *Memory) {
@@ -51,7 +51,7 @@ func TestADamagedMemory(t *testing.T) {
 
 // TestMemoryIsReadOnce as long as its file is the same one, and nobody changes what others have of it.
 func TestMemoryIsReadOnce(t *testing.T) {
-	l := hydrated(t, Step{})
+	l := hydrated(t, `{}`)
 	file := filepath.Join(StateDir(l.List.Dir), SessionFile)
 	require.NoError(t, l.Remember(t.Context(), func(m *Memory) { m.Told = []string{"a", "b"} }))
 	old := time.Now().Add(-time.Hour)

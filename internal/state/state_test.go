@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -127,7 +128,7 @@ func TestWord(t *testing.T) {
 func TestOver(t *testing.T) {
 	s := stateOf(stepLine{id: 1})
 	for begun, want := range map[time.Duration]time.Duration{-time.Hour: 0, 0: 0, time.Minute: 0, time.Minute + 2: 2} {
-		c := &Current{Step: Step{Within: 60}}
+		c := &Current{Step: Step{Within: time.Minute}}
 		assert.Equal(t, want, s.over(c, s.Time.Add(-begun)))
 		assert.Zero(t, s.over(c, time.Time{}))
 		assert.Zero(t, s.over(&Current{}, s.Time.Add(-begun)))
@@ -136,7 +137,7 @@ func TestOver(t *testing.T) {
 
 // TestALineCountsOnce, also if it is in a file that was written without the lock; lines that differ are others.
 func TestALineCountsOnce(t *testing.T) {
-	l := hydrated(t, Step{})
+	l := hydrated(t, `{}`)
 	s := l.state()
 	e := Evidence{Time: s.Time.UTC(), Step: 1, From: pending, To: inProgress, Verdict: Allow}
 	all := []Evidence{e, e, e, e, e}
@@ -200,7 +201,7 @@ func TestMarks(t *testing.T) {
 // A power cut can empty the files of all tasks. Status waited for each of them in turn: 6 s for a
 // hundred.
 func TestLoadWaitsForAllTornTasksTogether(t *testing.T) {
-	l := hydrated(t, make([]Step, 20)...)
+	l := hydrated(t, slices.Repeat([]string{`{}`}, 20)...)
 	for id := range int64(20) {
 		l.put(id+1, "")
 	}

@@ -98,7 +98,7 @@ func taggedTasks(dir string, known func(task string) bool) (all []Tagged, err er
 // blocked by no other task.
 func (t Tagged) step(ids map[string]bool) workflow.Step {
 	n, _ := strconv.ParseInt(t.ID, 10, 64) // taggedTask has checked it
-	s := workflow.Step{ID: n, Local: n, Subject: t.File.Subject, Status: workflow.Pending}
+	s := workflow.Step{ID: n, Local: n, Subject: t.File.Subject}
 	for _, id := range t.File.BlockedBy {
 		if b, err := strconv.ParseInt(id, 10, 64); err == nil && ids[id] {
 			s.BlockedBy = append(s.BlockedBy, b)

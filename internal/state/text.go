@@ -280,7 +280,7 @@ func (s *State) TurnedBy(e Evidence) string {
 
 // PersonDecides reports whether a person decides how one of the steps ends.
 func (all RecordedSteps) PersonDecides() bool {
-	return slices.ContainsFunc(all, func(r RecordedStep) bool { return r.Decides == machine.Person.String() })
+	return slices.ContainsFunc(all, func(r RecordedStep) bool { return r.Decides == fsmspec.ByPerson })
 }
 
 // OpenedAgain returns the steps that the last decision of a person about the step has opened again.

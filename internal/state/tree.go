@@ -224,7 +224,7 @@ func (s *State) Belongs(c *Current) string {
 func (s *State) Described(c *Current) string {
 	place := s.Belongs(c)
 	if c.Called && !c.Done() {
-		place += " (the skill " + message.Clip(message.Words(c.Do), message.MaxSubject) + " was called)"
+		place += " (the skill " + message.Clip(message.Words(c.Skill), message.MaxSubject) + " was called)"
 	}
 	return withDescription(c, place, s.ToDo(c))
 }

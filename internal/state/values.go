@@ -118,60 +118,15 @@ func (c *Current) fill(values map[string]string) {
 		declared := c.Step
 		c.Template = &declared
 	}
-	t := c.Template
 	c.PathFaults = map[string]error{}
-	pattern := func(text string) string { return c.path(fsmspec.FillPattern, text, values) }
-	patterns := func(all []string) (filled []string) {
-		for _, text := range all {
-			filled = append(filled, pattern(text))
-		}
-		return filled
-	}
-	command := func(check *workflow.Check) *workflow.Check {
-		if check == nil || check.Dir == "" {
-			return check
-		}
-		filled := *check
-		filled.Dir = c.path(fsmspec.FillPath, check.Dir, values)
-		return &filled
-	}
-	c.Subject, c.Step.Description, c.ActiveForm = fsmspec.FillLine(t.Subject, values), fsmspec.Fill(t.Description, values),
-		fsmspec.FillLine(t.ActiveForm, values)
+	c.Step = c.Template.Filled(values, c.PathFaults)
 	c.Description = cmp.Or(c.Step.Description, c.Description)
-	f := workflow.Filling{Text: func(text string) string { return fsmspec.Fill(text, values) }, Patterns: patterns, Command: command}
-	c.FillGates(*t, f)
-	c.Chooser = command(t.Chooser)
-	if t.Each != nil {
-		each := *t.Each
-		each.Run = command(each.Run)
-		if each.Lines != "" {
-			each.Lines = c.path(fsmspec.FillPath, each.Lines, values)
-		}
-		c.Each = &each
-	}
-	c.Set = slices.Clone(t.Set)
-	for i := range c.Set {
-		c.Set[i].Command = command(c.Set[i].Command)
-	}
-	c.Outcomes = slices.Clone(t.Outcomes)
-	for i := range c.Outcomes {
-		c.Outcomes[i].FillGates(f)
-	}
-}
-
-func (c *Current) path(fill func(string, map[string]string) (string, error), text string, values map[string]string) string {
-	filled, err := fill(text, values)
-	if err != nil {
-		c.PathFaults[text] = err
-		return text
-	}
-	return filled
 }
 
 // GivenBy says how a value can be given anew.
 func (s *State) GivenBy(c *Current, name, list string) string {
 	for _, b := range s.OfList().Steps {
-		if s.scope(b.Workflow) == s.scope(c.Workflow) && slices.ContainsFunc(b.Set, func(v workflow.Value) bool { return v.Name == name }) {
+		if s.scope(b.Workflow) == s.scope(c.Workflow) && slices.ContainsFunc(b.Set, func(v fsmspec.Value) bool { return v.Name == name }) {
 			return fmt.Sprintf(`%s gives it. Tell the person, who can open that step again in a terminal: fsmtx step reopen %d --because "..." %s`,
 				b.Name(), b.ID, list)
 		}
@@ -191,7 +146,7 @@ func (c *Current) WithoutOurs(all []string) []string {
 // activeFormIsOld reports whether the task's activeForm has a name that is replaced now, or an
 // earlier value. The agent may have changed it to something else, which stays.
 func (c *Current) activeFormIsOld() bool {
-	return c.Template != nil && c.Template.ActiveForm != "" && c.File.ActiveForm != c.ActiveForm &&
+	return c.Template != nil && len(fsmspec.Named(c.Template.ActiveForm)) > 0 && c.File.ActiveForm != c.ActiveForm &&
 		begins(c.File.ActiveForm, c.Template.ActiveForm)
 }
 

@@ -20,7 +20,7 @@ func (s *State) over(c *Current, begun time.Time) time.Duration {
 	if c.Within == 0 || begun.IsZero() {
 		return 0
 	}
-	return max(0, s.Time.Sub(begun)-c.Limit())
+	return max(0, s.Time.Sub(begun)-c.Within)
 }
 
 // expire ends a step as late whose time limit has passed, if it can end so. A completion that was
@@ -36,7 +36,7 @@ func (s *State) expire(c *Current, f *folding) {
 	if err != nil {
 		return
 	}
-	why := "its time limit of " + fsmspec.Duration(c.Limit()) + " has passed"
+	why := "its time limit of " + fsmspec.Duration(c.Within) + " has passed"
 	s.Unseen = append(s.Unseen, Evidence{Step: c.ID, From: c.Status, To: workflow.Completed, Outcome: machine.Late, Round: f.state.Round(c.ID),
 		Verdict: Late, Why: why, NotNeeded: tr.NotNeeded, By: By{Who: TheClock}})
 	f.state = after
@@ -92,7 +92,7 @@ func (s *State) OverLimit(c *Current) string {
 	if text == "" {
 		return ""
 	}
-	return ", " + text + " its time limit of " + fsmspec.Duration(c.Limit())
+	return ", " + text + " its time limit of " + fsmspec.Duration(c.Within)
 }
 
 // IsAhead reports whether the clock was ahead when an open step with a time limit was started: by the clock of now that is yet to come.
@@ -104,7 +104,7 @@ func (s *State) IsAhead(c *Current) bool {
 // now, because the clock was ahead when the step was started.
 func (s *State) TellOver(by By) (lines []Evidence, told string) {
 	for _, c := range s.Steps {
-		limit := "its time limit of " + fsmspec.Duration(c.Limit())
+		limit := "its time limit of " + fsmspec.Duration(c.Within)
 		why, text := limit+" has passed", c.Name()+" is "+s.OverText(c)+" "+limit
 		switch {
 		case s.IsAhead(c):

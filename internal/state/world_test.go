@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -16,10 +18,7 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-type (
-	Step    = workflow.Step
-	Outcome = workflow.Outcome
-)
+type Step = workflow.Step
 
 const (
 	pending    = workflow.Pending
@@ -47,7 +46,7 @@ func stateOf(lines ...stepLine) *State {
 		c := &Current{Workflow: w, Status: l.status, Step: Step{ID: l.id, Subject: string(rune('A' + l.id - 1)),
 			BlockedBy: l.after, Approval: l.approval}}
 		if l.check {
-			c.Check = &workflow.Check{Run: "make", Timeout: 600}
+			c.Check = &fsmspec.Check{Run: "make", Timeout: 10 * time.Minute}
 		}
 		if l.passed {
 			c.Outcome = machine.Done
@@ -87,21 +86,24 @@ type list struct {
 	t testing.TB
 }
 
-// hydrated returns a list that holds these steps, numbered from 1.
-func hydrated(t testing.TB, all ...Step) *list {
+// hydrated returns a list that holds these steps, numbered from 1. Each is an entry of an fsm.json, which needs no id and no subject here.
+func hydrated(t testing.TB, entries ...string) *list {
 	t.Helper()
 	l := &list{&Store{List: tasks.List{Dir: filepath.Join(t.TempDir(), "tasks", "s1"), Wait: 5 * time.Second}, Session: "s1"}, t}
-	w := workflow.Workflow{Command: "release", Spec: "/skills/release/fsm.json", Session: "s1", Dir: t.TempDir()}
-	change := txn.Change{Label: `{"command":"release"}`}
-	for i, s := range all {
-		s.ID, s.Local, s.Subject, s.Status = int64(i)+1, int64(i)+1, fmt.Sprintf("Step %d", i+1), pending
-		w.Steps = append(w.Steps, s)
-		text := fmt.Sprintf(`{"id":"%d","subject":%q,"description":"","status":"pending","blocks":[],"blockedBy":[],`+
-			`"metadata":{"fsm":"release"}}`,
-			s.ID, s.Subject)
-		change.Creates = append(change.Creates, txn.File{Name: tasks.Form.Name(message.Itoa(s.ID)), Data: []byte(text), Mode: 0o644})
+	for i, text := range entries {
+		text = fmt.Sprintf(`{"id": %[1]d, "subject": "Step %[1]d", `, i+1) + text[1:]
+		entries[i] = strings.Replace(text, ", }", "}", 1)
 	}
-	var err error
+	spec, err := fsmspec.Parse([]byte(`{"fsm": 2, "steps": [` + strings.Join(entries, ", ") + `]}`))
+	require.NoError(t, err)
+	plan, err := spec.Plan("release", fsmspec.Snapshot{}, fsmspec.Policy{})
+	require.NoError(t, err)
+	w := workflow.Planned(spec, plan)
+	w.Command, w.Spec, w.Session, w.Dir = "release", "/skills/release/fsm.json", "s1", t.TempDir()
+	change := txn.Change{Label: `{"command":"release"}`}
+	for _, c := range plan.Creations() {
+		change.Creates = append(change.Creates, tasks.Form.File(c))
+	}
 	change.Record, err = w.Encode()
 	require.NoError(t, err)
 	require.NoError(t, l.Locked(t.Context(), func(dir *txn.Dir) error { return dir.Commit(t.Context(), change) }))

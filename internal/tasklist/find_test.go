@@ -63,7 +63,7 @@ func (w *world) hydrated(dir, session, project string) {
 	w.t.Helper()
 	w.n++
 	record, err := workflow.Workflow{Command: "ship", Session: session, Dir: project,
-		Steps: []workflow.Step{{ID: int64(w.n), Local: 1, Subject: "S", Status: "pending"}}}.Encode()
+		FSM: `[{"id": 1, "subject": "S"}]`, Base: int64(w.n) - 1}.Encode()
 	require.NoError(w.t, err)
 	d, err := tasks.List{Dir: dir}.Open(w.t.Context())
 	require.NoError(w.t, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hook"
@@ -241,7 +242,7 @@ func (x *session) choose(ts *testscript.TestScript, step int64) {
 	s, err := state.LoadNow(context.Background(), x.list)
 	ts.Check(err)
 	c := s.Step(step)
-	if c == nil || c.Decides != "person" || c.Done() {
+	if c == nil || c.Decides != fsmspec.ByPerson || c.Done() {
 		return
 	}
 	chosen, question := x.answers[0], state.Question(c)

@@ -10,7 +10,6 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 //go:embed schema.json
@@ -72,9 +71,9 @@ func (c *covered) level(above string, tasks []fsmspec.Task, steps map[string]sig
 		place := above + strconv.FormatInt(t.ID, 10)
 		if t.Each != nil && len(t.Parts) == 0 { // its gates are those of the copies
 			if inner, err := fsmspec.Parse([]byte(t.Each.Workflow)); err == nil && len(inner.Tasks()) == 1 {
-				when := t.Flow.When
+				when := t.When
 				t = inner.Tasks()[0]
-				t.Flow.When = when
+				t.When = when
 			}
 		}
 		c.step(place, t, steps[place])
@@ -89,40 +88,40 @@ func (c *covered) step(place string, t fsmspec.Task, x sighted) {
 			ended += n
 		}
 	}
-	add := func(g workflow.Gate, outcome string, passed int) {
+	add := func(g fsmspec.Gate, outcome string, passed int) {
 		kind := string(g.Kind)
 		c.Gates = append(c.Gates, coveredGate{place, t.Subject, kind, outcome, g.String(), x.Refused[gateKey(kind, outcome)], passed,
 			x.Broken[gateKey(kind, outcome)]})
 	}
-	for _, g := range workflow.GatesOf(t) {
+	for _, g := range t.Gates() {
 		switch {
-		case g.When == workflow.AtStart && x.Started:
+		case g.When == fsmspec.AtStart && x.Started:
 			add(g, "", max(ended, 1))
 		default:
 			add(g, "", ended)
 		}
 	}
-	if len(t.Flow.Only) > 0 {
+	if len(t.Only) > 0 {
 		passed := 0
 		if x.Started {
 			passed = 1
 		}
-		c.Gates = append(c.Gates, coveredGate{place, t.Subject, onlyRules, "", strings.Join(t.Flow.Only, ", "), x.Refused[onlyRules], passed, 0})
+		c.Gates = append(c.Gates, coveredGate{place, t.Subject, onlyRules, "", strings.Join(t.Only, ", "), x.Refused[onlyRules], passed, 0})
 	}
-	for _, o := range t.Flow.Outcomes {
-		for _, g := range workflow.GatesOfOutcome(o) {
+	for _, o := range t.Outcomes {
+		for _, g := range o.Gates() {
 			add(g, o.Name, x.Ended[o.Name])
 		}
 		c.Outcomes = append(c.Outcomes, coveredOutcome{place, t.Subject, o.Name, o.Back, x.Ended[o.Name]})
 	}
-	if len(t.Flow.When) > 0 {
+	if len(t.When) > 0 {
 		c.Branches = append(c.Branches, coveredBranch{place, t.Subject, x.Needed, x.NotNeeded})
 	}
 }
 
 func leadsBack(t fsmspec.Task, name string) bool {
-	i := slices.IndexFunc(t.Flow.Outcomes, func(o fsmspec.Outcome) bool { return o.Name == name })
-	return i >= 0 && t.Flow.Outcomes[i].Back != 0
+	i := slices.IndexFunc(t.Outcomes, func(o fsmspec.Outcome) bool { return o.Name == name })
+	return i >= 0 && t.Outcomes[i].Back != 0
 }
 
 // name is what the gate is called in a line.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
@@ -26,7 +27,7 @@ type sighted struct {
 	NotNeeded bool           `json:"notNeeded"`
 }
 
-// The kinds of gates that are no workflow.GateKind.
+// The kinds of gates that are no fsmspec.GateKind.
 const onlyRules = "only"
 
 // gateKey names a gate of a step: by its kind, and the outcome that it belongs to.
@@ -88,7 +89,7 @@ func sightOf(s *state.State, c *state.Current) sighted {
 			x.Started, x.Needed = true, true
 			x.Ended[e.Outcome]++
 			if e.Check != nil && !e.Check.Passed() && c.HasCheck(e.Check.Run) {
-				x.count(e)[string(workflow.CheckPasses)]++
+				x.count(e)[string(fsmspec.CheckPasses)]++
 			}
 		}
 	}
@@ -107,7 +108,7 @@ func (x sighted) count(e state.Evidence) map[string]int {
 func (x sighted) refuse(c *state.Current, e state.Evidence) {
 	kind := string(e.Gate)
 	if e.Verdict == state.Declined || e.Verdict == state.Ask {
-		kind = string(workflow.PersonApproves)
+		kind = string(fsmspec.PersonApproves)
 	}
 	count := x.count(e)
 	for _, g := range c.Gates() {
@@ -115,7 +116,7 @@ func (x sighted) refuse(c *state.Current, e state.Evidence) {
 			count[kind]++
 		}
 	}
-	if kind == string(workflow.InOrder) {
+	if kind == string(fsmspec.InOrder) {
 		count[kind]++
 	}
 	for _, o := range c.Outcomes {

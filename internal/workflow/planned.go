@@ -1,128 +1,85 @@
 package workflow
 
 import (
-	"slices"
+	"fmt"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/machine"
 )
 
-// Planned returns the workflows that a plan creates, as they are recorded: those whose parent is
-// the step with that number, 0 for the outermost one, and under their steps what these consist
-// of. What is known about the skill is left to the caller.
-func Planned(levels []fsmspec.Level, parent int64) (all []Workflow) {
-	for _, l := range levels {
+// Planned returns the workflow that a plan creates, as it is recorded. What is known about the call is left to the caller.
+func Planned(spec *fsmspec.Spec, plan *fsmspec.Plan) Workflow {
+	w := Workflow{FSM: spec.Text(), Base: plan.Base(), Values: spec.HasValues()}
+	w.place(plan.Levels())
+	return w
+}
+
+// read reads the steps of the workflow from its file.
+func (w *Workflow) read() error {
+	if w.Items == nil {
+		spec, err := fsmspec.Read([]byte(w.FSM))
+		if err != nil {
+			return err
+		}
+		w.Values = spec.HasValues()
+		w.place(spec.Levels(w.Base))
+	} else {
+		what := fsmspec.ItemPlan{Parent: w.Parent, InTurn: w.InTurn}
+		for _, item := range w.Items {
+			spec, err := fsmspec.ReadItem(w.FSM, item)
+			if err != nil {
+				return err
+			}
+			what.Copies = append(what.Copies, spec)
+		}
+		w.Values = true
+		w.Under = under(what.Levels(w.Base), w.Parent)
+		for i := range w.Under {
+			w.Under[i].Round, w.Under[i].Item = w.Round, w.Items[i]
+		}
+	}
+	for _, u := range w.All() {
+		if err := u.Prove(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// place gives the workflow the steps of its levels.
+func (w *Workflow) place(levels []fsmspec.Level) {
+	outer := under(levels, 0)
+	w.Steps, w.Under = outer[0].Steps, outer[0].Under
+}
+
+// under returns the workflows of the levels whose parent is the step with that number, 0 for the outermost one, and under their steps
+// what these consist of.
+func under(levels []fsmspec.Level, parent int64) (all []Workflow) {
+	for i, l := range levels {
 		if l.Parent != parent {
 			continue
 		}
-		w := Workflow{Parent: parent, After: l.InTurn}
+		w := Workflow{Parent: parent, After: l.InTurn, Steps: l.Tasks}
 		for _, task := range l.Tasks {
-			w.Steps = append(w.Steps, stepOf(task, l.Base))
-			w.Under = append(w.Under, Planned(levels, l.Base+task.ID)...)
+			w.Under = append(w.Under, under(levels[i+1:], task.ID)...)
 		}
 		all = append(all, w)
 	}
 	return all
 }
 
-// PlannedSteps returns the steps that a plan creates, one for each of its creations, as the list
-// shows them: BlockedBy has the steps of other levels that come before, too. partOf has the
-// number of the step that each is a part of, or 0.
-func PlannedSteps(p *fsmspec.Plan) (all []Step, partOf []int64) {
-	flat := p.Flat()
-	for _, l := range p.Levels() {
-		for _, task := range l.Tasks {
-			s := stepOf(task, l.Base)
-			s.BlockedBy = nil
-			for _, id := range flat[len(all)].BlockedBy {
-				if !slices.Contains(task.Circular, id) {
-					s.BlockedBy = append(s.BlockedBy, p.Levels()[0].Base+id)
-				}
-			}
-			all = append(all, s)
+// Prove makes the machine of the workflow.
+func (w *Workflow) Prove() error {
+	all := make([]machine.Step, len(w.Steps))
+	for i, s := range w.Steps {
+		if all[i] = s.ForMachine(); s.ID < 1 || s.ID > fsmspec.MaxID {
+			return fmt.Errorf("step #%d: the number is out of range", s.ID)
 		}
 	}
-	return all, p.PartOf()
-}
-
-// ForEachLine returns the steps that are done for each line of a step, with the parts of those that have some, and
-// with anyLine in the place of the line. Their numbers, and so their order, are those of the file.
-func (e *Each) ForEachLine() []Step {
-	spec, err := fsmspec.ForItem(e.Workflow, AnyLine)
-	if err != nil {
-		return nil // it was parsed before, for another line
+	m, faults := machine.New(all)
+	if m == nil {
+		return fmt.Errorf("step #%d: %s", w.Steps[faults[0].Step].ID, faults[0].Text)
 	}
-	p, err := spec.Plan("", fsmspec.Snapshot{}, fsmspec.Policy{})
-	if err != nil {
-		return nil
-	}
-	all, _ := PlannedSteps(p)
-	for i, c := range p.Creations() {
-		all[i].Subject = c.Subject
-	}
-	return all
-}
-
-// AnyLine stands for a line.
-const AnyLine = "ITEM"
-
-// stepOf returns a task as a step, with numbers of the list.
-func stepOf(task fsmspec.Task, base int64) Step {
-	s := Step{
-		ID:      base + task.ID,
-		Local:   task.ID,
-		Subject: task.Subject,
-		Status:  task.Status.String(),
-		Only:    task.Flow.Only,
-
-		Do: task.Skill,
-
-		Description: task.Shown(base),
-	}
-	for _, id := range task.BlockedBy {
-		if slices.Contains(task.Circular, id) {
-			s.Circular = append(s.Circular, base+id)
-		} else {
-			s.BlockedBy = append(s.BlockedBy, base+id)
-		}
-	}
-	s.addFlow(task.Flow, base)
-	if len(fsmspec.Named(task.ActiveForm)) > 0 {
-		s.ActiveForm = task.ActiveForm
-	}
-	s.declareGates(task.Gates)
-	if e := task.Each; e != nil {
-		s.Each = &Each{Lines: e.Lines, Run: checkOf(e.Run), InTurn: e.InTurn, Workflow: e.Workflow}
-	}
-	return s
-}
-
-func checkOf(c *fsmspec.Check) *Check {
-	if c == nil {
-		return nil
-	}
-	return &Check{Run: c.Run, Shell: c.Shell, Timeout: c.Timeout.Seconds(), Dir: c.Dir, Env: c.Env, Watch: c.Watch}
-}
-
-// addFlow adds the outcomes of a step, its conditions and who decides, with numbers of the
-// list.
-func (s *Step) addFlow(f fsmspec.Flow, base int64) {
-	for _, o := range f.Outcomes {
-		r := Outcome{Name: o.Name, Max: o.Max, Then: o.Then, Stop: o.Stop}
-		r.declareGates(o.Gates)
-		if o.Back != 0 {
-			r.Back = base + o.Back
-		}
-		s.Outcomes = append(s.Outcomes, r)
-	}
-	for _, c := range f.When {
-		s.When = append(s.When, Condition{Step: base + c.Task, Outcomes: c.Outcomes})
-	}
-	if f.Decides != fsmspec.ByAgent {
-		s.Decides = f.Decides.String()
-	}
-	s.Chooser = checkOf(f.Chooser)
-	for _, v := range f.Set {
-		s.Set = append(s.Set, Value{Name: v.Name, Pattern: v.Pattern, OneOf: v.OneOf, Command: checkOf(v.Command)})
-	}
-	s.Within = f.Within.Seconds()
+	w.Machine = m
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/message"
 )
 
@@ -20,7 +21,7 @@ import (
 //   - Copies come in one transaction. Its record is a Workflow without steps, whose Under are
 //     the copies, each with its [Workflow.Item]. They belong to the round in which they came.
 //
-// Each of them has its own machine, its own ids ([Step.Local]) and its own outcomes; a stop
+// Each of them has its own machine, its own ids ([fsmspec.Task.Local]) and its own outcomes; a stop
 // in one ends only that one. Steps of all workflows have different numbers in the list, so
 // the evidence needs no more than the number.
 //
@@ -55,7 +56,7 @@ func (w *Workflow) CameWith() bool { return w.Part }
 // Last returns the numbers of the steps that no other step of the workflow comes after.
 func (w *Workflow) Last() (ids []int64) {
 	for _, b := range w.Steps {
-		if !slices.ContainsFunc(w.Steps, func(o Step) bool { return slices.Contains(o.BlockedBy, b.ID) }) {
+		if !slices.ContainsFunc(w.Steps, func(o fsmspec.Task) bool { return slices.Contains(o.BlockedBy, b.ID) }) {
 			ids = append(ids, b.ID)
 		}
 	}
@@ -98,4 +99,27 @@ func HasReplaced(command string, lost []string, undo string) string {
 		return text
 	}
 	return text + "; " + undo + " brings it back"
+}
+
+// OurVariable reports whether commands of the workflow get a variable of that name from it, so
+// that one from elsewhere must not reach them.
+func (w *Workflow) OurVariable(name string) bool {
+	name, ok := strings.CutPrefix(name, "FSM_")
+	if !ok {
+		return false
+	}
+	name = strings.ToLower(name)
+	n, outcome := strings.CutPrefix(name, "outcome_")
+	_, isVar := w.Vars[name]
+	return name == fsmspec.Args || name == fsmspec.Round || name == fsmspec.Item || isVar || outcome && strings.Trim(n, "0123456789") == "" ||
+		slices.ContainsFunc(w.Steps, func(s fsmspec.Task) bool {
+			return slices.ContainsFunc(s.Set, func(v fsmspec.Value) bool { return v.Name == name })
+		})
+}
+
+// InPaths reports whether a path of the workflow names the value.
+func (w *Workflow) InPaths(name string) bool {
+	return slices.ContainsFunc(w.Steps, func(s fsmspec.Task) bool {
+		return slices.ContainsFunc(s.Paths(), func(path string) bool { return slices.Contains(fsmspec.Named(path), name) })
+	})
 }

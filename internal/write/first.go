@@ -100,15 +100,15 @@ func unknownEnd(t fsmspec.Task) string {
 		return ", which is done for each line of something"
 	case t.Skill != "":
 		return ", which demands the skill " + message.Words(t.Skill)
-	case t.Gates.Check != nil:
-		return ", which has a check: " + message.Clip(message.Words(t.Gates.Check.Run), message.MaxSubject)
-	case len(t.Flow.Outcomes) > 0:
+	case t.Check != nil:
+		return ", which has a check: " + message.Clip(message.Words(t.Check.Run), message.MaxSubject)
+	case len(t.Outcomes) > 0:
 		return ", which has outcomes"
-	case len(t.Flow.Set) > 0:
+	case len(t.Set) > 0:
 		return ", which gives values"
-	case len(t.Flow.When) > 0:
+	case len(t.When) > 0:
 		return ", which is not always needed"
-	case slices.ContainsFunc(slices.Concat(t.Gates.Produces, t.Gates.Ready), func(p string) bool { return strings.ContainsAny(p, "{}") }):
+	case slices.ContainsFunc(slices.Concat(t.Produces, t.Ready), func(p string) bool { return strings.ContainsAny(p, "{}") }):
 		return ", whose files have names with values"
 	}
 	return ""
@@ -116,7 +116,7 @@ func unknownEnd(t fsmspec.Task) string {
 
 // advice shows how the gate is tried.
 func advice(t fsmspec.Task) string {
-	if t.Gates.Check == nil {
+	if t.Check == nil {
 		return ""
 	}
 	return fmt.Sprintf("# Let its check fail, see it refused, and let it pass:\n"+
@@ -128,16 +128,16 @@ func passes(t fsmspec.Task) string {
 	var b strings.Builder
 	n := strconv.FormatInt(t.ID, 10)
 	fmt.Fprintf(&b, "\n# #%s %s\n", n, message.Words(t.Subject))
-	for _, p := range t.Gates.Ready {
+	for _, p := range t.Ready {
 		b.WriteString(makes(p))
 	}
-	if len(t.Gates.Produces) > 0 {
+	if len(t.Produces) > 0 {
 		fmt.Fprintf(&b, "! complete %s\n", n)
-		for _, p := range t.Gates.Produces {
+		for _, p := range t.Produces {
 			b.WriteString(makes(p))
 		}
 	}
-	if t.Gates.Approval != "" {
+	if t.Approval != "" {
 		fmt.Fprintf(&b, "! complete %s\nperson yes\n", n)
 	}
 	fmt.Fprintf(&b, "complete %s\n", n)

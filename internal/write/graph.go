@@ -20,7 +20,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 const graphLong = `Graph draws the steps of a workflow in layers: a step is one layer below the lowest step
@@ -136,7 +135,7 @@ func (d drawing) steps(tasks []fsmspec.Task, around graph.Step, after []int64) (
 	}
 	for _, t := range tasks {
 		step := graph.Step{ID: d.base + t.ID, Subject: fsmspec.Fill(t.Subject, nil), Description: fsmspec.Fill(t.Description, nil),
-			State: stateOf(t.Status.String()), Gates: labels(workflow.GatesOf(t), ""), Parent: around.ID}
+			State: stateOf(t.Status.String()), Gates: labels(t.Gates(), ""), Parent: around.ID}
 		if around.ID != 0 {
 			step.Number = cmp.Or(around.Number, strconv.FormatInt(around.ID, 10)) + "." + strconv.FormatInt(t.ID, 10)
 		}
@@ -146,7 +145,7 @@ func (d drawing) steps(tasks []fsmspec.Task, around graph.Step, after []int64) (
 		if len(t.BlockedBy) == 0 {
 			step.BlockedBy = slices.Clone(after)
 		}
-		d.addFlow(&step, t.Flow)
+		d.addFlow(&step, t)
 		step.Each = eachWords(t.Each)
 		parts := drawing{next}.steps(t.Parts, step, step.BlockedBy)
 		step.BlockedBy = append(step.BlockedBy, lastOf(parts, step.ID)...)
@@ -185,27 +184,33 @@ func eachWords(e *fsmspec.Each) string {
 }
 
 // addFlow adds the outcomes of a step, what its need depends on, and who decides.
-func (d drawing) addFlow(step *graph.Step, f fsmspec.Flow) {
-	for _, o := range f.Outcomes {
+func (d drawing) addFlow(step *graph.Step, t fsmspec.Task) {
+	for _, o := range t.Outcomes {
 		back := o.Back
 		if back != 0 {
 			back += d.base
 		}
 		step.Outcomes = append(step.Outcomes, graph.Outcome{Name: o.Name, Back: back, Max: o.Max, Then: o.Then, Stop: o.Stop})
-		step.Gates = append(step.Gates, labels(workflow.GatesOfOutcome(o), o.Name+": ")...)
+		step.Gates = append(step.Gates, labels(o.Gates(), o.Name+": ")...)
 	}
-	for _, c := range f.When {
-		step.When = append(step.When, graph.Condition{Step: d.base + c.Task, Outcomes: c.Outcomes})
+	for _, c := range t.When {
+		step.When = append(step.When, graph.Condition{Step: d.base + c.Step, Outcomes: c.Outcomes})
 	}
-	if f.Decides != fsmspec.ByAgent {
-		step.Decides = f.Decides.String()
-	}
-	addOnly(step, f.Only)
+	step.Decides = decider(t.Decides)
+	addOnly(step, t.Only)
 	var names []string
-	for _, v := range f.Set {
+	for _, v := range t.Set {
 		names = append(names, v.Name)
 	}
-	step.Gates = append(step.Gates, givesWords(names, f.Within, "")...)
+	step.Gates = append(step.Gates, givesWords(names, t.Within, "")...)
+}
+
+// decider returns who decides, "" for the agent.
+func decider(d fsmspec.Decider) string {
+	if d == fsmspec.ByAgent {
+		return ""
+	}
+	return d.String()
 }
 
 // addOnly adds the calls that belong to a step.
@@ -263,7 +268,7 @@ func stateOf(status string) graph.State {
 }
 
 // labels describes gates, those of an outcome with its name.
-func labels(gates []workflow.Gate, outcome string) (words []string) {
+func labels(gates []fsmspec.Gate, outcome string) (words []string) {
 	for _, g := range gates {
 		words = append(words, outcome+g.Label())
 	}
@@ -339,7 +344,7 @@ func addProgress(step *graph.Step, now *state.State, c *state.Current) {
 	for _, w := range c.When {
 		step.When = append(step.When, graph.Condition(w))
 	}
-	step.Decides = c.Decides
+	step.Decides = decider(c.Decides)
 	var names []string
 	for _, v := range c.Set {
 		name := v.Name
@@ -348,7 +353,7 @@ func addProgress(step *graph.Step, now *state.State, c *state.Current) {
 		}
 		names = append(names, name)
 	}
-	step.Gates = append(step.Gates, givesWords(names, c.Limit(), now.OverText(c))...)
+	step.Gates = append(step.Gates, givesWords(names, c.Within, now.OverText(c))...)
 }
 
 func stepsOfTasks(list []tasks.Task) (all []graph.Step) {

@@ -25,7 +25,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 const planLong = `Plan prints what a call of a skill would do to a task list now: the tasks that it would
@@ -276,13 +275,13 @@ func planText(p hydrate.Preview, kept int, decisions []string) string {
 
 // perLine prints what is done for each line of a step: what it runs and demands. Its tasks, and so their numbers and their
 // order, come when the step is started.
-func perLine(b *strings.Builder, indent string, e *workflow.Each) {
+func perLine(b *strings.Builder, indent string, e *fsmspec.Each) {
 	if e == nil {
 		return
 	}
 	for _, step := range e.ForEachLine() {
 		step.BlockedBy, step.When = nil, nil
-		step.Outcomes = slices.DeleteFunc(step.Outcomes, func(o workflow.Outcome) bool { return len(o.Gates()) == 0 })
+		step.Outcomes = slices.DeleteFunc(step.Outcomes, func(o fsmspec.Outcome) bool { return len(o.Gates()) == 0 })
 		message.Fprintf(b, "%seach %s\n", indent, step.Subject)
 		for _, gate := range append(step.Demands(), step.Ends(0)...) {
 			message.Fprintf(b, "%s     %s\n", indent, gate)
@@ -309,26 +308,26 @@ type shownDeleted struct {
 }
 
 type shownCreated struct {
-	Name     string          `json:"name"`
-	ID       int64           `json:"id"`
-	Subject  string          `json:"subject"`
-	After    []int64         `json:"after"`
-	Produces []string        `json:"produces"`
-	Ready    []string        `json:"ready"`
-	Check    *workflow.Check `json:"check"`
-	Approval string          `json:"approval"`
-	Content  string          `json:"content"`
+	Name     string         `json:"name"`
+	ID       int64          `json:"id"`
+	Subject  string         `json:"subject"`
+	After    []int64        `json:"after"`
+	Produces []string       `json:"produces"`
+	Ready    []string       `json:"ready"`
+	Check    *fsmspec.Check `json:"check"`
+	Approval string         `json:"approval"`
+	Content  string         `json:"content"`
 
-	Gates []workflow.ShownGate `json:"gates"` // of every kind
+	Gates []fsmspec.ShownGate `json:"gates"` // of every kind
 
-	Outcomes []workflow.Outcome   `json:"outcomes"`
-	Decides  workflow.Decider     `json:"decides"`
-	Each     *workflow.Each       `json:"each,omitzero"`
-	PartOf   int64                `json:"partOf,omitzero"` // number of the step that it is a part of
-	When     []workflow.Condition `json:"when"`
-	Only     []string             `json:"only"`
-	Set      []workflow.Value     `json:"set"`
-	Within   float64              `json:"within"`
+	Outcomes []fsmspec.Outcome   `json:"outcomes"`
+	Decides  fsmspec.Choice      `json:"decides"`
+	Each     *fsmspec.Each       `json:"each,omitzero"`
+	PartOf   int64               `json:"partOf,omitzero"` // number of the step that it is a part of
+	When     []fsmspec.Condition `json:"when"`
+	Only     []string            `json:"only"`
+	Set      []fsmspec.Value     `json:"set"`
+	Within   float64             `json:"within"`
 }
 
 type shownWarning struct {
@@ -349,9 +348,9 @@ func shownPlanOf(p hydrate.Preview, kept int, decisions []string) shownPlan {
 	for i, c := range p.Plan.Creations() {
 		step, file := p.Steps[i], tasks.Form.File(c)
 		out.Created = append(out.Created, shownCreated{file.Name, c.ID, c.Subject, step.BlockedBy, step.Produces, step.Ready, step.Check,
-			step.Approval, string(file.Data), workflow.ShownGates(step.Gates()), step.Outcomes, step.Decider(), step.Each,
+			step.Approval, string(file.Data), fsmspec.ShownGates(step.Gates()), step.Outcomes, step.Choice(), step.Each,
 			p.PartOf[i], step.When,
-			append([]string{}, step.Only...), append([]workflow.Value{}, step.Set...), step.Within})
+			append([]string{}, step.Only...), append([]fsmspec.Value{}, step.Set...), step.Within.Seconds()})
 	}
 	for _, w := range p.Warnings {
 		out.Warnings = append(out.Warnings, shownWarning{w.Line, w.Column, w.Message})

@@ -100,12 +100,13 @@ func TestPhasesOfSteps(t *testing.T) {
 // into the state file, where the rules do not bind by the letter.
 func TestTheStepsOfTheSessionAreFollowed(t *testing.T) {
 	home := t.TempDir()
-	w := workflow.Workflow{Command: "product-planning:plan", Session: "s1", Dir: home}
+	w := workflow.Workflow{Command: "product-planning:plan", Session: "s1", Dir: home,
+		FSM: `[{"id": 1, "subject": "Phase 1: setup", "status": "completed"}, {"id": 2, "subject": "Phase 2: research"}]`}
 	change := txn.Change{}
 	for i, subject := range []string{"Phase 1: setup", "Phase 2: research"} {
 		id := int64(i + 1)
-		w.Steps = append(w.Steps, workflow.Step{ID: id, Local: id, Subject: subject, Status: []string{"completed", "pending"}[i]})
-		text := `{"id":"` + string(rune('0'+id)) + `","subject":"` + subject + `","description":"","status":"` + w.Steps[i].Status +
+		text := `{"id":"` + string(rune('0'+id)) + `","subject":"` + subject + `","description":"","status":"` +
+			[]string{"completed", "pending"}[i] +
 			`","blocks":[],"blockedBy":[],"metadata":{"fsm":"product-planning:plan"}}`
 		change.Creates = append(change.Creates, txn.File{Name: string(rune('0'+id)) + ".json", Data: []byte(text), Mode: 0o644})
 	}

@@ -44,7 +44,7 @@ func (w *flow) hydrate(t require.TestingT, project, spec string) {
 	require.NoError(t, err)
 	list := w.frame().List
 	list.Record = func(p *fsmspec.Plan) (string, int64, error) {
-		hydration := workflow.Planned(p.Levels(), 0)[0]
+		hydration := workflow.Planned(parsed, p)
 		hydration.Command, hydration.Spec, hydration.Session, hydration.Dir = "release", w.spec(), "list", project
 		text, err := hydration.Encode()
 		return text, 0, err

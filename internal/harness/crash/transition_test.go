@@ -22,7 +22,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
-	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -71,27 +70,17 @@ func (w *flow) served() *gates.Frame {
 	return f
 }
 
-// workflowOf is implement, test, review, settle, and what comes then. The review gives a value when
+// judged is implement, test, review, settle, and what comes then. The review gives a value when
 // it goes forward, which the last two steps name. Nobody comes to them.
-func workflowOf(project string) workflow.Workflow {
-	all := []workflow.Step{
-		{ID: 1, Subject: "Implement"},
-		{ID: 2, Subject: "Test", BlockedBy: []int64{1}, Check: &workflow.Check{Run: "test -e code", Timeout: 20},
-			Outcomes: []workflow.Outcome{{Name: "failed", Back: 1, Max: 3}}},
-		{ID: 3, Subject: "Review", BlockedBy: []int64{2}, Set: []workflow.Value{{Name: "version", Pattern: "[0-9]+"}},
-			Outcomes: []workflow.Outcome{{Name: "approved"}, {Name: "changes", Back: 1, Max: 2, Then: "disputed"}, {Name: "disputed"}}},
-		{ID: 4, Subject: "Settle", BlockedBy: []int64{3}, When: []workflow.Condition{{Step: 3, Outcomes: []string{"disputed"}}},
-			Decides:  "person",
-			Outcomes: []workflow.Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
-		{ID: 5, Subject: "Document", BlockedBy: []int64{3}, When: []workflow.Condition{{Step: 3, Outcomes: []string{"approved"}}}},
-		{ID: 8, Subject: "Publish {version}", BlockedBy: []int64{4, 5}},
-		{ID: 9, Subject: "Announce {version}", BlockedBy: []int64{8}},
-	}
-	for i := range all {
-		all[i].Local, all[i].Status = all[i].ID, pending
-	}
-	return workflow.Workflow{Values: true, Command: "release", Spec: "/skills/release/fsm.json", Session: "list", Dir: project, Steps: all}
-}
+const judged = `{"fsm": 2, "steps": [
+ {"id": 1, "subject": "Implement"},
+ {"id": 2, "subject": "Test", "blockedBy": [1], "check": {"run": "test -e code", "timeout": 20}, "outcomes": {"failed": {"back": 1, "max": 3}}},
+ {"id": 3, "subject": "Review", "blockedBy": [2], "set": {"version": "[0-9]+"},
+  "outcomes": {"approved": {}, "changes": {"back": 1, "max": 2, "then": "disputed"}, "disputed": {}}},
+ {"id": 4, "subject": "Settle", "when": {"3": "disputed"}, "decides": "person", "outcomes": {"merge": {}, "drop": {"stop": true}}},
+ {"id": 5, "subject": "Document", "when": {"3": "approved"}},
+ {"id": 8, "subject": "Publish {version}", "blockedBy": [4, 5]},
+ {"id": 9, "subject": "Announce {version}", "blockedBy": [8]}]}`
 
 // lastStep is a step that is never reached: an update of it changes nothing.
 const lastStep = 9
@@ -110,37 +99,14 @@ func (w *flow) last() int64 {
 	return lastStep
 }
 
-// newFlow makes a home with the workflow, as a hydration does: the one in spec, or else that of
-// the function workflow.
+// newFlow makes a home with the workflow, as a hydration does: the one in spec, or else judged.
 func newFlow(t require.TestingT, base, spec string) *flow {
 	home, err := os.MkdirTemp(base, "flow-")
 	require.NoError(t, err)
 	w := openFlow(home)
 	project := filepath.Join(home, "project")
 	require.NoError(t, os.Mkdir(project, 0o755))
-	if spec != "" {
-		w.hydrate(t, project, spec)
-		return w
-	}
-	hydration := workflowOf(project)
-	record, err := hydration.Encode()
-	require.NoError(t, err)
-	change := txn.Change{Label: `{"command":"release"}`, Record: record}
-	for _, s := range hydration.Steps {
-		blockers := []string{}
-		for _, id := range s.BlockedBy {
-			blockers = append(blockers, strconv.FormatInt(id, 10))
-		}
-		text, err := json.Marshal(map[string]any{"id": strconv.FormatInt(s.ID, 10), "subject": s.Subject, "description": "", "status": pending,
-			"blocks": []string{}, "blockedBy": blockers, "metadata": map[string]string{"fsm": "release"}}, json.Deterministic(true))
-		require.NoError(t, err)
-		change.Creates = append(change.Creates, txn.File{Name: filepath.Base(w.task(s.ID)), Data: text, Mode: 0o644})
-	}
-	require.NoError(t, os.MkdirAll(filepath.Dir(w.dir()), 0o755))
-	d, err := w.frame().List.Open(context.Background())
-	require.NoError(t, err)
-	require.NoError(t, d.Commit(context.Background(), change))
-	require.NoError(t, d.Close())
+	w.hydrate(t, project, cmp.Or(spec, judged))
 	return w
 }
 

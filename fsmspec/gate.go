@@ -1,13 +1,9 @@
-package workflow
+package fsmspec
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // Gate is a condition of a step, as a value: what it is, when it is evaluated, and what it
@@ -60,64 +56,38 @@ const (
 	AtCompletion Moment = "completion"
 )
 
-// Gates returns the gates of the step in the order in which they are evaluated.
-func (s Step) Gates() (all []Gate) {
-	if len(s.Ready) > 0 {
-		all = append(all, Gate{Kind: ReadyFiles, When: AtStart, Patterns: s.Ready})
+// Gates returns the gates of the task in the order in which they are evaluated.
+func (t Task) Gates() (all []Gate) {
+	if len(t.Ready) > 0 {
+		all = append(all, Gate{Kind: ReadyFiles, When: AtStart, Patterns: t.Ready})
 	}
-	if s.Do != "" {
-		all = append(all, Gate{Kind: SkillCalled, When: AtCompletion, skill: s.Do})
+	if t.Skill != "" {
+		all = append(all, Gate{Kind: SkillCalled, When: AtCompletion, skill: t.Skill})
 	}
-	if len(s.Produces) > 0 {
-		all = append(all, Gate{Kind: ProducedFiles, When: AtCompletion, Patterns: s.Produces})
+	if len(t.Produces) > 0 {
+		all = append(all, Gate{Kind: ProducedFiles, When: AtCompletion, Patterns: t.Produces})
 	}
-	if s.Check != nil {
-		all = append(all, Gate{Kind: CheckPasses, When: AtCompletion, Check: s.Check})
+	if t.Check != nil {
+		all = append(all, Gate{Kind: CheckPasses, When: AtCompletion, Check: t.Check})
 	}
-	if s.Approval != "" {
-		all = append(all, Gate{Kind: PersonApproves, When: AtCompletion, Question: s.Approval})
+	if t.Approval != "" {
+		all = append(all, Gate{Kind: PersonApproves, When: AtCompletion, Question: t.Approval})
 	}
 	return all
 }
 
-// Demands returns what the step comes after, its gates and its rules, a line each.
-func (s Step) Demands() (lines []string) {
-	if len(s.BlockedBy) > 0 {
-		var ids []string
-		for _, id := range s.BlockedBy {
-			ids = append(ids, "#"+message.Itoa(id))
-		}
-		lines = append(lines, "after "+strings.Join(ids, ", "))
+// Gates returns the gates of an outcome.
+func (o Outcome) Gates() (all []Gate) {
+	if len(o.Produces) > 0 {
+		all = append(all, Gate{Kind: OutcomeFiles, When: AtCompletion, Patterns: o.Produces})
 	}
-	for _, gate := range s.Gates() {
-		lines = append(lines, gate.String())
+	if o.Check != nil {
+		all = append(all, Gate{Kind: outcomeCheck, When: AtCompletion, Check: o.Check})
 	}
-	if len(s.Only) > 0 {
-		lines = append(lines, "only here: "+strings.Join(s.Only, ", "))
+	if o.Approval != "" {
+		all = append(all, Gate{Kind: PersonApproves, When: AtCompletion, Question: o.Approval})
 	}
-	return lines
-}
-
-// Decider says how a step ends, as programs read it: the agent, a person, or a command.
-type Decider struct {
-	By  string `json:"by"`
-	Run string `json:"run"`
-}
-
-// Decider returns who says how the step ends.
-func (s Step) Decider() Decider {
-	d := Decider{By: cmp.Or(s.Decides, "agent")}
-	if s.Chooser != nil {
-		d.Run = s.Chooser.Run
-	}
-	return d
-}
-
-// NeedsPerson reports whether the step, or one of its outcomes, needs the approval of a person.
-func (s Step) NeedsPerson() bool {
-	asks := func(g Gate) bool { return g.Kind == PersonApproves }
-	return slices.ContainsFunc(s.Gates(), asks) ||
-		slices.ContainsFunc(s.Outcomes, func(o Outcome) bool { return slices.ContainsFunc(o.Gates(), asks) })
+	return all
 }
 
 // String describes the gate in a line, for people.
@@ -191,42 +161,6 @@ func ShownGates(gates []Gate) []ShownGate {
 		all = append(all, ShownGate{g.Kind, g.When, g.String()})
 	}
 	return all
-}
-
-// GatesOf returns the gates that an entry of an fsm.json declares.
-func GatesOf(t fsmspec.Task) []Gate { return stepOf(t, 0).Gates() }
-
-// GatesOfOutcome returns those of an outcome.
-func GatesOfOutcome(o fsmspec.Outcome) []Gate {
-	var declared Outcome
-	declared.declareGates(o.Gates)
-	return declared.Gates()
-}
-
-// declareGates takes over what an entry declares.
-func (s *Step) declareGates(g fsmspec.Gates) {
-	s.Produces, s.Ready, s.Check, s.Approval = g.Produces, g.Ready, checkOf(g.Check), g.Approval
-}
-
-func (o *Outcome) declareGates(g fsmspec.Gates) {
-	o.Produces, o.Check, o.Approval = g.Produces, checkOf(g.Check), g.Approval
-}
-
-// Filling replaces the names of values in what gates look at.
-type Filling struct {
-	Text     func(string) string
-	Patterns func([]string) []string
-	Command  func(*Check) *Check
-}
-
-// FillGates takes over the gates of t, with values in place of their names.
-func (s *Step) FillGates(t Step, f Filling) {
-	s.Produces, s.Ready, s.Check, s.Approval = f.Patterns(t.Produces), f.Patterns(t.Ready), f.Command(t.Check), f.Text(t.Approval)
-}
-
-// FillGates replaces the names of values in the gates.
-func (o *Outcome) FillGates(f Filling) {
-	o.Produces, o.Check, o.Approval = f.Patterns(o.Produces), f.Command(o.Check), f.Text(o.Approval)
 }
 
 // Looks reports whether the gate depends on a fact: on files, or on how a command ends.
