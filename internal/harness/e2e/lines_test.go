@@ -83,3 +83,26 @@ func TestLinesAroundACommand(t *testing.T) {
 		}
 	}
 }
+
+// The client runs an edit and the commands of one message one after the other, in their order, each with its hooks (fact 64): each is
+// decided as if it were alone. So a command finds what the call before it did, and one that comes too early is refused.
+func TestCallsOfOneMessage(t *testing.T) {
+	s := withoutTaskTools(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Write", "check": "test -e here"},
+		{"id": 2, "subject": "Two", "blockedBy": [1], "check": "sleep 0.2"}, {"id": 3, "subject": "Three", "blockedBy": [2]},
+		{"id": 4, "subject": "Four"}, {"id": 5, "subject": "Five", "blockedBy": [4]},
+		{"id": 6, "subject": "Once", "check": "echo ran >>ran"},
+		{"id": 7, "subject": "Seven"}, {"id": 8, "subject": "Sign", "blockedBy": [7], "approval": "Sign it?"}]}`)
+	s.Allow = append(s.Allow, "Bash", "Write")
+	complete := func(n string) Block { return Bash("complete "+n, "fsmtx complete "+n) }
+	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "release")),
+		Do(write("write", s.Path("project/here")), complete("1")), Do(complete("2"), complete("3")), Do(complete("5"), complete("4")),
+		Do(complete("6"), Bash("again", "fsmtx complete 6")), Do(complete("7"), complete("8")), Say("done")}}, "go")
+	assert.Contains(t, r.Text("complete 5"), `#4 "Four" must be done first`)
+	assert.Contains(t, r.Text("again"), `#6 "Once" is done`)
+	assert.Equal(t, "ran\n", read(t, s, "project/ran"))
+	assert.Contains(t, denied(t, r, "complete 8"), "Sign it?")
+	st := stateOf(t, s)
+	assert.Equal(t, 6, st.Count().Done)
+	last := st.About(8)[len(st.About(8))-1]
+	assert.NotEqual(t, "a person said no", last.Why, "nobody was asked (fact 195)")
+}
