@@ -81,6 +81,28 @@ var usual = map[string]int{
 	"trap 'rm -f /tmp/x' EXIT; npm test; fsmtx complete 2":                                                  1,
 	"docker compose up -d && fsmtx complete 3":                                                              1,
 	"echo '{\"a\": 1}' | jq . && fsmtx start 2":                                                             1,
+	"cd \"$(git rev-parse --show-toplevel)\" && fsmtx complete 2":                                           1,
+	"cd /src/app && npx vitest run 2>&1 | tail -20 && npm run build 2>&1 | tail -20 && fsmtx complete 2":    1,
+	"cd /src/app\npython -m pytest -q 2>&1 | tail -20\nfsmtx complete 2":                                    1,
+	"fsmtx complete 2 || true":                                                                              1,
+	"fsmtx complete 2; echo \"exit: $?\"":                                                                   1,
+	"fsmtx complete 2 >/dev/null 2>&1 && echo ok || echo refused":                                           1,
+	"fsmtx complete 2 2>&1 | tee /tmp/fsm.log | tail -3":                                                    1,
+	"fsmtx complete 2 2>&1 | head -50":                                                                      1,
+	"pushd packages/a >/dev/null && fsmtx complete 2; popd >/dev/null":                                      1,
+	"{ npm test && fsmtx complete 2; } 2>&1 | tail -5":                                                      1,
+	"npm test > /tmp/t.log 2>&1 && fsmtx complete 2 || tail /tmp/t.log":                                     1,
+	"fsmtx complete 2 &":                                                                                    1,
+	"~/go/bin/fsmtx complete 2":                                                                             1,
+	"$HOME/.local/bin/fsmtx complete 2":                                                                     1,
+	"\"${HOME}/go/bin/fsmtx\" complete 2 | cat":                                                             1,
+	"./node_modules/.bin/fsmtx complete 2":                                                                  1,
+	"set -e\nnpm run lint\nfsmtx complete 2 --note 'lint is clean'":                                         1,
+	"fsmtx complete 2 --note \"all 41 tests pass\" 2>&1":                                                    1,
+	"(cd web && npm ci && npm test) 2>&1 | tail -40; fsmtx complete 2":                                      1,
+	"test -f notes.md && wc -l notes.md && fsmtx complete 2":                                                1,
+	"[ -d dist ] || npm run build; fsmtx complete 2":                                                        1,
+	"curl -s localhost:3000/health | grep -q ok && fsmtx complete 2":                                        1,
 }
 
 // hiding are lines in which something changes the environment of the command, or hides what it is.
@@ -114,16 +136,28 @@ var hiding = map[string]string{
 	"for n in 2 3; do fsmtx complete $n; done":                         "known only when it runs",
 	"fsmtx complete $(fsmtx next --json | jq .next)":                   "known only when it runs",
 	"echo 2 | xargs fsmtx complete":                                    "xargs would run it",
+	"HOME=/tmp; ~/bin/fsmtx complete 2":                                "HOME=…",
+	"npx fsmtx complete 2":                                             "npx would run it",
+	"npx --yes fsmtx start 2 2>&1 | tail -5":                           "npx would run it",
+	"bash -lc \"cd /src && fsmtx complete 2\"":                         "handed to another program",
+	"cd app && source venv/bin/activate && pytest -q && fsmtx start 2": "source",
+	"export CI=1; npm test && fsmtx complete 2":                        "export",
+	"env -C /src fsmtx complete 2":                                     "env would run it",
+	"direnv exec . fsmtx complete 2":                                   "direnv would run it",
+	"uv run fsmtx complete 2":                                          "uv would run it",
+	"docker compose exec app fsmtx complete 2":                         "docker would run it",
 }
 
-// lineRun gives a line of the agent's shell to the hook, and returns its exit code, what it said, and the vouchers.
+// lineRun gives a line of the agent's shell to the hook, in an event as the client sends it, and returns its exit code, what it said,
+// and the vouchers.
 func lineRun(t *testing.T, line string) (code int, said string, vouchers []state.Voucher) {
 	home := t.TempDir()
 	env := map[string]string{"HOME": home, "CLAUDE_PROJECT_DIR": home, "CLAUDECODE": "1"}
-	input, err := json.Marshal(map[string]any{"command": line})
+	input, err := json.Marshal(map[string]any{"command": line, "description": "Work on the step"})
 	require.NoError(t, err)
-	event := fmt.Sprintf(`{"session_id": "s", "cwd": %q, "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "t",
-"tool_input": %s}`, home, input)
+	event := fmt.Sprintf(`{"session_id": "s", "transcript_path": "%[1]s/s.jsonl", "cwd": %[1]q, "prompt_id": "p", "permission_mode": "default",
+"effort": {"level": "high"}, "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": %[2]s, "tool_use_id": "t"}`,
+		home, input)
 	var out, errs bytes.Buffer
 	s := terminal.Streams{In: strings.NewReader(event), Out: &out, Err: &errs,
 		Getenv: func(name string) (string, bool) { v, ok := env[name]; return v, ok },

@@ -205,7 +205,7 @@ func changesDirectory(dir string, words []shell.Word) string {
 // invoked returns the call of this program that the words are; ok is false if they are none.
 func (h *hook) invoked(words []shell.Word) (call Invocation, ok bool) {
 	program := slices.IndexFunc(words, func(w shell.Word) bool {
-		text, known := w.Literal()
+		text, known := w.Text(h.homely)
 		return known && filepath.Base(text) == "fsmtx"
 	})
 	if program < 0 || program > 0 && runsNothing(words[0]) {
@@ -224,6 +224,14 @@ func (h *hook) invoked(words []shell.Word) (call Invocation, ok bool) {
 	call.line = Line(args)
 	call.hidden = hidden || !strings.Contains(shell.Bare(h.call.Command), shell.Bare(call.line)) // such as in $'…'
 	return call, ok
+}
+
+// homely is the lookup for the words of a program's path: of the variables it knows HOME.
+func (h *hook) homely(name string) (value string, known bool) {
+	if name != "HOME" {
+		return "", false
+	}
+	return h.streams.Getenv(name)
 }
 
 // restrictedCall is a call of a command that an agent may not run by itself.

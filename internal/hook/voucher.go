@@ -74,7 +74,7 @@ func (h *hook) notPlain(one shell.Surrounded, call Invocation) string {
 			return message.Sprintf("%s=… changes the environment in which it would run", name)
 		}
 	}
-	program, _ := one.Words[0].Literal()
+	program, _ := one.Words[0].Text(h.homely)
 	if filepath.Base(program) != "fsmtx" && !slices.Contains([]string{"command", "nice", "nohup", "time", "timeout"}, filepath.Base(program)) {
 		return message.Sprintf("%s would run it", program)
 	}
