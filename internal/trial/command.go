@@ -20,8 +20,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/git"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/orphans"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/signals"
+	"github.com/fsmtx/fsmtx/internal/statefile"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/write"
 )
@@ -48,7 +50,7 @@ configuration and the temporary directory are the test's; checks have your HOME 
 stays: what a test has started is ended with it.
 
   begin, next, start, complete, finish, continue, step, undo, status, log
-                    as fsmtx has them, in the agent's shell
+                    as fsmtx has them, in the agent's shell; a skill of a plugin has its plain name
   ! COMMAND         holds only if the step was refused, and that is on record: a check that cannot
                     run, or does not end, has refused nothing, and one that leads back is no refusal
   person yes        the answer to the next question: yes, no, or the outcome that the person chooses
@@ -151,6 +153,7 @@ func playJob(s terminal.Streams, text string, run Runner) error {
 	if err := json.Unmarshal([]byte(text), &j); err != nil {
 		return err
 	}
+	go endWith(j.Parent, j.Dir)
 	line, err := play(j, run).encode()
 	if err != nil {
 		return err
@@ -265,9 +268,15 @@ func (f flags) test(ctx context.Context, s terminal.Streams, args []string) erro
 	if t.program, err = pathOf(); err != nil {
 		return err
 	}
-	if t.dir, err = os.MkdirTemp("", "fsmtx-test-"); err != nil {
+	removeLeft()
+	if t.dir, err = os.MkdirTemp("", tempName); err != nil {
 		return message.WithHint(err, "set TMPDIR to a directory in which you may create files")
 	}
+	release, err := statefile.Hold(filepath.Join(t.dir, lockName), 0)
+	if err != nil {
+		return errors.Join(err, removeAll(t.dir))
+	}
+	defer release()
 	s.SurviveBrokenPipe() // nothing stays
 	inner, stop := signals.Interruptible(ctx)
 	defer stop()
@@ -296,6 +305,41 @@ func (f flags) test(ctx context.Context, s terminal.Streams, args []string) erro
 	}
 	return nil
 }
+
+// The directories of runs of this command, and the file in each that its run locks.
+const (
+	tempName = "fsmtx-test-"
+	lockName = "lock"
+)
+
+// removeLeft removes what runs that were killed have left: nobody holds their locks.
+func removeLeft() {
+	all, _ := filepath.Glob(filepath.Join(escaped(os.TempDir()), tempName+"*"))
+	for _, dir := range all {
+		lock := filepath.Join(dir, lockName)
+		if info, err := os.Lstat(dir); err != nil || !info.IsDir() || !command.Exists(dir, lockName) {
+			continue
+		}
+		if release, err := statefile.Hold(lock, 0); err == nil {
+			release()
+			_ = removeAll(dir)
+		}
+	}
+}
+
+// endWith ends this process, with all that it has started, soon after the one that has started it has ended: that was killed.
+func endWith(parent int, dir string) {
+	for range time.Tick(orphanTick) {
+		if os.Getppid() != parent {
+			orphans.EndAll()
+			_ = removeAll(dir)
+			os.Exit(command.ExitNo)
+		}
+	}
+}
+
+// orphanTick is how often a test looks whether the command still runs.
+const orphanTick = 100 * time.Millisecond
 
 // printAs prints what came of the tests in a format.
 func (o outcome) printAs(s terminal.Streams, format string) error {

@@ -38,6 +38,8 @@ type job struct {
 	Root  string  `json:"root"`  // of the project
 	Dir   string  `json:"dir"`   // an empty directory for all that the test needs
 	Limit float64 `json:"limit"` // in seconds
+
+	Parent int `json:"parent"` // the process that waits for the result
 }
 
 // result is what came of a test.

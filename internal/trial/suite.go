@@ -97,7 +97,7 @@ func (t tries) one(ctx context.Context, x *trialled, dir string) (r result, err 
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return r, err
 	}
-	text, err := json.Marshal(job{x.file, x.suite.skill, x.suite.root, dir, t.limit.Seconds()})
+	text, err := json.Marshal(job{x.file, x.suite.skill, x.suite.root, dir, t.limit.Seconds(), os.Getpid()})
 	if err != nil {
 		return r, err
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -84,26 +85,63 @@ func TestTheExampleRepositoryIsTested(t *testing.T) {
 func TestTheWorkflowsOfTheMachineAreTested(t *testing.T) {
 	worlds.Long(t)
 	dir := filepath.Join(t.TempDir(), "skills")
-	skill := func(name string) string {
-		folder := filepath.Join(dir, name)
-		require.NoError(t, os.MkdirAll(folder, 0o755))
-		text := "---\nname: " + name + "\ndescription: A skill.\n---\n"
-		require.NoError(t, os.WriteFile(filepath.Join(folder, "SKILL.md"), []byte(text), 0o644))
-		return folder
-	}
 	files, err := filepath.Glob("../../testdata/machine/*.json")
 	require.NoError(t, err)
 	require.Len(t, files, 8)
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".json")
-		folder := skill(name)
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(folder, "fsm.json"), text, 0o644))
-		require.NoError(t, os.CopyFS(filepath.Join(folder, "tests"), os.DirFS("../../testdata/machine/tests/"+name)))
+		skill(t, dir, name, string(text), "../../testdata/machine/tests/"+name)
 	}
 	for _, name := range []string{"release-notes", "speckit-specify", "speckit-plan"} {
-		skill(name)
+		skill(t, dir, name, "", "")
 	}
+	tested(t, dir)
+}
+
+// skill writes a skill with a workflow and its tests, if there are any.
+func skill(t *testing.T, dir, name, spec, tests string) {
+	t.Helper()
+	put := func(file, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name, file), []byte(text), 0o644))
+	}
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, name), 0o755))
+	put("SKILL.md", "---\nname: "+name+"\ndescription: A skill.\n---\n")
+	if spec != "" {
+		put("fsm.json", spec)
+		require.NoError(t, os.CopyFS(filepath.Join(dir, name, "tests"), os.DirFS(tests)))
+	}
+}
+
+// TestTheWorkflowsInTheDocumentsAreTested: so is every workflow that a page shows.
+func TestTheWorkflowsInTheDocumentsAreTested(t *testing.T) {
+	worlds.Long(t)
+	dir := filepath.Join(t.TempDir(), "skills")
+	block := regexp.MustCompile("(?ms)^```json\n(.*?)^```$")
+	for page, names := range map[string][]string{
+		"README.md": {"readme"}, "docs/comparison.md": {"numbers"}, "docs/start.md": {"start"}, "docs/steps.md": {"tdd"},
+		"docs/write.md":   {"release", "retry", "kind", "review", "packages", "only"},
+		"docs/measure.md": {""}, // has its own test, and runs it
+		"docs/faq.md":     nil, "docs/agents.md": nil, "docs/windows.md": nil, "docs/compatibility.md": nil, "docs/commands.md": nil,
+		"docs/README.md": nil, "docs/ci.md": {"", ""}, // a policy, and settings
+	} {
+		text, err := os.ReadFile("../../" + page)
+		require.NoError(t, err)
+		blocks := block.FindAllStringSubmatch(string(text), -1)
+		require.Len(t, blocks, len(names), page)
+		for i, name := range names {
+			spec := blocks[i][1]
+			if name == "only" { // the page shows one step of it
+				spec = `{"fsm": 2, "steps": [{"id": 4, "subject": "Review"}, ` + spec + "]}"
+			}
+			if name != "" {
+				skill(t, dir, name, spec, "../../testdata/docs/"+name)
+			}
+		}
+	}
+	pages, err := filepath.Glob("../../docs/*.md")
+	require.NoError(t, err)
+	require.Len(t, pages, 12, "a page that is new belongs into the table")
 	tested(t, dir)
 }
