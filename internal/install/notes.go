@@ -13,7 +13,7 @@ import (
 )
 
 // Notes returns what a person who works in dir with Claude Code should know although nothing is wrong: whether a session works
-// on steps by commands or by a list, and whether dir has no workflow.
+// on steps by commands or by a list, whether dir has no workflow, and whether agent teams are on.
 func Notes(s terminal.Streams, dir string) (notes []string) {
 	d := &doctor{Streams: s, cwd: dir}
 	h, _, err := d.look()
@@ -33,6 +33,9 @@ func Notes(s terminal.Streams, dir string) (notes []string) {
 		if _, had, err := j.readServer(s, ""); works == ByCommands && err == nil && had {
 			works = ByTools
 		}
+	}
+	if text := d.teams(); text != "" {
+		notes = append(notes, text)
 	}
 	return append(notes, "a session works "+works)
 }
