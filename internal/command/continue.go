@@ -35,6 +35,8 @@ Without arguments it is the unfinished workflow of this project. If there are se
 done, and the whole command for each is printed. A terminal has no list of its own: name the one in which it goes on with --to; the
 gates then look in the directory of that session. An agent needs the person's yes to take one from a session that is at work on it, or from another work tree or project.
 
+If the client has removed the task files of this list, as it does when a session is old, they come back with their numbers.
+
 It is not undone: the same command takes it back. "fsmtx undo" says by which line.
 
 --json prints an object with list, session, from (the list in which it was), text (as without --json), and what "fsmtx next --json"
