@@ -18,6 +18,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/workflow"
@@ -338,5 +339,51 @@ func TestWatchWaitsForTheFirstWorkflow(t *testing.T) {
 			require.NoError(t, err)
 			return
 		}
+	}
+}
+
+// TestTheBellRingsForEveryListOfTheProject, once each time that its work begins to wait for the person, whichever list is drawn.
+func TestTheBellRingsForEveryListOfTheProject(t *testing.T) {
+	home := safefile.Resolve(t.TempDir())
+	t.Chdir(home)
+	var drawn strings.Builder
+	s := terminal.Streams{Getenv: func(name string) (string, bool) { return map[string]string{"HOME": home}[name], name == "HOME" }}
+	w := watch{out: &drawn, size: func() (int, int) { return 80, 20 }, notify: true}
+	require.NoError(t, w.choose(t.Context(), s, ""))
+	list := func(session string) string { return filepath.Join(home, ".claude", "tasks", session) }
+	for _, session := range []string{"first", "second"} {
+		hydrateIn(t, list(session), workflow.Workflow{Command: "ship", Session: session, Dir: home,
+			Steps: []workflow.Step{{ID: 1, Local: 1, Subject: "S", Status: "pending"}}})
+	}
+	draws := func() (rings bool, screen string) {
+		drawn.Reset()
+		require.NoError(t, w.draw(t.Context()))
+		return strings.HasPrefix(drawn.String(), "\a"), drawn.String()
+	}
+	decides := func(session string, verdict state.Decision, to string) {
+		st := state.Store{List: tasks.List{Dir: list(session)}}
+		now, err := st.Now(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, st.Note(t.Context(), now, state.Evidence{Time: time.Now(), Step: 1, From: "pending", To: to, Verdict: verdict}))
+		dir, err := txn.StateDir(list("first"))
+		require.NoError(t, err)
+		_ = os.Chtimes(filepath.Join(dir, state.EvidenceFile), time.Time{}, time.Unix(1, 0)) // the other one is the newest
+	}
+	rings, screen := draws()
+	assert.False(t, rings, "nothing waits")
+	assert.Contains(t, screen, "also open: firs (ship)")
+	for _, session := range []string{"first", "second", "first"} {
+		decides(session, state.Ask, workflow.Completed)
+		rings, screen = draws()
+		assert.True(t, rings, session)
+		assert.Contains(t, screen, "list seco, worked on last")
+		if session == "first" {
+			assert.Contains(t, screen, "also open: firs (ship, waits for you)")
+		}
+		rings, _ = draws()
+		assert.False(t, rings, "it rings once")
+		decides("first", state.Declined, workflow.Completed)
+		rings, _ = draws()
+		assert.False(t, rings, "an answer")
 	}
 }
