@@ -31,9 +31,9 @@ type Answer struct {
 // WithNotice adds a line for the person to an answer that has no output. It works
 // with ExitBlock too: the model gets standard error, the person the line (fact 70,
 // client 2.1.329).
-func (a Answer) WithNotice(person string) Answer {
+func (a Answer) WithNotice(person message.ForPerson) Answer {
 	if a.Output == "" {
-		a.Output = Reply{SystemMessage: person}.answer(a.Exit, "").Output
+		a.Output = Reply{SystemMessage: string(person)}.answer(a.Exit, "").Output
 	}
 	return a
 }
@@ -69,23 +69,23 @@ func write(w io.Writer, text string) error {
 // GoOn answers that the hook has done its work and the client may continue:
 // {"continue": true}. context, if not empty, is added for the model (fact 22, client
 // 2.1.197).
-func GoOn(name, context string) Answer { return GoOnTelling(name, context, "") }
+func GoOn(name string, context message.ForAgent) Answer { return GoOnTelling(name, context, "") }
 
 // GoOnTelling is GoOn with a text for the model, as additionalContext, and one for the
 // person, as systemMessage. Either may be empty.
-func GoOnTelling(name, model, person string) Answer {
+func GoOnTelling(name string, model message.ForAgent, person message.ForPerson) Answer {
 	if model == "" && person == "" {
 		return Answer{Output: bareContinue} // the usual answer; encoding it by reflection would cost as much as reading the event
 	}
-	return goOn(Reply{Specific: withContext(name, model), SystemMessage: person})
+	return goOn(Reply{Specific: withContext(name, string(model)), SystemMessage: string(person)})
 }
 
 // Notice answers that the client may continue, with a message for the person: as
 // systemMessage, which the terminal shows and the model does not see (fact 22, client
 // 2.1.197), and on standard error.
-func Notice(message string) Answer {
-	a := goOn(Reply{SystemMessage: "fsmtx: " + message})
-	a.ErrorText = terminal.Message(message)
+func Notice(text message.ForPerson) Answer {
+	a := goOn(Reply{SystemMessage: "fsmtx: " + string(text)})
+	a.ErrorText = terminal.Message(string(text))
 	return a
 }
 
@@ -103,14 +103,14 @@ func goOn(r Reply) Answer {
 // At PreCompact the client refuses hookSpecificOutput and appends standard output to
 // the instructions for the summary (fact 100, client 2.1.329). There the model's text
 // is printed without JSON around it, and the person's is dropped.
-func Tell(name, model, person string) Answer {
+func Tell(name string, model message.ForAgent, person message.ForPerson) Answer {
 	if name == PreCompact {
 		if model == "" {
 			return Answer{}
 		}
-		return Answer{Output: message.Text(model) + "\n"}
+		return Answer{Output: message.Text(string(model)) + "\n"}
 	}
-	return Reply{Specific: withContext(name, model), SystemMessage: person}.answer(ExitOK, "")
+	return Reply{Specific: withContext(name, string(model)), SystemMessage: string(person)}.answer(ExitOK, "")
 }
 
 // Allow lets the tool call of a PreToolUse event run without the person's permission prompt;
@@ -125,23 +125,25 @@ func Allow(reason string) Answer {
 // event. If there is no person to ask, as in -p mode, the client refuses the call with
 // the question as the reason (fact 37, client 2.1.329). If the input is not nil, it replaces that of the call: the person is
 // asked about it, and a yes carries it out (fact 145, client 2.1.329).
-func Ask(question string, input jsontext.Value) Answer {
-	return Reply{Specific: &Specific{HookEventName: PreToolUse, PermissionDecision: "ask", PermissionDecisionReason: question,
+func Ask(question message.ForBoth, input jsontext.Value) Answer {
+	return Reply{Specific: &Specific{HookEventName: PreToolUse, PermissionDecision: "ask", PermissionDecisionReason: string(question),
 		UpdatedInput: input}}.answer(ExitOK, "")
 }
 
 // SendBack keeps an agent from stopping. The agent and the person read the text once; person is what else the person is told.
 // An answer with exit code 2 is shown to both with the hook's whole line, and to the person as a problem; the reason of a JSON
 // decision reaches the model twice in one request (facts 103 and 191, client 2.1.329). Clients before 2.1.163 let the agent stop.
-func SendBack(name, text, person string) Answer { return Tell(name, text, person) }
+func SendBack(name string, text message.ForAgent, person message.ForPerson) Answer {
+	return Tell(name, text, person)
+}
 
 // Rewrite replaces the input of the tool call of a PreToolUse event (fact 37, client
 // 2.1.329), with a text for the model, as additionalContext, which reaches it
 // beside the result of the rewritten call (fact 69, client 2.1.329), and one for the person. It does not skip the person's
 // permission prompt.
-func Rewrite(input jsontext.Value, model, person string) Answer {
-	return Reply{Specific: &Specific{HookEventName: PreToolUse, UpdatedInput: input, AdditionalContext: model},
-		SystemMessage: person}.answer(ExitOK, "")
+func Rewrite(input jsontext.Value, model message.ForAgent, person message.ForPerson) Answer {
+	return Reply{Specific: &Specific{HookEventName: PreToolUse, UpdatedInput: input, AdditionalContext: string(model)},
+		SystemMessage: string(person)}.answer(ExitOK, "")
 }
 
 // Block keeps an agent from stopping, at Stop and SubagentStop. The model sees only
@@ -157,14 +159,14 @@ func Block(reason, message string) Answer {
 // reason, and would show the message in addition (client 2.1.329).
 //
 // See Allow for when a call is let through without the person's permission prompt.
-func Refuse(reason string) Answer { return RefuseTelling(reason, "") }
+func Refuse(reason message.ForAgent) Answer { return RefuseTelling(reason, "") }
 
 // RefuseTelling is Refuse with a message for the person about something else than the call.
-func RefuseTelling(reason, person string) Answer {
+func RefuseTelling(reason message.ForAgent, person message.ForPerson) Answer {
 	return Reply{
-		Specific:      &Specific{HookEventName: PreToolUse, PermissionDecision: "deny", PermissionDecisionReason: reason},
-		SystemMessage: person,
-	}.answer(ExitBlock, reason+"\n")
+		Specific:      &Specific{HookEventName: PreToolUse, PermissionDecision: "deny", PermissionDecisionReason: string(reason)},
+		SystemMessage: string(person),
+	}.answer(ExitBlock, string(reason)+"\n")
 }
 
 // Hold keeps a turn from ending as Block does at Stop, but without a message for the
@@ -207,9 +209,9 @@ func (f Failure) Answer(name string) Answer {
 		}
 		return Answer{ErrorText: text, Exit: ExitBlock}
 	case name == UserPromptExpansion:
-		a := GoOn(name, f.Context)
+		a := GoOn(name, message.ForAgent(f.Context))
 		a.ErrorText = terminal.Message(f.Message)
 		return a
 	}
-	return Notice(strings.TrimSpace(f.Message + "\n" + f.Hint))
+	return Notice(message.ForPerson(strings.TrimSpace(f.Message + "\n" + f.Hint)))
 }

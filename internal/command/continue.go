@@ -132,7 +132,7 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 		told(c, s, rule, args, q.By, []string{u.List})
 	}
 	out := shownContinued{From: u.List, Text: text}
-	l.SayLater(context.WithoutCancel(ctx), text)
+	l.SayLater(context.WithoutCancel(ctx), message.ForPerson(text))
 	if now, err := l.Now(context.WithoutCancel(ctx)); err == nil {
 		out.shownWork = shownWork{l.shown(now), progress.Waiting(now)}
 		text += "\n" + l.Next(now)

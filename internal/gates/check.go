@@ -45,11 +45,11 @@ func command(c *state.Current, what string, r state.Result) Verdict {
 	what = strings.TrimPrefix(what, "its ")
 	v := deny(c, what+" "+failed+": "+how, reason)
 	if v.Check = &r; r.Unrunnable {
-		v.Trouble = fmt.Sprintf("the %s of %s cannot run (%s), so the step is not completed, and nothing is sent back: %s. %s", what, c.Name(),
-			how,
-			message.Clip(message.Words(r.Run), message.MaxSubject), message.Clip(message.Words(r.Printed()), message.MaxSubject))
+		v.Trouble = message.ForPerson(fmt.Sprintf("the %s of %s cannot run (%s), so the step is not completed, and nothing is sent back: %s. %s",
+			what, c.Name(), how,
+			message.Clip(message.Words(r.Run), message.MaxSubject), message.Clip(message.Words(r.Printed()), message.MaxSubject)))
 		if r.Lacks != "" {
-			v.Trouble += ". " + lacks(r) + ": name its path in " + message.Words(c.Workflow.Spec)
+			v.Trouble += message.ForPerson(". " + lacks(r) + ": name its path in " + message.Words(c.Workflow.Spec))
 		}
 	}
 	return v

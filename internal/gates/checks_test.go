@@ -116,7 +116,7 @@ func TestTroubleAfterACheck(t *testing.T) {
 		l.hydrate(`{"id": 5, "check": ` + q("chmod 0777 "+l.stateFile("")+"; exit "+code) + `}`)
 		v := l.ask(5, completed)
 		require.Equal(t, decision, v.Decision)
-		require.Equal(t, code == "0", strings.Contains(v.Trouble, "the decision about #5 is not on record: "), v.Trouble)
+		require.Equal(t, code == "0", strings.Contains(string(v.Trouble), "the decision about #5 is not on record: "), v.Trouble)
 	}
 	l := hydrated(t, `{}`)
 	l.hydrate(`{"id": 5, "check": ` + q("chmod 0777 "+l.stateFile("")+"; exit 1") + `, "outcomes": {"failed": {"back": 5, "max": 1}}}`)
@@ -708,7 +708,7 @@ func TestAListThatHasChangedIsTold(t *testing.T) {
 			l.write("list", c.list)
 			v := l.do(2, inProgress)
 			require.True(t, v.Allowed(), "%+v", v)
-			assert.Equal(t, c.told, v.Trouble)
+			assert.EqualValues(t, c.told, v.Trouble)
 			for id := int64(3); l.state().Step(id) != nil; id++ {
 				l.end(id, "")
 			}
@@ -718,7 +718,7 @@ func TestAListThatHasChangedIsTold(t *testing.T) {
 		})
 	}
 	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Migrate", "each": {"run": "true"}}]}`)
-	assert.Equal(t, `#1 "Migrate" has nothing to be done for: its command has no lines`, l.do(1, completed).Trouble)
+	assert.EqualValues(t, `#1 "Migrate" has nothing to be done for: its command has no lines`, l.do(1, completed).Trouble)
 }
 
 // TestWhatIsWatchedAndNotKnownIsTold: a check that names too many files passes, and the person is told that nothing is known of them.

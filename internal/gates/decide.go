@@ -167,7 +167,8 @@ func (c *call) ungated(s *state.State, target *state.Current) (v Verdict, ok boo
 	case target.Done() && c.update.Status == workflow.Completed:
 		v := Verdict{Why: "it was over already", over: true}
 		if word := state.OutcomeIn(c.update.Metadata); word != "" && word != target.Outcome {
-			v.Told = "This changes nothing: " + isDone(s, target, c.listFlag()).Reason // else the agent would think that the outcome was accepted
+			// else the agent would think that the outcome was accepted
+			v.Told = message.ForAgent("This changes nothing: " + isDone(s, target, c.listFlag()).Reason)
 		}
 		return v, true
 	case target.Done() && !target.Unread:
@@ -328,7 +329,7 @@ func twinVerdict(s *state.State, c *state.Current, e state.Evidence) Verdict {
 	v := Verdict{Decision: e.Verdict, Step: c.ID, Why: e.Why}
 	switch {
 	case len(e.Reopens) > 0:
-		v.Turn = &Turn{e.Outcome, s.TurnedBy(e)}
+		v.Turn = &Turn{e.Outcome, message.ForAgent(s.TurnedBy(e))}
 	case e.Verdict == state.Deny:
 		v.Reason = c.Name() + " is refused: " + e.Why
 	case e.Verdict == state.Ask:

@@ -22,7 +22,7 @@ import (
 // person may be what the person has to know.
 //
 // After an error the agent may stop.
-func (f *Frame) Stop(ctx context.Context, x Stopping) (agent, person string, err error) {
+func (f *Frame) Stop(ctx context.Context, x Stopping) (agent message.ForAgent, person message.ForPerson, err error) {
 	list, err := f.load(ctx)
 	if err != nil {
 		return "", "", err
@@ -32,7 +32,7 @@ func (f *Frame) Stop(ctx context.Context, x Stopping) (agent, person string, err
 		return "", "", err
 	}
 	missing := message.Join(f.tellMissing(ctx, list, x), f.tellChanged(ctx, list, x))
-	missing = message.Join(missing, f.tellChosen(ctx, list, x.Project))
+	missing = message.Join(missing, message.ForPerson(f.tellChosen(ctx, list, x.Project)))
 	f.logStop(s, x, left)
 	if len(left) == 0 {
 		return "", missing, nil

@@ -91,8 +91,8 @@ func TestNoLines(t *testing.T) {
 		l := migrating(t, "\n \n")
 		if start {
 			v := l.do(2, inProgress)
-			assert.Equal(t, `#2 "Migrate" has nothing to be done for: packages.txt has no lines. Complete it now.`, v.Told)
-			assert.Equal(t, `#2 "Migrate" has nothing to be done for: packages.txt has no lines`, v.Trouble)
+			assert.EqualValues(t, `#2 "Migrate" has nothing to be done for: packages.txt has no lines. Complete it now.`, v.Told)
+			assert.EqualValues(t, `#2 "Migrate" has nothing to be done for: packages.txt has no lines`, v.Trouble)
 			l.write("packages.txt", "a")
 		}
 		require.True(t, l.end(2, "").Allowed())
@@ -391,7 +391,7 @@ func TestCompletedInAnotherWayBeforeItsLinesWereRead(t *testing.T) {
 	l.set(2, completed)
 	v := l.do(3, inProgress)
 	assert.True(t, v.Allowed(), "%+v", v)
-	assert.Equal(t, `#2 "Migrate" has nothing to be done for: packages.txt has no lines`, v.Trouble)
+	assert.EqualValues(t, `#2 "Migrate" has nothing to be done for: packages.txt has no lines`, v.Trouble)
 	assert.Equal(t, "done", l.state().Step(2).Outcome, "there is nothing to do")
 }
 
@@ -435,5 +435,5 @@ func TestWhatIsReadyInThePartsOfACopyIsTold(t *testing.T) {
 	assert.Contains(t, told, `#3 "Agree with red" and #4 "Meet red". Ready: #4 "Meet red"`)
 	v := l.Update(t.Context(), Update{Task: "2", Status: completed})
 	require.True(t, v.Allowed())
-	assert.Equal(t, `#2 "Others" has nothing to be done for: none has no lines.`, v.Told)
+	assert.EqualValues(t, `#2 "Others" has nothing to be done for: none has no lines.`, v.Told)
 }

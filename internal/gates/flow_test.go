@@ -273,7 +273,7 @@ func TestWhatIsTakenForASpentOutcomeIsTold(t *testing.T) {
 		s := l.state()
 		assert.Equal(t, told != "", strings.HasSuffix(s.ToDo(s.Step(3)),
 			" changes has led back as often as it may (once): it counts as disputed now."), "before it is chosen")
-		assert.Equal(t, told, l.end(3, "changes").Told)
+		assert.EqualValues(t, told, l.end(3, "changes").Told)
 	}
 	assert.Equal(t, "disputed", l.state().Step(3).Outcome)
 
@@ -554,7 +554,7 @@ func TestLate(t *testing.T) {
 		"the completion": func(l *list) string {
 			v := l.ask(1, completed)
 			require.True(t, v.Allowed(), "%+v", v)
-			return v.Told
+			return string(v.Told)
 		},
 		"another update":      func(l *list) string { return l.denies(3, inProgress) },
 		"a look":              func(l *list) string { return l.seen() },
@@ -652,7 +652,7 @@ func TestOver(t *testing.T) {
 
 	// The person is told once.
 	_, v := l.Seen(t.Context(), "", "")
-	assert.Equal(t, `#1 "Tell the users" is 25 min over its time limit of 15m`, v.Trouble)
+	assert.EqualValues(t, `#1 "Tell the users" is 25 min over its time limit of 15m`, v.Trouble)
 	_, v = l.Seen(t.Context(), "", "")
 	assert.Empty(t, v.Trouble)
 	require.True(t, l.end(1, "").Allowed(), "it ends as it would have")

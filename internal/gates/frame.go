@@ -221,7 +221,7 @@ func wentOn(task, words string) Verdict {
 // repaired makes the list show the state of its workflows, at an event that is about none of their steps.
 func (f *Frame) repaired(ctx context.Context) Verdict {
 	trouble, _ := f.Redo(ctx) // the next event tries again
-	return Verdict{Trouble: trouble}
+	return Verdict{Trouble: message.ForPerson(trouble)}
 }
 
 // blockedAnew returns a step that the update would block on a task which is not a step,
@@ -247,7 +247,7 @@ func (c *call) run(ctx context.Context) Verdict {
 		d, v := c.round(ctx)
 		switch {
 		case d.decided():
-			v.Trouble = message.Join(told, v.Trouble)
+			v.Trouble = message.Join(message.ForPerson(told), v.Trouble)
 			return v
 		case d.wait:
 			c.await(ctx)
@@ -350,9 +350,9 @@ func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *state.State, d dec
 	case done.Unset != nil:
 		return c.trouble(done.Unset)
 	}
-	v = v.telling(done.Told)
+	v = v.telling(message.ForAgent(done.Told))
 	for _, text := range []string{notYet(done.NotYet), done.PutRight, over, tellFresh(s, slices.Concat(c.seen, d.lines))} {
-		v.Trouble = message.Join(v.Trouble, text)
+		v.Trouble = message.Join(v.Trouble, message.ForPerson(text))
 	}
 	return c.withTroubles(dir, c.withLate(v, s, d), s)
 }
@@ -374,7 +374,7 @@ func (c *call) withLate(v Verdict, s *state.State, d decision) Verdict {
 	case v.Turn != nil:
 		v.Turn = &Turn{v.Turn.Outcome, text + "\n" + v.Turn.Text}
 	case v.Decision == state.Deny:
-		v.Reason = text + "\n" + v.Reason
+		v.Reason = string(text) + "\n" + v.Reason
 	default:
 		v.Told = message.Join(text, v.Told)
 	}
@@ -569,7 +569,7 @@ func (f *Frame) trouble(err error) Verdict {
 	if f.Apply {
 		return Verdict{Decision: state.Deny, Why: "trouble", Reason: text, undecided: true}
 	}
-	return Verdict{Trouble: text}
+	return Verdict{Trouble: message.ForPerson(text)}
 }
 
 // decisionUnrecorded returns the verdict of a call whose decision v could not be recorded because
@@ -585,7 +585,8 @@ func (c *call) decisionUnrecorded(v Verdict, err error) Verdict {
 	if v.Turn != nil { // nothing is open again
 		return notSentBack(&state.Current{Step: *c.target.Step}, err)
 	}
-	v.Trouble = message.Join(v.Trouble, fmt.Sprintf("the decision about #%d is not on record: %v", c.target.ID, err))
+	v.Trouble = message.Join(v.Trouble,
+		message.ForPerson(fmt.Sprintf("the decision about #%d is not on record: %v", c.target.ID, err)))
 	return v
 }
 
@@ -613,9 +614,10 @@ func (c *call) withTroubles(dir *txn.Dir, v Verdict, s *state.State) Verdict {
 		switch {
 		case dir != nil && (whole || errors.Is(err, state.ErrMissing)) && c.ToldIn(dir, c.Session+"/"+err.Error()):
 		case whole:
-			v.Trouble = message.Join(v.Trouble, message.Join(err.Error(), message.Hint(err)))
+			v.Trouble = message.Join(v.Trouble, message.ForPerson(message.Join(err.Error(), message.Hint(err))))
 		default:
-			v.Trouble = message.Join(v.Trouble, fmt.Sprintf("the steps of the task list %s are not fully enforced: %v", c.List.Dir, err))
+			v.Trouble = message.Join(v.Trouble,
+				message.ForPerson(fmt.Sprintf("the steps of the task list %s are not fully enforced: %v", c.List.Dir, err)))
 		}
 	}
 	return v

@@ -220,7 +220,7 @@ func TestWithoutAClientThatChangesTheList(t *testing.T) {
 				require.Empty(t, v.Trouble)
 				text := string(v.Decision) + " " + strings.Split(v.Reason, ".\nA person")[0]
 				if v.Turn != nil {
-					text += "turn: " + v.Turn.Text
+					text += "turn: " + string(v.Turn.Text)
 				}
 				all = append(all, text+"; "+l.file(1, "status")+" "+l.file(2, "status")+" "+l.file(3, "status"))
 			}

@@ -296,11 +296,11 @@ func TestSentBack(t *testing.T) {
 	s := stateOf(stepLine{id: 1, status: completed, passed: true}, stepLine{id: 2, status: inProgress}, stepLine{id: 3, status: pending})
 	s.Steps[1].Description = "Write it."
 	agent, person := sentBack(s, s.Ready(), Stopping{Mode: Remind}, "")
-	require.Equal(t, `release: 1 of 3 steps done. #2 "B" is in progress. 1 more can be done. Go on with the workflow, `+
+	require.EqualValues(t, `release: 1 of 3 steps done. #2 "B" is in progress. 1 more can be done. Go on with the workflow, `+
 		`or ask what only the person knows.`, agent)
-	require.Equal(t, `release: 1 of 3 steps done: the agent was sent back to #2 "B"`, person)
+	require.EqualValues(t, `release: 1 of 3 steps done: the agent was sent back to #2 "B"`, person)
 	agent, _ = sentBack(s, s.Ready()[1:], Stopping{Mode: Hold}, "Ask")
-	require.Equal(t, `release: 1 of 3 steps done. #3 "C" is ready. Go on with the workflow, or ask with Ask what only the `+
+	require.EqualValues(t, `release: 1 of 3 steps done. #3 "C" is ready. Go on with the workflow, or ask with Ask what only the `+
 		`person knows, or let them say that it may stop.`, agent)
 	s = stateOf(stepLine{id: 1, status: completed})
 	agent, _ = sentBack(s, s.Ready(), Stopping{Mode: Remind}, "")

@@ -19,7 +19,7 @@ import (
 // says which steps wait for them. What they have seen is not said: a question of the client, or a call that a hook has
 // refused, which the terminal shows with its reason. It is empty if there is nothing, or if it cannot be recorded that
 // they are told.
-func (f *Frame) News(ctx context.Context, turnEnds bool) (text string) {
+func (f *Frame) News(ctx context.Context, turnEnds bool) (text message.ForPerson) {
 	if f.IsForged() { // what the hook prints does not reach the person
 		return ""
 	}
@@ -57,19 +57,19 @@ func (f *Frame) News(ctx context.Context, turnEnds bool) (text string) {
 				}
 			}
 		}
-		text = strings.Join(lines, "\n")
+		text = message.ForPerson(strings.Join(lines, "\n"))
 		return nil
 	})
 	return text
 }
 
 // SayLater keeps for the person what a command or a tool has told the agent alone. News says it.
-func (f *Frame) SayLater(ctx context.Context, text string) {
+func (f *Frame) SayLater(ctx context.Context, text message.ForPerson) {
 	if f.Session == "" || f.Via.Who == state.ThePerson || text == "" {
 		return
 	}
 	_ = f.Remember(ctx, func(m *state.Memory) { // else the agent alone says it
-		later := message.Join(m.Reminders[f.laterKey()], text)
+		later := message.Join(m.Reminders[f.laterKey()], string(text))
 		m.Reminders = reminders(m.Reminders).with(f.laterKey(), message.Clip(later, maxLater))
 	})
 }

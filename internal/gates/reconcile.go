@@ -71,7 +71,7 @@ func (c *call) shownLines(s *state.State) []state.Evidence {
 // It returns what the agent has to know of that: the steps that turned out not to be needed,
 // and what is ready; or the step with which to go on, if the updated task was the last step
 // of a workflow under it. It does nothing, and takes no lock, if there is no workflow.
-func (f *Frame) Seen(ctx context.Context, task, agent string) (text string, v Verdict) {
+func (f *Frame) Seen(ctx context.Context, task, agent string) (text message.ForAgent, v Verdict) {
 	if _, err := f.OnRecord(); err != nil {
 		return "", Verdict{}
 	}
@@ -84,7 +84,7 @@ func (f *Frame) Seen(ctx context.Context, task, agent string) (text string, v Ve
 		if b := s.Find(task); b != nil && b.Done() {
 			returned = s.Returned(b.ID)
 		}
-		text = message.Join(message.Join(v.Told, s.SeenText(append(seen, decided...), returned == "")), returned)
+		text = message.Join(v.Told, message.ForAgent(message.Join(s.SeenText(append(seen, decided...), returned == ""), returned)))
 		return nil
 	})
 	if err != nil {
@@ -104,7 +104,7 @@ type Choice struct {
 // Chosen records what a person chose, for a step that they decide, and that is in progress or ready: if the question is
 // fsmspec.Question, and the options are its outcomes. It returns what the agent has to know of it, or
 // "" if the question was about no step. how is the way in which the person was asked.
-func (f *Frame) Chosen(ctx context.Context, choices []Choice, how state.How, agent string) (text string, v Verdict) {
+func (f *Frame) Chosen(ctx context.Context, choices []Choice, how state.How, agent string) (text message.ForAgent, v Verdict) {
 	r, err := f.OnRecord()
 	if err != nil {
 		return "", Verdict{}
@@ -121,7 +121,7 @@ func (f *Frame) Chosen(ctx context.Context, choices []Choice, how state.How, age
 		trouble := ""
 		for _, x := range choices {
 			e, told := c.chosen(s, x, how)
-			if text = message.Join(text, told); e.Verdict == state.Deny {
+			if text = message.Join(text, message.ForAgent(told)); e.Verdict == state.Deny {
 				trouble = told
 			}
 			if e.Step != 0 {
@@ -131,7 +131,7 @@ func (f *Frame) Chosen(ctx context.Context, choices []Choice, how state.How, age
 		if v = c.carryOut(ctx, dir, s, decision{lines: lines, verdict: Verdict{Step: c.target.ID}}); v.unrecorded {
 			text = ""
 		} else {
-			v.Trouble = message.Join(v.Trouble, trouble)
+			v.Trouble = message.Join(v.Trouble, message.ForPerson(trouble))
 		}
 		return nil
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
@@ -149,7 +150,7 @@ const GoOn = "Go on with the workflow"
 
 // sentBack returns the texts for an agent that may not stop, and for the person. The agent
 // finds the description of a step in the list.
-func sentBack(s *state.State, left []*state.Current, x Stopping, questions string) (agent, person string) {
+func sentBack(s *state.State, left []*state.Current, x Stopping, questions string) (agent message.ForAgent, person message.ForPerson) {
 	next := left[0]
 	what := "ready"
 	switch next.Status {
@@ -159,20 +160,21 @@ func sentBack(s *state.State, left []*state.Current, x Stopping, questions strin
 		what = "completed without passing its gates, so complete it again"
 	}
 	what += s.OverLimit(next)
-	agent = fmt.Sprintf("%s. %s is %s.", s.Summary(), next.Name()+s.Belongs(next)+next.Rounds(), what)
+	text := fmt.Sprintf("%s. %s is %s.", s.Summary(), next.Name()+s.Belongs(next)+next.Rounds(), what)
 	if more := len(left) - 1; more > 0 {
-		agent += fmt.Sprintf(" %d more can be done.", more)
+		text += fmt.Sprintf(" %d more can be done.", more)
 	}
-	agent += " " + GoOn // where the client shows the text, the person reads it, too
+	text += " " + GoOn // where the client shows the text, the person reads it, too
 	switch {
 	case x.Mode != Hold:
-		agent += ", or ask what only the person knows."
+		text += ", or ask what only the person knows."
 	case questions == "":
-		agent += ", or let the person say that it may stop."
+		text += ", or let the person say that it may stop."
 	default:
-		agent += ", or ask with " + questions + " what only the person knows, or let them say that it may stop."
+		text += ", or ask with " + questions + " what only the person knows, or let them say that it may stop."
 	}
-	return agent, fmt.Sprintf("%s: the agent was sent back to %s%s", s.Summary(), next.Name()+s.Belongs(next)+next.Rounds(), s.OverLimit(next))
+	return message.ForAgent(text), message.ForPerson(fmt.Sprintf("%s: the agent was sent back to %s%s", s.Summary(),
+		next.Name()+s.Belongs(next)+next.Rounds(), s.OverLimit(next)))
 }
 
 // logStop records that the agent is sent back to a step, or that its turn ends with steps open.

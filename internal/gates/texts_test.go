@@ -69,7 +69,7 @@ func TestWhatTheAgentReadsAtATransition(t *testing.T) {
 	all[39] = `{"subject": ` + q(subject) + `, "blockedBy": ` + q(before) + `,
 		"outcomes": {"approved": {}, "changes": {"back": 1, "max": 3}}}`
 	l := hydrated(t, all...)
-	read := []string{l.end(1, name).Turn.Text, l.told(1, "done"), l.end(40, "changes").Turn.Text, l.told(1, "done")}
+	read := []string{string(l.end(1, name).Turn.Text), l.told(1, "done"), string(l.end(40, "changes").Turn.Text), l.told(1, "done")}
 	assert.Contains(t, read[2], " more are open again. Ready: #1")
 	longest := 0
 	for _, text := range read {
@@ -85,7 +85,7 @@ func TestStopAndResumeSpeakOfRounds(t *testing.T) {
 	s := flowState(t, `{"subject": "Implement"}`,
 		`{"subject": "Review", "blockedBy": [1], "outcomes": {"approved": {}, "changes": {"back": 1, "max": 2}}}`)
 	agent, _ := sentBack(s, s.Ready(), Stopping{Mode: Remind}, "")
-	assert.NotContains(t, agent+resumed(s), "round")
+	assert.NotContains(t, string(agent)+resumed(s), "round")
 	s.Evidence = []state.Evidence{{Step: 1, Verdict: state.SeenDone, To: completed, Outcome: "done"},
 		{Step: 2, Verdict: state.Allow, To: pending, Outcome: "changes", Reopens: ids(1, 2)}}
 	s.Fold()

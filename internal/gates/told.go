@@ -14,7 +14,7 @@ import (
 
 // tellChanged returns for the person, once each, which workflows have replaced unfinished ones, and which definitions have
 // changed without a word to them: a command or a tool of the agent has begun the workflow, whose answer reaches the agent alone.
-func (f *Frame) tellChanged(ctx context.Context, s *state.State, x Stopping) (text string) {
+func (f *Frame) tellChanged(ctx context.Context, s *state.State, x Stopping) (text message.ForPerson) {
 	for _, c := range s.Changed {
 		if x.Agent == "" && !f.ToldBefore(ctx, fmt.Sprintf("changed/%d", c.At)) {
 			if len(c.Lost) > 0 {
@@ -22,9 +22,9 @@ func (f *Frame) tellChanged(ctx context.Context, s *state.State, x Stopping) (te
 				if flags, ok := f.List.HowToUndo(c.ID); ok {
 					undo = strings.Join(append([]string{fmt.Sprintf("fsmtx undo%s %d", f.ListFlag(), c.At)}, flags...), " ")
 				}
-				text = message.Join(text, workflow.HasReplaced(c.Command, c.Lost, undo))
+				text = message.Join(text, message.ForPerson(workflow.HasReplaced(c.Command, c.Lost, undo)))
 			}
-			text = message.Join(text, c.Text)
+			text = message.Join(text, message.ForPerson(c.Text))
 		}
 	}
 	return text
@@ -33,8 +33,8 @@ func (f *Frame) tellChanged(ctx context.Context, s *state.State, x Stopping) (te
 // unrecordedTask returns the verdict on an update of a task that is tagged and not on record. It is not
 // enforced; the person is told once a session. beside says that other steps of the list are on record.
 func (f *Frame) unrecordedTask(ctx context.Context, t *state.Tagged, beside bool) Verdict {
-	what := fmt.Sprintf("#%s %s is marked as a step of the workflow %s, but nothing about it is on record in %s, ",
-		t.ID, message.Quote(t.File.Subject), message.Quote(t.Tag), state.StateDir(f.List.Dir))
+	what := message.ForPerson(fmt.Sprintf("#%s %s is marked as a step of the workflow %s, but nothing about it is on record in %s, ",
+		t.ID, message.Quote(t.File.Subject), message.Quote(t.Tag), state.StateDir(f.List.Dir)))
 	switch {
 	case beside && f.ToldBefore(ctx, f.Session+"/marked"), !beside && f.ToldBefore(ctx, f.Session):
 		return Verdict{}
@@ -49,7 +49,7 @@ func (f *Frame) unrecordedTask(ctx context.Context, t *state.Tagged, beside bool
 // tellMissing returns for the person which steps of the session's workflows are missing, once a session
 // as long as no further one is, or that nothing about its steps is on record. At its stop there may be no other
 // occasion.
-func (f *Frame) tellMissing(ctx context.Context, s *state.State, x Stopping) string {
+func (f *Frame) tellMissing(ctx context.Context, s *state.State, x Stopping) message.ForPerson {
 	if x.Agent != "" || x.Heard != nil && !x.Heard.Works {
 		return ""
 	}
@@ -77,7 +77,8 @@ func (f *Frame) tellMissing(ctx context.Context, s *state.State, x Stopping) str
 	if len(gone) == 0 || f.ToldBefore(ctx, fmt.Sprintf("%s/gone/%d-%d", cmp.Or(x.Caller, f.Session), len(gone), gone[len(gone)-1].ID)) {
 		return ""
 	}
-	return (&state.State{Steps: gone}).Commands() + ": " + state.ErrMissing.Error() + ": " + state.Names(gone) + ". " + remedy
+	return message.ForPerson((&state.State{Steps: gone}).Commands() + ": " + state.ErrMissing.Error() + ": " + state.Names(gone) + ". " +
+		remedy)
 }
 
 // Left returns for the person, once a session, which workflows are open in another list than that of the frame, which

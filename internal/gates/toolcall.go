@@ -32,12 +32,12 @@ func (f *Frame) Call(ctx context.Context, x ToolCall) Verdict {
 	unknown := f.unknownRules(ctx, r, cmp.Or(away, unread))
 	parts := x.covered(rulesOf(r.Steps))
 	if len(parts) == 0 {
-		return Verdict{Trouble: unknown}
+		return Verdict{Trouble: message.ForPerson(unknown)}
 	}
 	c := &call{Frame: f, id: rand.Text(), steps: r.Steps, target: parts[0].listed[0].step, begun: cmp.Or(f.Began, time.Now()),
 		update: Update{Agent: x.Agent, Cwd: x.Cwd, Use: x.Use}, facts: map[factKey]fact{}}
 	v := f.shortened(c.decideToolCall(ctx, parts))
-	v.Trouble = message.Join(v.Trouble, unknown)
+	v.Trouble = message.Join(v.Trouble, message.ForPerson(unknown))
 	return v
 }
 
@@ -128,7 +128,7 @@ func (c *call) decideCall(s *state.State, parts []part) (v Verdict, lines []stat
 		case len(owners) == 0:
 			if gone, ok := missingOwner(s, p); ok {
 				lines = append(lines, c.callLine(s, gone, Verdict{Decision: state.Allow, Why: "its step is gone from the task list"}))
-				v.Trouble = message.Join(v.Trouble, s.ToldMissing(gone.Current))
+				v.Trouble = message.Join(v.Trouble, message.ForPerson(s.ToldMissing(gone.Current)))
 			}
 		case i >= 0:
 			lines = append(lines, c.callLine(s, owners[i], Verdict{Decision: state.Allow, Why: "its step is in progress"}))

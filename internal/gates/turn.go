@@ -49,9 +49,10 @@ func (c *call) decideEnd(s *state.State, target *state.Current, lines []state.Ev
 	if state.IsBack(tr) {
 		v.Why = fmt.Sprintf("%s, time %d of %d", tr.Outcome, tr.Times, tr.Max)
 		after, _, _ := s.Flows[target.Workflow].Conclude(target.ID, tr.Outcome)
-		v.Turn = &Turn{Outcome: tr.Outcome, Text: s.Turned(target, tr, e.asked, s.Numbered(after.Ready()), v.Check)}
+		v.Turn = &Turn{Outcome: tr.Outcome, Text: message.ForAgent(s.Turned(target, tr, e.asked, s.Numbered(after.Ready()), v.Check))}
 	} else if e.asked != "" {
-		v = v.telling(state.SpentText(target, e.asked) + ": " + target.Name() + " ends as " + tr.Outcome + "." + state.Failure(e.asked, v.Check))
+		v = v.telling(message.ForAgent(state.SpentText(target, e.asked) + ": " + target.Name() + " ends as " + tr.Outcome + "." +
+			state.Failure(e.asked, v.Check)))
 	}
 	d := c.finalDecision(s, target, v, lines)
 	line := &d.lines[len(d.lines)-1]
@@ -131,11 +132,12 @@ func (c *call) endSeen(s *state.State, b *state.Current) (e *ending, line state.
 
 // lateText tells the agent which steps the clock has ended, by the lines that record it, and what
 // follows from that.
-func lateText(s *state.State, lines []state.Evidence) (text string) {
+func lateText(s *state.State, lines []state.Evidence) (text message.ForAgent) {
 	var late []state.Evidence
 	for _, e := range lines {
 		if c := s.Step(e.Step); c != nil && e.IsLate() {
-			text = message.Join(text, c.Name()+" ended as late: its time limit of "+fsmspec.Duration(c.Within)+" has passed.")
+			text = message.Join(text,
+				message.ForAgent(c.Name()+" ended as late: its time limit of "+fsmspec.Duration(c.Within)+" has passed."))
 			late = append(late, e)
 		}
 	}
@@ -143,10 +145,10 @@ func lateText(s *state.State, lines []state.Evidence) (text string) {
 		return ""
 	}
 	if more := s.SeenText(late, true); more != "" {
-		return text + " " + more
+		return text + message.ForAgent(" "+more)
 	}
 	if ready := s.Ready(); len(ready) > 0 {
-		text += " Ready: " + s.Described(ready[0])
+		text += message.ForAgent(" Ready: " + s.Described(ready[0]))
 	}
 	return text
 }

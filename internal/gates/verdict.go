@@ -47,7 +47,7 @@ type Verdict struct {
 	Outcome  string // of an Ask: the outcome that the person has to say if they answer in a terminal; or empty
 	// Trouble is what the person has to know: why gates could not be evaluated, or why the
 	// decision is not on record.
-	Trouble string
+	Trouble message.ForPerson
 
 	// Turn is set if the step does not end, but leads back: the
 	// update has to set it to pending, and to remove the outcome from its metadata.
@@ -57,7 +57,7 @@ type Verdict struct {
 	// Told is what the agent has to know although the update is carried out: that a time
 	// limit has passed, and what follows from it; or the tasks for the lines of a step, which
 	// are in the list now.
-	Told string
+	Told message.ForAgent
 
 	unchanged []string // files that the step produces and that are as they were
 
@@ -90,11 +90,11 @@ func (v Verdict) after(before Verdict) Verdict {
 }
 
 // telling adds what the agent has to know to the answer.
-func (v Verdict) telling(text string) Verdict {
+func (v Verdict) telling(text message.ForAgent) Verdict {
 	switch {
 	case text == "":
 	case v.Decision == state.Deny:
-		v.Reason += ". " + text
+		v.Reason += ". " + string(text)
 	case v.Turn != nil:
 		v.Turn = &Turn{v.Turn.Outcome, message.Join(v.Turn.Text, text)}
 	default:
@@ -106,7 +106,7 @@ func (v Verdict) telling(text string) Verdict {
 // Turn is an outcome that leads back.
 type Turn struct {
 	Outcome string
-	Text    string // for the agent: what is open again, and what is ready
+	Text    message.ForAgent // what is open again, and what is ready
 }
 
 // pastHint is what a person can do about a denial.

@@ -257,6 +257,17 @@ func (l *list) Answered(ctx context.Context, u Update, yes bool, how state.How) 
 	return l.fit(l.Frame.Answered(ctx, u, yes, how))
 }
 
+// Seen and Chosen are those of the frame, with the text for the agent as a text.
+func (l *list) Seen(ctx context.Context, task, agent string) (string, Verdict) {
+	text, v := l.Frame.Seen(ctx, task, agent)
+	return string(text), v
+}
+
+func (l *list) Chosen(ctx context.Context, choices []Choice, how state.How, agent string) (string, Verdict) {
+	text, v := l.Frame.Chosen(ctx, choices, how, agent)
+	return string(text), v
+}
+
 // fit fails the test unless what is said of a refusal is short but for the output of a command, names a step, and says of each command
 // that goes round a rule that a person has to run it.
 func (l *list) fit(v Verdict) Verdict {
@@ -296,7 +307,7 @@ func (l *list) allows(id int64, status string) string {
 	v := l.do(id, status)
 	require.True(l.t, v.Allowed(), "%+v", v)
 	require.Empty(l.t, v.Trouble)
-	return v.Told
+	return string(v.Told)
 }
 
 // denies fails the test unless the update is denied, and returns the reason.
@@ -393,11 +404,11 @@ func (l *list) reopen(id int64) *state.State {
 }
 
 // stops ends a turn: it returns what the agent and the person are told.
-func (l *list) stops(x Stopping) (agent, person string) {
+func (l *list) stops(x Stopping) (string, string) {
 	l.t.Helper()
 	agent, person, err := l.Stop(l.t.Context(), x)
 	require.NoError(l.t, err)
-	return agent, person
+	return string(agent), string(person)
 }
 
 func (l *list) resumes() string {

@@ -1,6 +1,9 @@
 package guard
 
-import "github.com/fsmtx/fsmtx/internal/client"
+import (
+	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/message"
+)
 
 // form is the form of a reply.
 type form int
@@ -123,18 +126,18 @@ func (v Verdict) telling(text string) Verdict {
 func (v Verdict) answer(eventName string) client.Answer {
 	switch v.form {
 	case warn:
-		return client.Tell(eventName, v.Message, v.Message)
+		return client.Tell(eventName, message.ForAgent(v.Message), message.ForPerson(v.Message))
 	case deny:
-		return client.Refuse(v.Message)
+		return client.Refuse(message.ForAgent(v.Message))
 	case block:
 		if eventName == client.Stop {
 			return client.Hold(v.reason, v.Message)
 		}
 		return client.Block(v.reason, v.Message)
 	case inject:
-		return client.Tell(eventName, v.Message, v.user)
+		return client.Tell(eventName, message.ForAgent(v.Message), message.ForPerson(v.user))
 	case notice:
-		return client.Tell(eventName, "", v.Message)
+		return client.Tell(eventName, "", message.ForPerson(v.Message))
 	case feedback:
 		return client.Feedback(v.Message)
 	}

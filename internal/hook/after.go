@@ -9,12 +9,13 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // after answers the event after a tool ran.
 func (h *hook) after(ctx context.Context) client.Answer {
-	var text string
+	var text message.ForAgent
 	var v gates.Verdict
 	switch h.call.ToolName {
 	case h.agent.Updates:

@@ -42,7 +42,7 @@ func (h *hook) before(ctx context.Context) client.Answer {
 	v := h.called(ctx)
 	h.noted(v)
 	if v.Decision == state.Deny {
-		return client.RefuseTelling(v.Reason, notice(v.Trouble))
+		return client.RefuseTelling(message.ForAgent(v.Reason), notice(v.Trouble))
 	}
 	return client.Join(h.call.Name, h.troubled(v.Trouble), h.tool(ctx))
 }
@@ -117,9 +117,9 @@ func (h *hook) decided(v gates.Verdict) client.Answer {
 	h.noted(v)
 	switch {
 	case v.Decision == state.Deny:
-		return client.RefuseTelling(v.Reason, notice(v.Trouble))
+		return client.RefuseTelling(message.ForAgent(v.Reason), notice(v.Trouble))
 	case v.Decision == state.Ask:
-		return client.Join(h.call.Name, h.troubled(v.Trouble), client.Ask(v.Reason, nil))
+		return client.Join(h.call.Name, h.troubled(v.Trouble), client.Ask(message.ForBoth(v.Reason), nil))
 	case v.Turn != nil:
 		return h.turn(v)
 	case v.Told == "":
@@ -129,7 +129,7 @@ func (h *hook) decided(v gates.Verdict) client.Answer {
 }
 
 // notice returns a line for the person, or "".
-func notice(trouble string) string {
+func notice(trouble message.ForPerson) message.ForPerson {
 	if trouble == "" {
 		return ""
 	}
@@ -180,9 +180,9 @@ func (h *hook) served() client.Answer {
 		return client.Answer{} // the tool itself reports invalid input
 	}
 	if folder := h.call.InputText("skill"); hydrate.IsPath(folder) {
-		return client.Ask(message.Sprintf("fsmtx: the agent wants to begin the workflow in the folder %s. The checks in its fsm.json are "+
-			"commands, which run without a further question. Begin it?",
-			folder), input)
+		return client.Ask(message.ForBoth(message.Sprintf("fsmtx: the agent wants to begin the workflow in the folder %s. The checks in its "+
+			"fsm.json are commands, which run without a further question. Begin it?",
+			folder)), input)
 	}
 	return client.Rewrite(input, "", "")
 }

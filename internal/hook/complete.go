@@ -65,7 +65,7 @@ func (h *hook) awaiting(ctx context.Context, args []string) *state.Current {
 func (h *hook) askAbout(ctx context.Context, one completion) (gates.Verdict, client.Answer) {
 	refuse := func(why, reason string) (gates.Verdict, client.Answer) {
 		v := gates.Verdict{Decision: state.Deny, Step: one.step.ID, Why: why, Reason: reason}
-		return v, client.Refuse(reason)
+		return v, client.Refuse(message.ForAgent(reason))
 	}
 	name := one.step.Name()
 	if _, alone := shell.Call(one.whole); !alone {
@@ -80,7 +80,7 @@ func (h *hook) askAbout(ctx context.Context, one completion) (gates.Verdict, cli
 	v := frame.Question(ctx, h.updateOf(one))
 	switch v.Decision {
 	case state.Deny:
-		return v, client.Refuse(v.Reason)
+		return v, client.Refuse(message.ForAgent(v.Reason))
 	case state.Ask:
 		return h.offer(ctx, one, v)
 	}
@@ -104,11 +104,11 @@ func (h *hook) offer(ctx context.Context, one completion, v gates.Verdict) (gate
 	if hook := h.newAnswerer(ctx); hook != "" {
 		v = gates.Verdict{Decision: state.Deny, Step: v.Step, Why: "a new hook may answer for the person", Reason: state.NotByPerson(hook,
 			fmt.Sprintf("fsmtx step done %d%s --because \"...\"%s", one.step.ID, state.OutcomeFlag(v.Outcome), h.ListFlag()))}
-		return v, client.Refuse(v.Reason)
+		return v, client.Refuse(message.ForAgent(v.Reason))
 	}
 	if err := h.grant(ctx, one.call); err != nil {
 		v.Trouble = unasked(one.step.Name(), err).Trouble
 		return v, h.troubled(v.Trouble)
 	}
-	return v, client.Join(h.call.Name, h.troubled(v.Trouble), client.Ask(v.Reason, nil))
+	return v, client.Join(h.call.Name, h.troubled(v.Trouble), client.Ask(message.ForBoth(v.Reason), nil))
 }

@@ -241,7 +241,7 @@ func (h *hook) lost(ctx context.Context) client.Answer {
 	if !errors.Is(err, state.ErrMemory) || h.IsForged() || h.Remember(ctx, func(*state.Memory) {}) != nil {
 		return client.Answer{}
 	}
-	return h.troubled(message.Join(err.Error(), message.Hint(err)))
+	return h.troubled(message.ForPerson(message.Join(err.Error(), message.Hint(err))))
 }
 
 // wentOn tells the session, once, that its workflow goes on in another list.
@@ -249,7 +249,7 @@ func (h *hook) wentOn(ctx context.Context) client.Answer {
 	words, err := h.Resolve(ctx)
 	switch {
 	case err != nil && !h.ToldBefore(ctx, h.Session+"/"+err.Error()):
-		return h.troubled(message.Join(err.Error(), message.Hint(err)))
+		return h.troubled(message.ForPerson(message.Join(err.Error(), message.Hint(err))))
 	case words == "":
 		return client.Answer{}
 	}
@@ -258,7 +258,8 @@ func (h *hook) wentOn(ctx context.Context) client.Answer {
 		whose = "project"
 	}
 	words = message.Sprintf("%s: it is not in the list of this %s any more", words, whose)
-	return client.Tell(h.call.Name, "Note: "+words+". Tell the person if you were working on it.", "fsmtx: "+words)
+	return client.Tell(h.call.Name, message.ForAgent("Note: "+words+". Tell the person if you were working on it."),
+		notice(message.ForPerson(words)))
 }
 
 // dispatch answers the event by the rules.
@@ -282,13 +283,13 @@ func (h *hook) dispatch(ctx context.Context) client.Answer {
 
 // notEnforced reports to the person why the hook could not decide about a call. It refuses no call.
 func notEnforced(why error) client.Answer {
-	return client.Notice(message.Sprintf("the steps of workflows are not enforced: %v", why))
+	return client.Notice(message.ForPerson(message.Sprintf("the steps of workflows are not enforced: %v", why)))
 }
 
 // troubled reports an error of this program to the person. It refuses nothing.
-func (h *hook) troubled(trouble string) client.Answer {
+func (h *hook) troubled(trouble message.ForPerson) client.Answer {
 	if trouble == "" {
 		return client.Answer{}
 	}
-	return client.Tell(h.call.Name, "", "fsmtx: "+trouble)
+	return client.Tell(h.call.Name, "", notice(trouble))
 }

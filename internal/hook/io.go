@@ -83,15 +83,15 @@ func (h *hook) refuseUnread(ctx context.Context, e *client.Event) (code int, ok 
 	if h.call.Moment != agent.Before || !h.flags.enforces() || h.isIdle() {
 		return 0, false
 	}
-	return Deliver(h.streams, h.agent.Answer(h.call, client.Refuse(fmt.Sprintf(
+	return Deliver(h.streams, h.agent.Answer(h.call, client.Refuse(message.ForAgent(fmt.Sprintf(
 		"fsmtx: the call of %s was refused: its event is larger than %d MiB, so it cannot be judged by the steps of the workflow. "+
 			"Make it in smaller parts",
-		e.ToolName, client.MaxBytes>>20)))), true
+		e.ToolName, client.MaxBytes>>20))))), true
 }
 
 // tell tells the person at an agent. It has no effect on what the agent does.
-func tell(s terminal.Streams, a *agent.Agent, message string) (code int) {
-	return Deliver(s, a.Answer(agent.Call{Event: new(client.Event)}, client.Notice(message)))
+func tell(s terminal.Streams, a *agent.Agent, text string) (code int) {
+	return Deliver(s, a.Answer(agent.Call{Event: new(client.Event)}, client.Notice(message.ForPerson(text))))
 }
 
 // Misused reports an invalid hook command line: in Claude Code to the agent that has called

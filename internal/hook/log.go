@@ -76,11 +76,11 @@ func (l *Log) verdict(v gates.Verdict, f *gates.Frame) {
 	defer l.mu.Unlock()
 	n := len(l.records)
 	if n > 0 && l.records[n-1].Source == decisions.Step && (v.Decision == "" || l.records[n-1].Decision != undecided) {
-		l.records[n-1].Trouble = cmp.Or(l.records[n-1].Trouble, v.Trouble)
+		l.records[n-1].Trouble = cmp.Or(l.records[n-1].Trouble, string(v.Trouble))
 		return
 	}
 	r := decisions.Record{
-		Time: l.begun, Source: decisions.Step, Decision: cmp.Or(string(v.Decision), undecided), Why: v.Said(), Trouble: v.Trouble,
+		Time: l.begun, Source: decisions.Step, Decision: cmp.Or(string(v.Decision), undecided), Why: v.Said(), Trouble: string(v.Trouble),
 		Who: string(state.Fsmtx), How: "hook", Session: f.Session, List: f.List.Dir, Step: v.Step,
 	}
 	l.records = append(l.records, r)

@@ -19,7 +19,7 @@ func (h *hook) prompt(ctx context.Context) client.Answer {
 	case h.agent.Session: // it may come while the agent works (fact 42)
 		if err = h.Lapse(ctx, gates.Pause{InFlight: h.isInFlight,
 			Rejected: func(use string) bool { return client.Rejected(h.call.TranscriptPath, use) }}); err != nil {
-			return h.troubled(message.Sprintf("it could not be recorded which updates were stopped: %v", err))
+			return h.troubled(message.ForPerson(message.Sprintf("it could not be recorded which updates were stopped: %v", err)))
 		}
 	case h.call.Prompt != "" && !strings.Contains(h.call.Prompt, gates.GoOn):
 		// Qwen Code sends an event before each request; Gemini and Qwen Code also with the text that sends the agent back.
@@ -39,7 +39,7 @@ func (h *hook) failed(what string, err error) client.Answer {
 	if err == nil {
 		return client.Answer{}
 	}
-	return h.troubled(message.Sprintf("%s: %v", what, err))
+	return h.troubled(message.ForPerson(message.Sprintf("%s: %v", what, err)))
 }
 
 func (h *hook) hear(ctx context.Context) error {

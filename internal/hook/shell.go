@@ -69,9 +69,9 @@ func (h *hook) judgeLine(ctx context.Context, line string, calls []Invocation, f
 	h.noted(v)
 	switch v.Decision {
 	case state.Deny:
-		return client.Refuse(v.Reason)
+		return client.Refuse(message.ForAgent(v.Reason))
 	case state.Ask:
-		return client.Ask(v.Reason, nil)
+		return client.Ask(message.ForBoth(v.Reason), nil)
 	}
 	return h.troubled(v.Trouble)
 }
@@ -80,9 +80,9 @@ func (h *hook) judgeLine(ctx context.Context, line string, calls []Invocation, f
 // model reads at once what the person can do. A command that begins a workflow makes it the session's.
 func (h *hook) refused(ctx context.Context, calls []Invocation, found []restrictedCall) client.Answer {
 	if len(found) > 0 {
-		return client.Refuse(message.Sprintf("an agent cannot %s by itself, and %s cannot ask its person about a command. "+
+		return client.Refuse(message.ForAgent(message.Sprintf("an agent cannot %s by itself, and %s cannot ask its person about a command. "+
 			"Only the person can decide this. They can run it in a terminal outside %[2]s: %[3]s",
-			found[0].Rule.What, h.agent.Title, inTerminal(h.call.Cwd, found[0].person)))
+			found[0].Rule.What, h.agent.Title, inTerminal(h.call.Cwd, found[0].person))))
 	}
 	begins := func(call Invocation) bool { return slices.Contains([]string{"begin", "continue"}, call.Rule.Command) }
 	if !slices.ContainsFunc(calls, begins) {
@@ -358,7 +358,7 @@ func (h *hook) unaskable(ctx context.Context, one restrictedCall) string {
 
 // unasked returns the verdict on a call about which the person could not be asked.
 func unasked(what string, err error) gates.Verdict {
-	return gates.Verdict{Trouble: message.Sprintf("the person could not be asked about %s: %v", what, err)}
+	return gates.Verdict{Trouble: message.ForPerson(message.Sprintf("the person could not be asked about %s: %v", what, err))}
 }
 
 // grant lets a yes count for the call.

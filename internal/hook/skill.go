@@ -10,6 +10,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -102,10 +103,10 @@ func (h *hook) report(call hydrate.Call) client.Answer {
 	r, result, err := call.Request, call.Result, call.Err
 	announce := h.flags.Announce || !h.agent.Session
 	if err != nil {
-		message, hint := hydrate.Explain(err, result, h.streams.Getenv)
-		answer := hydrate.Failed(r, result, message, hint)
+		text, hint := hydrate.Explain(err, result, h.streams.Getenv)
+		answer := hydrate.Failed(r, result, text, hint)
 		if announce && r.Event == client.PostToolUse {
-			answer = answer.WithNotice(hydrate.FailureNotice(r, err, message))
+			answer = answer.WithNotice(message.ForPerson(hydrate.FailureNotice(r, err, text)))
 		}
 		return answer
 	}
@@ -131,7 +132,7 @@ func (h *hook) report(call hydrate.Call) client.Answer {
 		}
 	}
 	h.notes = hydrate.Notes(result)
-	return client.GoOnTelling(r.Event, model, strings.TrimSuffix(person, "\n"))
+	return client.GoOnTelling(r.Event, message.ForAgent(model), message.ForPerson(strings.TrimSuffix(person, "\n")))
 }
 
 // hydrated adds a call to the log.
@@ -183,7 +184,7 @@ func (h *hook) takeUp(ctx context.Context) client.Answer {
 	if text != "" && err == nil {
 		text += h.way("", "").Manual()
 	}
-	return client.Join(h.call.Name, client.Tell(h.call.Name, text, ""),
+	return client.Join(h.call.Name, client.Tell(h.call.Name, message.ForAgent(text), ""),
 		h.failed("the state of the workflow of "+skill.Name+" is not known", err))
 }
 

@@ -35,7 +35,7 @@ func (h *hook) recovered(ctx context.Context) client.Answer {
 	}
 	a := tasklist.Answer(report, h.noList)
 	if text := programs.Mismatch(h.streams.Env("CLAUDE_PLUGIN_ROOT"), ownPath(), programs.GetBuild().Version); text != "" {
-		a = client.Join(h.call.Name, a, client.Notice(text))
+		a = client.Join(h.call.Name, a, client.Notice(message.ForPerson(text)))
 	}
 	return a
 }
@@ -45,7 +45,7 @@ func (h *hook) start(ctx context.Context) client.Answer {
 	if h.flags.Steps != hydrate.Observe {
 		return h.goesOn(ctx)
 	}
-	return client.Join(h.call.Name, h.goesOn(ctx), h.troubled(Observes(Registered(h.streams.Getenv, h.directory()))))
+	return client.Join(h.call.Name, h.goesOn(ctx), h.troubled(message.ForPerson(Observes(Registered(h.streams.Getenv, h.directory())))))
 }
 
 func (h *hook) goesOn(ctx context.Context) client.Answer {
@@ -67,7 +67,7 @@ func (h *hook) goesOn(ctx context.Context) client.Answer {
 	case text == "":
 		return cmp.Or(h.separated(ctx), h.unfinished(ctx))
 	}
-	return client.Tell(h.call.Name, text+h.way(h.call.TranscriptPath, "").Manual(), "")
+	return client.Tell(h.call.Name, message.ForAgent(text+h.way(h.call.TranscriptPath, "").Manual()), "")
 }
 
 // unfinished tells a session that begins that the project has unfinished workflows of sessions that have ended, or are older than a
@@ -109,7 +109,8 @@ func (h *hook) unfinished(ctx context.Context) client.Answer {
 	}
 	person = message.Sprintf("fsmtx: %s. In a terminal, not with !: %sfsmtx step end %d --because \"...\" --list %s closes it%s",
 		text, person, all[0].Root, name, rest)
-	return client.Tell(client.SessionStart, "Note: "+text+"; "+how+rest+". Ask the person whether to go on with it.", person)
+	return client.Tell(client.SessionStart, message.ForAgent("Note: "+text+"; "+how+rest+". Ask the person whether to go on with it."),
+		message.ForPerson(person))
 }
 
 // continues returns what the agent says so that the workflows of another list go on in this session, and what the person says in a
@@ -178,10 +179,10 @@ func (h *hook) separated(ctx context.Context) client.Answer {
 	name := tasklist.ShortName(h.streams.Getenv, dir)
 	text := message.Sprintf("%s, in the list of session %s, %s. In this session the steps are not enforced. To go on with them here",
 		open, name, how)
-	h.noted(gates.Verdict{Trouble: text})
-	return client.Tell(client.SessionStart, "Note: "+text+": "+agents+". To begin anew: call the skill again. "+
-		"Ask the person which, or whether to go on in the other session.",
-		"fsmtx: "+text+", in a terminal, not with !: "+persons+". To begin anew: call the skill again")
+	h.noted(gates.Verdict{Trouble: message.ForPerson(text)})
+	return client.Tell(client.SessionStart, message.ForAgent("Note: "+text+": "+agents+". To begin anew: call the skill again. "+
+		"Ask the person which, or whether to go on in the other session."),
+		message.ForPerson("fsmtx: "+text+", in a terminal, not with !: "+persons+". To begin anew: call the skill again"))
 }
 
 // left tells of the session's own list if the client was given another one while a workflow was under way: settings can

@@ -63,7 +63,7 @@ func (h *hook) deeds(ctx context.Context) client.Answer {
 	if len(lines) == 0 {
 		return client.Answer{}
 	}
-	return client.Tell(h.call.Name, "", strings.Join(lines, "\n"))
+	return client.Tell(h.call.Name, "", message.ForPerson(strings.Join(lines, "\n")))
 }
 
 // told adds to an answer what the person has not been told yet of the session's steps. If there is nothing else to say, they
@@ -82,7 +82,7 @@ func (h *hook) told(ctx context.Context, a client.Answer) client.Answer {
 	if a != (client.Answer{}) || !slices.Contains([]agent.Moment{agent.Before, agent.Stop, agent.Start}, moment) {
 		return a
 	}
-	trouble := h.left(ctx)
+	trouble := message.ForPerson(h.left(ctx))
 	h.noted(gates.Verdict{Trouble: trouble})
 	return h.troubled(trouble)
 }

@@ -114,7 +114,8 @@ func (h *hook) runPlainly(call Invocation, why string) client.Answer {
 	if call.hidden {
 		line = "fsmtx " + call.Rule.Command + " N"
 	}
-	return client.Refuse(message.Sprintf("%s was not run: %s. Run it plainly, without variables: %s", "fsmtx "+call.Rule.Command, why, line))
+	return client.Refuse(message.ForAgent(message.Sprintf("%s was not run: %s. Run it plainly, without variables: %s",
+		"fsmtx "+call.Rule.Command, why, line)))
 }
 
 // endVouchers ends those of the calls that are over. One that may run on in the background ends when its command uses it.

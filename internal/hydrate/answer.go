@@ -35,7 +35,7 @@ func checkFailed(r Request, text, hint string) client.Answer {
 	if r.Event == client.Stop && r.Stopped {
 		agent = ""
 	}
-	a := client.GoOnTelling(r.Event, agent, "fsmtx: "+clip(text))
+	a := client.GoOnTelling(r.Event, message.ForAgent(agent), message.ForPerson("fsmtx: "+clip(text)))
 	a.ErrorText = terminal.Message(text)
 	return a
 }

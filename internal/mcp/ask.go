@@ -190,7 +190,7 @@ func (t *tools) letChoose(ctx context.Context, r *mcp.CallToolRequest, o *stepCa
 	}
 	_, v := o.Chosen(context.WithoutCancel(ctx), []gates.Choice{{Question: words, Chosen: chosen, Step: o.Step.ID}}, state.ByElicitation, "")
 	if v.Trouble != "" {
-		return nil, errors.New(v.Trouble)
+		return nil, errors.New(string(v.Trouble))
 	}
 	return nil, nil
 }

@@ -21,7 +21,7 @@ func Alternatives(words []string) string {
 }
 
 // Join joins two texts, each of which may be empty, by a line feed.
-func Join(a, b string) string {
+func Join[T ~string](a, b T) T {
 	if a == "" || b == "" {
 		return a + b
 	}

@@ -85,7 +85,7 @@ func (o *Work) Told(ctx context.Context, u gates.Update, v gates.Verdict) (r Res
 	o.SayLater(context.WithoutCancel(ctx), v.Trouble)
 	defer func() {
 		if v.Told != "" && v.Turn == nil && v.Allowed() {
-			r.Text = v.Told + "\n" + r.Text
+			r.Text = string(v.Told) + "\n" + r.Text
 		}
 		r.Text = o.Spoken(r.Text) // what is ready now is described as the list has it
 	}()
@@ -101,7 +101,7 @@ func (o *Work) Told(ctx context.Context, u gates.Update, v gates.Verdict) (r Res
 	case !v.Allowed():
 		r.Text = v.Reason
 	case v.Turn != nil:
-		r.Back, r.Text = true, v.Turn.Text+o.toThePerson(v)
+		r.Back, r.Text = true, string(v.Turn.Text)+o.toThePerson(v)
 	case u.Status == workflow.Completed:
 		r.Text = o.after(ctx, v.NotEnforced(), o.toThePerson(v))
 	default:
@@ -129,9 +129,9 @@ func (o *Work) toThePerson(v gates.Verdict) string {
 	case v.Trouble == "":
 		return ""
 	case o.Via.Who == state.ThePerson:
-		return " " + message.Words(v.Trouble) + "."
+		return " " + message.Words(string(v.Trouble)) + "."
 	}
-	return " Tell the person: " + message.Words(v.Trouble) + "."
+	return " Tell the person: " + message.Words(string(v.Trouble)) + "."
 }
 
 // SessionFlag returns the flag with which a person names the list in a terminal of theirs.

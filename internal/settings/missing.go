@@ -3,6 +3,7 @@ package settings
 import (
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
 )
 
@@ -13,7 +14,7 @@ import (
 //
 // A program by its name is in a file that several people share; a path may disappear with an update; that of a
 // plugin may be one for another platform.
-func Missing(program string) (person, model string) {
+func Missing(program string) (person message.ForPerson, model message.ForAgent) {
 	switch {
 	case strings.HasPrefix(program, pluginRoot):
 		return absence("The program of a plugin, bin/"+Program+", does not run on this machine: workflows",
@@ -29,9 +30,9 @@ func Missing(program string) (person, model string) {
 		Program+" is missing, and is at "+programs.Home)
 }
 
-func absence(workflows, remedy, of, fate, tell string) (person, model string) {
-	return workflows + " are not put into the task list, and their steps do not hold. " + remedy,
-		"The program " + Program + of + ", which puts the workflow of a skill into the task list, " + fate +
+func absence(workflows, remedy, of, fate, tell string) (person message.ForPerson, model message.ForAgent) {
+	return message.ForPerson(workflows + " are not put into the task list, and their steps do not hold. " + remedy),
+		message.ForAgent("The program " + Program + of + ", which puts the workflow of a skill into the task list, " + fate +
 			". If a skill that you run has an fsm.json beside its SKILL.md, its steps are in that file: take a step only when those in its " +
-			"blockedBy are completed. Tell the user once that " + tell + "."
+			"blockedBy are completed. Tell the user once that " + tell + ".")
 }

@@ -220,7 +220,7 @@ func Answer(r Report, err error) client.Answer {
 	case r.State == Clean, r.State == Committed:
 		return client.GoOn(client.SessionStart, "")
 	}
-	return client.Notice(strings.TrimSpace(r.String() + "\n" + message.Line(r.Hint)))
+	return client.Notice(message.ForPerson(strings.TrimSpace(r.String() + "\n" + message.Line(r.Hint))))
 }
 
 // String returns the report for people, in one or several lines.

@@ -10,6 +10,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/settings"
 )
@@ -39,8 +40,8 @@ func SkillFileHooks(program string) []settings.Hook {
 func RunSkillFiles(in io.Reader, getenv func(string) (string, bool)) (answer client.Answer) {
 	defer func() {
 		if p := recover(); p != nil {
-			answer = client.Tell(client.PreToolUse, "",
-				guard.OneLine(fmt.Sprintf("fsmtx guard skill-files failed and let the call pass: internal error: %v", p)))
+			answer = client.Tell(client.PreToolUse, "", message.ForPerson(
+				guard.OneLine(fmt.Sprintf("fsmtx guard skill-files failed and let the call pass: internal error: %v", p))))
 		}
 	}()
 	if bypass, _ := getenv(SkillFilesBypass); bypass != "" {
@@ -48,8 +49,8 @@ func RunSkillFiles(in io.Reader, getenv func(string) (string, bool)) (answer cli
 	}
 	e, err := client.Read(in)
 	if err != nil {
-		return client.Tell(client.PreToolUse, "",
-			guard.OneLine("fsmtx guard skill-files could not read its input and let the call pass: "+err.Error()))
+		return client.Tell(client.PreToolUse, "", message.ForPerson(
+			guard.OneLine("fsmtx guard skill-files could not read its input and let the call pass: "+err.Error())))
 	}
 	if e.Foreign() {
 		return client.Answer{}
@@ -60,7 +61,7 @@ func RunSkillFiles(in io.Reader, getenv func(string) (string, bool)) (answer cli
 	}
 	for _, r := range fileRequests(e) {
 		if r.pattern || isWorkflow(safefile.Resolve(r.path), configDir) || isWorkflow(r.path, configDir) {
-			return client.Refuse(skillFileRefusal(r.path))
+			return client.Refuse(message.ForAgent(skillFileRefusal(r.path)))
 		}
 	}
 	return client.Answer{}
