@@ -23,7 +23,7 @@ func (d *doctor) agents(context.Context) (found []Fault, err error) {
 		for _, scope := range []Scope{User, Project} {
 			files, err := filesOf(d.Streams, a, scope)
 			used = used || len(files) > 0
-			found = append(found, agentFaults(a, scope, files, err)...)
+			found = append(found, agentFaults(a, scope, a.IsInstalled(d.Getenv), files, err)...)
 		}
 		if used && a.Name != d.Who().Program { // else they are among the workflows
 			found = append(found, d.unfit(a)...)
@@ -65,7 +65,9 @@ func unedited(kind, whose string, err error) Fault {
 	return Fault{Kind: kind, What: strings.TrimSuffix(whose+err.Error()+"; "+advice, "; ")}
 }
 
-func agentFaults(a *agent.Agent, scope Scope, files []wanted, err error) (found []Fault) {
+// agentFaults returns what is wrong with the files of an agent. What the agent demands is for a person who has it: the files of a
+// project are there for everyone.
+func agentFaults(a *agent.Agent, scope Scope, isHere bool, files []wanted, err error) (found []Fault) {
 	repair := "fsmtx install --agent " + a.Name
 	if scope == Project {
 		repair += " --project"
@@ -80,7 +82,7 @@ func agentFaults(a *agent.Agent, scope Scope, files []wanted, err error) (found 
 		if len(one.report.Why) > 0 && len(gone) == 0 {
 			found = append(found, Fault{Kind: "agents", What: a.Title + ": " + strings.Join(one.report.Why, "; "), File: one.Path, Command: repair})
 		}
-		if one.demand != "" {
+		if one.demand != "" && isHere {
 			found = append(found, Fault{Kind: "agents", What: one.demand, File: one.Path})
 		}
 	}
