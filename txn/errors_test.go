@@ -264,7 +264,9 @@ var refusals = []refusal{
 	{"ErrProtected", ErrProtected, "create 3.json: ", replacing, nil, withoutLinks(syscall.EPERM, "3.json")},
 	{"the file system's", syscall.EIO, ".json: ", replacing, nil, withoutLinks(syscall.EIO, "")},
 	{"the file system's", errTest, "create 3.json: ", create("3.json"), nil,
-		failing(errTest, func(s faultfs.Step) bool { return s.Op == "write" && strings.Contains(s.Path, "/new/") })},
+		failing(errTest, func(s faultfs.Step) bool {
+			return s.Op == "write" && strings.Contains(filepath.ToSlash(s.Path), "/new/")
+		})},
 	{"the file system's", syscall.ENOSPC, "", replacing, nil,
 		failing(syscall.ENOSPC, func(s faultfs.Step) bool { return strings.HasPrefix(filepath.Base(s.To), donePrefix) })},
 }

@@ -335,7 +335,7 @@ func TestARestoredFileIsSyncedBeforeItIsLinked(t *testing.T) {
 	dir, _, undo := replaced(t)
 	var steps []string
 	d, err := Open(t.Context(), dir, WithFS(before(func(s faultfs.Step) error {
-		if strings.Contains(s.Path, backupName+"/2.json") {
+		if strings.Contains(s.Path, filepath.Join(backupName, "2.json")) {
 			steps = append(steps, s.Op)
 		}
 		return nil

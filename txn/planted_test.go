@@ -185,7 +185,7 @@ func TestStateDirIsPrivate(t *testing.T) {
 		require.NoError(t, err)
 		info, err := e.Info()
 		rel, _ := filepath.Rel(w.s, path)
-		modes[strings.ReplaceAll(rel, w.id, "ID")] = info.Mode()
+		modes[strings.ReplaceAll(filepath.ToSlash(rel), w.id, "ID")] = info.Mode()
 		return err
 	}))
 	const dir = os.ModeDir | 0o700

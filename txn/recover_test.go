@@ -360,7 +360,7 @@ func TestDirectoryThatCannotBeCreatedIsReported(t *testing.T) {
 	dir := newList(t)
 	_, err := Open(t.Context(), filepath.Join(dir, "1.json", "list"))
 	require.ErrorIs(t, err, syscall.ENOTDIR)
-	files := failing(fs.ErrPermission, func(s faultfs.Step) bool { return s.Op == "mkdir" && s.Path == dir+"/a" })
+	files := failing(fs.ErrPermission, func(s faultfs.Step) bool { return s.Op == "mkdir" && s.Path == filepath.Join(dir, "a") })
 	_, err = Open(t.Context(), dir+"/a/b/list", WithFS(files))
 	require.True(t, errors.Is(err, fs.ErrPermission))
 	require.NoDirExists(t, dir+"/a")

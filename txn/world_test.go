@@ -72,6 +72,8 @@ func (w *world) interrupt(t testing.TB) {
 func memoryDir(t testing.TB) string {
 	if dir, err := os.MkdirTemp("/dev/shm", "fsmtx-test-"); err == nil {
 		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		dir, err = filepath.Abs(dir) // with its drive
+		require.NoError(t, err)
 		return dir
 	}
 	return t.TempDir()
@@ -115,6 +117,7 @@ func tree(t testing.TB, dir string, but ...string) map[string]string {
 			return err
 		}
 		rel, _ := filepath.Rel(dir, path)
+		rel = filepath.ToSlash(rel)
 		for _, b := range but {
 			if rel == b || strings.HasPrefix(rel, b+"/") {
 				return nil

@@ -252,8 +252,29 @@ func openOnce(dirfd int, name string, flag int, _ uint32) (int, error) {
 	if err != nil {
 		return -1, posix(err)
 	}
-	access, options := uint32(windows.SYNCHRONIZE|windows.FILE_READ_ATTRIBUTES|windows.STANDARD_RIGHTS_READ),
-		uint32(windows.FILE_SYNCHRONOUS_IO_NONALERT|windows.FILE_OPEN_FOR_BACKUP_INTENT)
+	access, options, disposition := wanted(flag)
+	var h windows.Handle
+	err = patiently(func() error {
+		return windows.NtCreateFile(&h, access, o, &windows.IO_STATUS_BLOCK{}, nil, windows.FILE_ATTRIBUTE_NORMAL,
+			windows.FILE_SHARE_READ|windows.FILE_SHARE_WRITE|windows.FILE_SHARE_DELETE, disposition, options, 0, 0)
+	})
+	if err != nil {
+		return -1, err
+	}
+	if flag&noFollow != 0 && flag&(forLook|forMove) == 0 {
+		var st stat
+		if err := fstat(int(h), &st); err == nil && st.Mode&syscall.S_IFMT == syscall.S_IFLNK {
+			_ = windows.CloseHandle(h)
+			return -1, syscall.ELOOP
+		}
+	}
+	return int(h), nil
+}
+
+// wanted returns what the flags of an open are for NtCreateFile.
+func wanted(flag int) (access, options, disposition uint32) {
+	access = windows.SYNCHRONIZE | windows.FILE_READ_ATTRIBUTES | windows.STANDARD_RIGHTS_READ
+	options = windows.FILE_SYNCHRONOUS_IO_NONALERT | windows.FILE_OPEN_FOR_BACKUP_INTENT
 	switch {
 	case flag&forMove != 0:
 		access |= windows.DELETE | windows.FILE_WRITE_ATTRIBUTES
@@ -285,29 +306,14 @@ func openOnce(dirfd int, name string, flag int, _ uint32) (int, error) {
 	if flag&noFollow != 0 {
 		options |= windows.FILE_OPEN_REPARSE_POINT
 	}
-	disposition := uint32(windows.FILE_OPEN)
+	disposition = windows.FILE_OPEN
 	switch {
 	case flag&os.O_EXCL != 0:
 		disposition, options = windows.FILE_CREATE, options|windows.FILE_OPEN_REPARSE_POINT
 	case flag&os.O_CREATE != 0:
 		disposition = windows.FILE_OPEN_IF
 	}
-	var h windows.Handle
-	err = patiently(func() error {
-		return windows.NtCreateFile(&h, access, o, &windows.IO_STATUS_BLOCK{}, nil, windows.FILE_ATTRIBUTE_NORMAL,
-			windows.FILE_SHARE_READ|windows.FILE_SHARE_WRITE|windows.FILE_SHARE_DELETE, disposition, options, 0, 0)
-	})
-	if err != nil {
-		return -1, err
-	}
-	if flag&noFollow != 0 && flag&(forLook|forMove) == 0 {
-		var st stat
-		if err := fstat(int(h), &st); err == nil && st.Mode&syscall.S_IFMT == syscall.S_IFLNK {
-			_ = windows.CloseHandle(h)
-			return -1, syscall.ELOOP
-		}
-	}
-	return int(h), nil
+	return access, options, disposition
 }
 
 func closeFd(fd int) error { return posix(windows.CloseHandle(windows.Handle(fd))) }

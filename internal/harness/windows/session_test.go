@@ -78,7 +78,7 @@ func TestASession(t *testing.T) {
 	}
 	out, code = run("", append(agent, "PATH="), "complete", "3")
 	assert.Equal(t, 1, code, out)
-	assert.Contains(t, out, "no shell: Git for Windows, which has one, was not found")
+	assert.Contains(t, out, "there is no sh here: install Git for Windows")
 	out, code = run("", nil, "status", "--list", "abc-123")
 	require.Zero(t, code, out)
 	assert.Contains(t, out, "ship: 2 of 3 steps done")

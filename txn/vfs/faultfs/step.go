@@ -42,7 +42,7 @@ var (
 )
 
 func short(path string) string {
-	path = pending.Regexp().ReplaceAllString(path, "$1")
+	path = pending.Regexp().ReplaceAllString(filepath.ToSlash(path), "$1")
 	if stateDir.Regexp().MatchString(path) {
 		return ids.Regexp().ReplaceAllString(stateDir.Regexp().ReplaceAllString(path, "S"), "$1")
 	}
