@@ -77,7 +77,7 @@ func TestACheckThatFailsLeadsBack(t *testing.T) {
 	require.NotNil(t, v.Turn, "%+v", v)
 	assert.Equal(t, "Test: failed, time 1 of 2. #1 \"Implement\" and #2 \"Test\" are open again. "+
 		"Ready: #1 \"Implement\": How to do 1.\nThe check failed (exit status 1): test -e pass || { echo broken; exit 1; }\n"+
-		"The end of its output:\nbroken", v.Turn.Text)
+		"The end of its output:\nbroken", string(v.Turn.Text))
 	silent := state.Failure("failed", &state.Result{Run: "test -e pass", Exit: 2})
 	assert.Equal(t, "\nThe check failed (exit status 2): test -e pass\nIt printed nothing.", silent)
 	l.end(1, "")
@@ -617,7 +617,7 @@ func TestTheClockWasAhead(t *testing.T) {
 	l.began(-time.Hour)
 	assert.True(t, l.state().IsAhead(l.state().Step(1)))
 	_, v := l.Seen(t.Context(), "", "")
-	assert.Equal(t, `#1 "Tell the users": the clock was ahead when it was started, so its time limit of 15m counts from now`, v.Trouble)
+	assert.Equal(t, `#1 "Tell the users": the clock was ahead when it was started, so its time limit of 15m counts from now`, string(v.Trouble))
 	s := l.state()
 	assert.False(t, s.IsAhead(s.Step(1)))
 	assert.WithinDuration(t, time.Now(), s.Step(1).Begun, time.Minute)

@@ -350,7 +350,7 @@ func TestWhatIsPutRight(t *testing.T) {
 		if c.want != "" {
 			c.want = `the task of #2 "Test" had been changed behind its workflow, and was put right: ` + c.want
 		}
-		assert.Equal(t, c.want, trouble, c.new)
+		assert.Equal(t, c.want, string(trouble), c.new)
 		if !strings.HasPrefix(c.old, `"fsm":"release",`) && !strings.HasPrefix(c.old, `{"fsm"`) {
 			assert.JSONEq(t, task, l.text(2), c.new)
 		}
@@ -359,7 +359,7 @@ func TestWhatIsPutRight(t *testing.T) {
 	l.rewrite(1, `{"subject": "x", "status": "pending"}`)
 	l.rewrite(2, `{"subject": "x", "status": "pending"}`)
 	assert.Equal(t, `the task of #1 "A" had been changed behind its workflow, and was put right: subject
-the task of #2 "B" had been changed behind its workflow, and was put right: subject`, l.ask(1, inProgress).Trouble)
+the task of #2 "B" had been changed behind its workflow, and was put right: subject`, string(l.ask(1, inProgress).Trouble))
 }
 
 // TestAnOverdueStepThatHolds is not the end of the decision: the target has to pass its own gates.

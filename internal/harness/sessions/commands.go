@@ -208,7 +208,7 @@ func ahead(ts *testscript.TestScript, neg bool, args []string) {
 		fmt.Fprintf(&all, "{\"sum\":\"%08x\",%s\n", crc32.ChecksumIEEE([]byte(object)), object[1:])
 	}
 	ts.Check(os.WriteFile(dir+"/steps.jsonl", []byte(all.String()), 0o644))
-	ts.Check(os.WriteFile(dir+"/stop.json", []byte(later.Replace(ts.ReadFile(dir+"/stop.json"))), 0o644))
+	ts.Check(os.WriteFile(dir+"/session.json", []byte(later.Replace(ts.ReadFile(dir+"/session.json"))), 0o644))
 }
 
 // calls lets the agent call a skill; the reply of the hook is left. With ! it has to fail:
