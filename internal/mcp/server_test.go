@@ -243,8 +243,8 @@ func TestValuesByATool(t *testing.T) {
 	c := w.connect(nil)
 	text, isError := c.call("workflow_status", args{})
 	require.False(t, isError, text)
-	assert.Contains(t, text, `sets version (matches ^[0-9.]+$)`)
-	assert.Contains(t, text, "Time limit from its start: 15m")
+	assert.Contains(t, text, `Sets: version (matches ^[0-9.]+$), kind (true or false).`)
+	assert.Contains(t, text, "Time limit: 15m from its start.")
 	assert.Contains(t, text, "release\n#1 Tag (ready)\n#2 Publish {version} (blocked)\n", "for people")
 	c.does("step_start", n(1))
 	for _, values := range []any{args{}, args{"version": "x"}, args{"version": "1"}, args{"version": "1", "kind": "true", "more": 1}} {
