@@ -126,7 +126,7 @@ func ownLine(ctx context.Context, s terminal.Streams, input jsontext.Value) (str
 		return "", err
 	}
 	parts := progress.Line(now)
-	if len(parts) > 0 && hook.Observing(s.Getenv, found)() {
+	if len(parts) > 0 && hook.Observing(s.Getenv, found, false)() {
 		parts = append([]progress.Part{{Text: "observing", Mood: progress.Bad}}, parts...)
 	}
 	return lineOf(parts, s.Limit(s.Out), s.Env("NO_COLOR") == ""), nil

@@ -142,7 +142,7 @@ func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (
 	}
 	l := &listWork{hook.NewFrame(s, found), progress.Way{Program: programs.AsTyped(), Named: named}.In(here), s, f.json, found, nil, "", ""}
 	l.NoChecks = sync.OnceValue(hook.ChecksOff(s.Getenv, found))
-	l.Observe = sync.OnceValue(hook.Observing(s.Getenv, found))
+	l.Observe = sync.OnceValue(hook.Observing(s.Getenv, found, s.Who().Kind != caller.Agent))
 	l.Apply, l.Via, l.Began, l.Log = true, Sender(s, found.Dir), startup.Began, hook.ToLog(s)
 	return l, nil
 }

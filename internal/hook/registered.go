@@ -84,13 +84,16 @@ func ChecksOff(lookup func(string) (string, bool), list tasklist.Found) func() b
 }
 
 // Observing reports whether nothing is refused in a list, whichever way the agent takes, because every hook that decides about its steps
-// says so. Like ChecksOff it is a function of the files.
-func Observing(lookup func(string) (string, bool), list tasklist.Found) func() bool {
+// says so. Like ChecksOff it is a function of the files. In the list of a project that is so for who works outside of any
+// agent: the other agents, whose list this is, have no hooks that observe.
+func Observing(lookup func(string) (string, bool), list tasklist.Found, outside bool) func() bool {
 	return func() bool {
-		if list.Project != "" {
+		lookup, project := lookup, list.Project
+		if project == "" {
+			lookup, project = asClient(lookup, list)
+		} else if !outside {
 			return false
 		}
-		lookup, project := asClient(lookup, list)
 		return Observes(Registered(lookup, project)) != ""
 	}
 }

@@ -44,7 +44,7 @@ func (c chooser) choose(ctx context.Context, named string) (f *gates.Frame, err 
 		Store:     state.Store{List: tasks.List{Dir: found.Dir, Wait: tasklist.Wait}, Session: found.Session, Log: c.log()},
 		Env:       c.env,
 		NoChecks:  hook.ChecksOff(c.lookup, found),
-		Observe:   hook.Observing(c.lookup, found),
+		Observe:   hook.Observing(c.lookup, found, false),
 		Apply:     true,
 		Unseen:    func() bool { return !c.fromClient(found.Dir) },
 		Via:       state.By{How: state.ByMCP},

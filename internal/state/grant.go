@@ -33,7 +33,7 @@ const maxGrants = 50
 
 // Grant lets the command run once. The caller then has the client ask the person about it.
 func (st *Store) Grant(ctx context.Context, g Grant) error {
-	g.Time = time.Now().UTC()
+	g.Time = Now().UTC()
 	return st.Remember(ctx, func(m *Memory) {
 		m.Grants = append(m.Grants, g)
 		m.Grants = m.Grants[max(0, len(m.Grants)-maxGrants):]

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -441,7 +440,7 @@ func (t *taken) record(by int64, m *Moving, x Continuing) (*workflow.Workflow, e
 	}
 	w, root := &all[0], t.records[0]
 	w.Before = append(slices.Clone(root.Before), workflow.From{ID: m.ID, List: x.From.List.Dir, Session: root.Session, Dir: root.Dir,
-		Time: time.Now().UTC(), Root: root.Steps[0].ID, Client: root.Client})
+		Time: Now().UTC(), Root: root.Steps[0].ID, Client: root.Client})
 	w.Parent, w.Round, w.After, w.Beside = 0, 0, nil, all[1:]
 	return w, nil
 }

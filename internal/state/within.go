@@ -14,6 +14,9 @@ import (
 // has passed: the next event notices it. If the step can end as late, it has ended so, from
 // then on; the event records that. Otherwise the person is told.
 
+// Now is the clock of what is decided and recorded. A test of a workflow lets time pass by it.
+var Now = time.Now
+
 // over returns by how much the time limit of a step that was started has passed, and 0 if
 // it has not. A clock that was set back makes it later, and no more.
 func (s *State) over(c *Current, begun time.Time) time.Duration {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -35,7 +36,7 @@ func own() []string {
 // commands are what a test can use besides the commands of testscript.
 func (x *session) commands() map[string]func(*testscript.TestScript, bool, []string) {
 	all := map[string]func(*testscript.TestScript, bool, []string){
-		"person": x.person, "tool": x.tool, "ended": x.ended, "is": x.is, "keep": x.keep, "fsmtx": noPrefix,
+		"person": x.person, "tool": x.tool, "ended": x.ended, "is": x.is, "keep": x.keep, "later": later, "fsmtx": noPrefix,
 		endWord: func(*testscript.TestScript, bool, []string) { orphans.EndAll() },
 	}
 	for _, name := range own() {
@@ -364,6 +365,16 @@ func (x *session) is(ts *testscript.TestScript, neg bool, args []string) {
 	case (s.Word(c) == want) == neg:
 		ts.Fatalf("%s is %s", c.Name(), s.Word(c))
 	}
+}
+
+// later lets time pass for this program, before the next command: later 20m.
+func later(ts *testscript.TestScript, neg bool, args []string) {
+	d, err := time.ParseDuration(strings.Join(args, " "))
+	if neg || err != nil || d <= 0 {
+		ts.Fatalf("usage: later TIME, such as later 90m")
+	}
+	before := state.Now
+	state.Now = func() time.Time { return before().Add(d) }
 }
 
 // keep brings a path of the project into the copy that git ignores.

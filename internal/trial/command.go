@@ -60,6 +60,7 @@ stays: what a test has started is ended with it.
                     tool Skill notes
   is STEP STATE     the state of a step, in the words of "fsmtx status": is 2 blocked
   ended             no step is open
+  later TIME        so much time passes for fsmtx, such as 20m or 2h ("within"); not for programs
   keep PATH         brings a path into the copy that git ignores
   exec, stdout, stderr, cmp, exists, env, cd, cp, rm, grep, chmod, skip, stop …
                     as in testscript; $WORK is the copy
