@@ -3,6 +3,7 @@ package gates
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"path/filepath"
 	"strconv"
@@ -105,8 +106,18 @@ func (f *Frame) changeReminders(ctx context.Context, key, value string) error {
 
 // reminders reads them without the lock.
 func (f *Frame) reminders() (reminders, error) {
-	m, err := f.Memory()
+	m, err := f.memory()
 	return m.Reminders, err
+}
+
+// memory returns what is kept for the sessions of the list. Of a damaged file, as a power cut may leave it, nothing is known: the hook
+// has told the person before.
+func (f *Frame) memory() (state.Memory, error) {
+	m, err := f.Memory()
+	if errors.Is(err, state.ErrMemory) {
+		err = nil
+	}
+	return m, err
 }
 
 // reminders has the last reminder, by session and agent.

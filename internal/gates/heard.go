@@ -34,7 +34,7 @@ func toldBy(h *state.Heard, s *state.State) (p person) {
 
 // Heard returns what is known of a session. It takes no lock.
 func (f *Frame) Heard(session string) (state.Heard, error) {
-	m, err := f.Memory()
+	m, err := f.memory()
 	return m.Heard[session], err
 }
 

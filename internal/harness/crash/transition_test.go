@@ -5,6 +5,7 @@ package crash
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -331,8 +332,10 @@ func (w *flow) stateOf() (string, *state.State, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	if len(s.Troubles) > 0 {
-		return "", nil, s.Troubles[0]
+	for _, trouble := range s.Troubles {
+		if !errors.Is(trouble, state.ErrMemory) { // that file is not synced, and no step is open or done by it
+			return "", nil, trouble
+		}
 	}
 	var b strings.Builder
 	for _, c := range s.Steps {
