@@ -352,8 +352,7 @@ func TestTheBellRingsForEveryListOfTheProject(t *testing.T) {
 	require.NoError(t, w.choose(t.Context(), s, ""))
 	list := func(session string) string { return filepath.Join(home, ".claude", "tasks", session) }
 	for _, session := range []string{"first", "second"} {
-		hydrateIn(t, list(session), workflow.Workflow{Command: "ship", Session: session, Dir: home,
-			Steps: []workflow.Step{{ID: 1, Local: 1, Subject: "S", Status: "pending"}}})
+		hydrateIn(t, list(session), workflow.Workflow{Command: "ship", Session: session, Dir: home, FSM: `[{"id": 1, "subject": "S"}]`})
 	}
 	draws := func() (rings bool, screen string) {
 		drawn.Reset()
