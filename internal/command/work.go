@@ -144,6 +144,9 @@ func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (
 	l.NoChecks = sync.OnceValue(hook.ChecksOff(s.Getenv, found))
 	l.Observe = sync.OnceValue(hook.Observing(s.Getenv, found, s.Who().Kind != caller.Agent))
 	l.Apply, l.Via, l.Began, l.Log = true, Sender(s, found.Dir), startup.Began, hook.ToLog(s)
+	if found.Project != "" && l.Via.Who == state.TheAgent { // Claude Code asks, and its list is a session's
+		l.Unasked = l.ListFlag()
+	}
 	return l, nil
 }
 

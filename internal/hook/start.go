@@ -130,7 +130,7 @@ func (h *hook) continues(ctx context.Context, list string, skills ...string) (ag
 // way returns how the agent works on the steps, as the transcript shows. prompt is the id of a prompt; see progress.Offered.
 func (h *hook) way(transcript, prompt string) progress.Way {
 	if !h.agent.Session {
-		return progress.Way{Program: ownPath()}
+		return progress.Way{Program: ownPath(), Unasked: h.ListFlag()}
 	}
 	return progress.Offered(h.streams.Getenv, transcript, prompt, h.call.AgentID != "", ownPath()).In(h.call.Cwd)
 }

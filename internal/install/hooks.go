@@ -272,6 +272,9 @@ func (d *doctor) outdated(p place, observes bool) (found []Fault) {
 		return nil // install compares them when it runs in that directory
 	}
 	why, err := differences(d.Streams, Request{Scope: p.scope, Steps: Steps{Observe: observes}}, p.path)
+	if errors.Is(err, settings.ErrNewer) {
+		return []Fault{unedited("hooks", "", err)}
+	}
 	if err != nil {
 		return []Fault{{Kind: "hooks", What: err.Error(), Command: "fsmtx install --check " + p.scope.Flag()}}
 	}

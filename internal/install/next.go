@@ -147,10 +147,64 @@ func nextIn(s terminal.Streams, a *agent.Agent) {
 		return
 	}
 	if len(skills) == 0 {
-		message.Fprintf(s.Out, "%s looks for skills in %s: none there has a workflow yet; fsmtx new %s writes one\n",
-			a.Title, strings.Join(a.Skills.Project, ", "), shell.Join(filepath.Join(a.Skills.Project[0], "NAME")))
+		noneIn(s, a, cwd)
 		return
 	}
 	message.Fprintf(s.Out, "found %s for %s here: start it, and ask it to use the skill %s\n", terminal.Count(len(skills), "workflow"),
 		a.Title, skills[0].Command)
+}
+
+// noneIn says how an agent that finds no workflow gets one: links make skills that only Claude Code finds skills of it, too.
+func noneIn(s terminal.Streams, a *agent.Agent, cwd string) {
+	places := a.Title + " looks for skills in " + strings.Join(a.Skills.Project, ", ") + ": none there has a workflow"
+	only := claudesAlone(s, a, cwd)
+	if len(only.folders) == 0 {
+		message.Fprintf(s.Out, "%s yet; fsmtx new %s writes one\n", places, shell.Join(filepath.Join(a.Skills.Project[0], "NAME")))
+		return
+	}
+	message.Fprintf(s.Out, "%s; %s %s in %s, where %s does not look. For both, type: mkdir -p %s && ln -s %s %s/\n", places,
+		strings.Join(only.names, ", "), message.IsOrAre(len(only.names)), only.dir, a.Title, shell.Join(only.to), shell.Join(only.folders...),
+		shell.Join(only.to))
+}
+
+// alone are workflows in a directory of skills that Claude Code reads and another agent does not.
+type alone struct {
+	dir     string
+	names   []string
+	to      string   // the agent's directory beside it
+	folders []string // of the skills, as links in that directory name them
+}
+
+// claudesAlone returns those in the nearest such directory. Paths are relative to cwd if they are below it.
+func claudesAlone(s terminal.Streams, a *agent.Agent, cwd string) (only alone) {
+	l, err := hydrate.ClientLocator(s.Getenv)
+	if err != nil {
+		return only
+	}
+	all, _ := l.Workflows(cwd)
+	for _, w := range all {
+		own := map[locator.Rule][]string{locator.RuleProject: a.Skills.Project, locator.RuleParent: a.Skills.Project,
+			locator.RuleUser: a.Skills.User}[w.Rule]
+		folder := filepath.Dir(w.Path)
+		dir := filepath.Dir(folder)
+		root, isClaudes := strings.CutSuffix(filepath.ToSlash(dir), "/.claude/skills")
+		if len(own) == 0 || !isClaudes || only.dir != "" && only.dir != shortened(cwd, dir) || !ReadWorkflow(l.FS, w).Valid {
+			continue
+		}
+		to := filepath.Join(root, own[max(slices.Index(own, ".agents/skills"), 0)]) // which most agents read
+		link, err := filepath.Rel(to, folder)
+		if err != nil {
+			continue
+		}
+		only = alone{shortened(cwd, dir), append(only.names, w.Command), shortened(cwd, to), append(only.folders, link)}
+	}
+	return only
+}
+
+// shortened returns a path relative to dir if it is below it.
+func shortened(dir, path string) string {
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
 }

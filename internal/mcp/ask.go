@@ -204,7 +204,7 @@ func (t *tools) skip(ctx context.Context, r *mcp.CallToolRequest, in skipInput) 
 	if err := fits("because", because); err != nil {
 		return nil, nil, err
 	}
-	return t.on(ctx, in.startInput, func(o *stepCall) (result, any, error) { return t.skipOf(ctx, r, o, in.Step, because) })
+	return t.on(ctx, r, in.startInput, func(o *stepCall) (result, any, error) { return t.skipOf(ctx, r, o, in.Step, because) })
 }
 
 func (t *tools) skipOf(ctx context.Context, r *mcp.CallToolRequest, o *stepCall, step int64, because string) (result, any, error) {

@@ -60,7 +60,7 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 	yes := said == saidYes
 	by := map[bool]state.By{true: {Who: state.ThePerson, How: state.ByElicitation}}[yes]
 	done, did, err := hydrate.Begin(ctx, hydrate.Beginning{
-		Skill: skill, Program: t.who.Program, Args: in.Args, Here: project, List: found, Way: byTools, Absolute: true,
+		Skill: skill, Program: t.who.Program, Args: in.Args, Here: project, List: found, Way: t.way(r, found.Dir), Absolute: true,
 		Dir: dir, Chosen: chosen, By: by, Client: clientOf(r)},
 		t.lookup, hydrate.Options{LockTimeout: tasklist.Wait, Program: t.who.Program, Log: t.log(), FromClient: func() bool { return yes },
 			Answerers: func() []string { return hook.AllAnswerers(t.lookup, project) }})

@@ -105,7 +105,7 @@ func TestADecisionOutlivesItsClient(t *testing.T) {
 	w := hydrated(t, `{"check": {"run": "touch ran", "timeout": 60}}`, `{"blockedBy": [1]}`)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	served := &tools{chooser: chooser{w.lookup, w.flags, nil, w.who}}
+	served := &tools{chooser{w.lookup, w.flags, nil, w.who}, questions{client: func(string) bool { return false }}}
 	_, _, err := served.start(gone, &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}}, startInput{Step: 1})
 	require.NoError(t, err)
 	for step, why := range map[int64]string{1: "check interrupted", 2: "order: #1 not done"} {
@@ -182,11 +182,21 @@ func TestTheAgentsOwnServerAsksNobody(t *testing.T) {
 		var asked []string
 		c := w.connect(answering("accept", &asked))
 		assert.Contains(t, c.refuses("step_complete", n(1)), "needs the approval of a person, and this client cannot ask one")
+		assert.Contains(t, c.does("workflow_status", nil), "When it is completed, a person has to approve it: Good?\nNobody asks them here: "+
+			"complete it when its work is done, then tell them. They approve it in a terminal: fsmtx step done 1 --because \"...\" --list s1")
 		assert.Contains(t, c.refuses("step_complete", n(2)), "its check failed")
 		assert.Contains(t, c.refuses("step_skip", args{"step": 1, "because": "x"}), "only a person can decide that")
 		assert.Empty(t, asked)
 		assert.Equal(t, "pending", w.status("s1", 1))
 	}
+}
+
+// The status says what is true for the client: one that has forms asks the person.
+func TestTheStatusOfAClientThatAsks(t *testing.T) {
+	w := hydrated(t, `{"subject": "One", "approval": "Good?"}`)
+	text := w.connect(answering("accept", nil)).does("workflow_status", nil)
+	assert.Contains(t, text, "a person has to approve it: Good?")
+	assert.NotContains(t, text, "Nobody asks")
 }
 
 // Two servers and a frame with Apply, as another program, complete the steps of one list.

@@ -14,6 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
@@ -42,6 +43,15 @@ type (
 // byTools is how the server's texts name what the agent can do.
 var byTools = progress.Way{Kind: progress.Tools}
 
+// way returns how the texts name what the agent can do in a list.
+func (t *tools) way(r *mcp.CallToolRequest, list string) progress.Way {
+	w := byTools
+	if !t.canAsk(r, list) {
+		w.Unasked = " --list " + tasklist.ShortName(t.lookup, list)
+	}
+	return w
+}
+
 // tools has the handlers. A refusal is an error of the tool and not of the protocol, so the
 // model reads it and can act on it.
 type tools struct {
@@ -51,7 +61,7 @@ type tools struct {
 
 type result = *mcp.CallToolResult
 
-func (t *tools) status(ctx context.Context, _ *mcp.CallToolRequest, in statusInput) (result, *progress.Status, error) {
+func (t *tools) status(ctx context.Context, r *mcp.CallToolRequest, in statusInput) (result, *progress.Status, error) {
 	f, err := t.choose(ctx, in.Session)
 	if err != nil {
 		return nil, nil, err
@@ -60,8 +70,9 @@ func (t *tools) status(ctx context.Context, _ *mcp.CallToolRequest, in statusInp
 	if err != nil {
 		return nil, nil, err
 	}
-	status := byTools.Of(s, "")
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: status.List() + byTools.Next(s)}}}, &status, nil
+	way := t.way(r, f.List.Dir)
+	status := way.Of(s, "")
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: status.List() + way.Next(s)}}}, &status, nil
 }
 
 func (t *tools) start(ctx context.Context, r *mcp.CallToolRequest, in startInput) (result, any, error) {
@@ -101,7 +112,9 @@ type stepCall struct {
 
 // on finds the list and the step of a call, and lets do answer it. A client that has gone stops a check only: what is decided is put on
 // record. An error names the list, too, if nothing named it.
-func (t *tools) on(ctx context.Context, in startInput, do func(*stepCall) (result, any, error)) (r result, _ any, err error) {
+func (t *tools) on(ctx context.Context, call *mcp.CallToolRequest, in startInput, do func(*stepCall) (result, any, error)) (r result, _ any,
+	err error,
+) {
 	whole := context.WithoutCancel(ctx)
 	f, err := t.choose(whole, in.Session)
 	if err != nil {
@@ -112,7 +125,7 @@ func (t *tools) on(ctx context.Context, in startInput, do func(*stepCall) (resul
 		stop := context.AfterFunc(ctx, cancel)
 		return check, func() { stop(); cancel() }
 	}
-	o, err := byTools.On(whole, f, in.Step)
+	o, err := t.way(call, f.List.Dir).On(whole, f, in.Step)
 	if err == nil {
 		r, _, err = do(&stepCall{o})
 	}
@@ -121,7 +134,7 @@ func (t *tools) on(ctx context.Context, in startInput, do func(*stepCall) (resul
 
 // update changes the status of a step if its gates allow that.
 func (t *tools) update(ctx context.Context, r *mcp.CallToolRequest, in startInput, u gates.Update) (result, any, error) {
-	return t.on(ctx, in, func(o *stepCall) (result, any, error) { return t.updateOf(ctx, r, o, in, u) })
+	return t.on(ctx, r, in, func(o *stepCall) (result, any, error) { return t.updateOf(ctx, r, o, in, u) })
 }
 
 func (t *tools) updateOf(ctx context.Context, r *mcp.CallToolRequest, o *stepCall, in startInput, u gates.Update) (result, any, error) {
@@ -175,7 +188,7 @@ func (o *stepCall) say(text string) (result, any, error) {
 // next returns an answer with a sentence and the present state of the workflow.
 func (o *stepCall) next(ctx context.Context, sentence string) (result, any, error) {
 	if s, err := o.Now(context.WithoutCancel(ctx)); err == nil {
-		sentence += " " + byTools.Report(s)
+		sentence += " " + o.Way.Report(s)
 	}
 	return o.say(sentence)
 }

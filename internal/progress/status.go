@@ -38,11 +38,12 @@ type Full struct {
 	Needs       []string `json:"needs,omitempty" jsonschema:"files that must exist when the step is started"`
 	Produces    []string `json:"produces,omitempty" jsonschema:"files that must exist when the step is completed"`
 	Check       string   `json:"check,omitempty" jsonschema:"the command that must exit with 0 when the step is completed"`
-	Approval    string   `json:"approval,omitempty" jsonschema:"what a person is asked when the step is completed"`
+	Approval    string   `json:"approval,omitempty" jsonschema:"what a person has to approve when the step is completed"`
 	Outcomes    []string `json:"outcomes,omitempty" jsonschema:"how the step can end: the outcomes from which step_complete takes one"`
 	Sets        []string `json:"sets,omitempty" jsonschema:"the values that step_complete has to give, each with what it has to be"`
 	Conditions  []string `json:"conditions,omitempty" jsonschema:"what else has to hold when the step is completed"`
 	TimeLimit   string   `json:"time_limit,omitempty" jsonschema:"how long the step may take from its start, and by how much it is over"`
+	approve     string   // the command with which the person approves it, if nobody asks them here
 	Decides     string   `json:"decides,omitempty" jsonschema:"who says how it ends, if that is not you: person or command"`
 }
 
@@ -109,6 +110,9 @@ func (w Way) fullOf(s *state.State, c *state.Current) Full {
 		Produces: shownNames(c.Produces), Approval: message.Text(c.Approval)}
 	if c.Check != nil {
 		full.Check = message.Text(c.Check.Run)
+	}
+	if w.Unasked != "" && full.Approval != "" {
+		full.approve = fmt.Sprintf("fsmtx step done %d --because \"...\"%s", c.ID, w.Unasked)
 	}
 	for _, g := range c.Gates() {
 		if text := g.Condition(); text != "" {
@@ -284,7 +288,11 @@ func (f Full) text() string {
 		lines = append(lines, "Time limit from its start: "+f.TimeLimit)
 	}
 	if f.Approval != "" {
-		lines = append(lines, "When it is completed, a person is asked: "+message.Block(f.Approval))
+		lines = append(lines, "When it is completed, a person has to approve it: "+message.Block(f.Approval))
+	}
+	if f.approve != "" {
+		lines = append(lines, "Nobody asks them here: complete it when its work is done, then tell them. "+
+			"They approve it in a terminal: "+f.approve)
 	}
 	return strings.Join(lines, "\n")
 }

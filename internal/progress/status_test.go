@@ -23,9 +23,12 @@ func TestTextOfAStep(t *testing.T) {
 	needs := "When it is started, these files must exist: a, b\n"
 	rest := "When it is completed, these files must exist: c, d\n" +
 		"When it is completed, this command must exit with 0: make\n" +
-		"When it is completed, a person is asked: Good?"
+		"When it is completed, a person has to approve it: Good?"
 	assert.Equal(t, "#2 Write (ready)\nHow.\n"+needs+rest, full.text())
-	full.State = "in progress"
+	full.approve = "fsmtx step done 2"
+	assert.Equal(t, "#2 Write (ready)\nHow.\n"+needs+rest+"\nNobody asks them here: complete it when its work is done, then tell them. "+
+		"They approve it in a terminal: fsmtx step done 2", full.text())
+	full.approve, full.State = "", "in progress"
 	assert.Equal(t, "#2 Write (in progress)\nHow.\n"+rest, full.text())
 	assert.Equal(t, "#2 Write (ready)", Full{Step: Step{Number: 2, Subject: "Write", State: "ready"}}.text())
 }

@@ -29,6 +29,10 @@ type Way struct {
 	// of the shell with the word complete (fact 165, client 2.1.329).
 	Linked bool
 
+	// Unasked is set if nothing asks the person about a step where the agent works: the flag that names the list, with a space
+	// before it, in the command with which they approve one in a terminal.
+	Unasked string
+
 	// Unlisted is set if the client has not said yet which tools the agent has: it may have other
 	// ways than Commands, which come first then.
 	Unlisted bool

@@ -20,7 +20,7 @@ var (
 	ErrShape = message.NewError("unexpected settings", "correct the file; it was not changed")
 	// ErrNewer is returned for a file whose hooks a newer program has written; see form.
 	ErrNewer = message.NewError("its hooks are of a newer "+Program+" than this one, so they stay as they are",
-		"update this program: "+programs.Home+". To go back to this one, take the hooks out (--remove) and install them again")
+		"update this program: "+programs.Home+"; or, if nobody else uses the file, "+Program+" install --remove takes the hooks out")
 	// ErrStatusLine is returned when the file has a status line of another program.
 	ErrStatusLine = message.NewError("the file has a status line of its own",
 		"run "+Program+" statusline in that line, or remove it; the file was not changed")

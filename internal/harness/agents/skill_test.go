@@ -3,6 +3,7 @@
 package agents_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +16,8 @@ import (
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 )
 
-// TestWhatAnAgentTakesForASkill: the agent's answer, of each form of a SKILL.md, is that of package agent.
+// TestWhatAnAgentTakesForASkill: the agent's answer, of each form of a SKILL.md and of a link to a skill of Claude Code, is that of
+// package agent.
 func TestWhatAnAgentTakesForASkill(t *testing.T) {
 	every(t, func(t *testing.T, a *agents.Agent) {
 		w := a.New(t)
@@ -33,6 +35,9 @@ func TestWhatAnAgentTakesForASkill(t *testing.T) {
 			w.Write("project/.agents/skills/"+name+"/SKILL.md", text)
 			skills[name] = text
 		}
+		w.Write("project/.claude/skills/linked/SKILL.md", "---\nname: linked\ndescription: IS linked\n---\nBody\n")
+		require.NoError(t, os.Symlink("../../.claude/skills/linked", w.Path("project/.agents/skills/linked")))
+		skills["linked"] = "by a link"
 		var turns []Turn
 		if a.Program != "codex" {
 			for name := range skills {
