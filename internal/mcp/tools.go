@@ -123,6 +123,9 @@ func (t *tools) on(ctx context.Context, call *mcp.CallToolRequest, in startInput
 	f.Interruptible = func(check context.Context) (context.Context, context.CancelFunc) {
 		check, cancel := context.WithCancel(check)
 		stop := context.AfterFunc(ctx, cancel)
+		if ctx.Err() != nil {
+			cancel() // at once: the other one has a goroutine of its own, and the check could have begun
+		}
 		return check, func() { stop(); cancel() }
 	}
 	o, err := t.way(call, f.List.Dir).On(whole, f, in.Step)
