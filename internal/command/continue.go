@@ -131,8 +131,11 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 	if q.By.Young {
 		told(c, s, rule, args, q.By, []string{u.List})
 	}
-	out := shownContinued{From: u.List, Text: text}
 	l.SayLater(context.WithoutCancel(ctx), message.ForPerson(text))
+	if f.list != "" { // that session reads of here
+		text = strings.Replace(text, " goes on here ", " goes on in the list "+tasklist.ShortName(s.Getenv, l.List.Dir)+" ", 1)
+	}
+	out := shownContinued{From: u.List, Text: text}
 	if now, err := l.Now(context.WithoutCancel(ctx)); err == nil {
 		out.shownWork = shownWork{l.shown(now), progress.Waiting(now)}
 		text += "\n" + l.Next(now)

@@ -100,7 +100,7 @@ func (d *demo) kill(ctx context.Context) {
 			old++
 		}
 	}
-	d.say("  After fsmtx recover the list was whole every time: %d times the old one, %d times the new one.", old, kills-old)
+	d.say("  After fsmtx recover the list was whole every time, the old one (%d) or the new one (%d).", old, kills-old)
 }
 
 func (d *demo) keep(err error) { d.err = cmp.Or(d.err, err) }
