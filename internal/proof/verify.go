@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -36,7 +35,7 @@ nothing that the run has left on its machine.
 
 --allowed-signers is a file as ssh-keygen reads it, by default git's gpg.ssh.allowedSignersFile. --policy
 says what may be otherwise, and which skills a change needs. Both are read from the branch of
---from, such as origin/main. Without it they may not be files of the commit that is judged: that would
+--from, such as origin/main. Without it they may not be files of the repository that is judged: that would
 let a change say who may sign it.
 
 It prints a line for each thing that does not hold. --json, or --format json, prints an array with an
@@ -160,37 +159,6 @@ func (f verifyFlags) judge(ctx context.Context) (j judge, err error) {
 	}
 	j.signers = parseAllowed(data)
 	return j, nil
-}
-
-// maxRead limits a file of a policy or of signers, in bytes.
-const maxRead = 4 << 20
-
-// trusted reads a file that says what has to hold: from the branch of --from if it is a file of the repository. It refuses one
-// that the commit has, and one to which links of the repository may lead.
-func (f verifyFlags) trusted(ctx context.Context, j judge, name string) ([]byte, error) {
-	top, file, inside := safefile.Resolve(j.in.Dir), name, ""
-	if filepath.IsAbs(name) {
-		inside, _ = filepath.Rel(top, filepath.Join(safefile.Resolve(filepath.Dir(name)), filepath.Base(name)))
-	} else {
-		inside = filepath.Join(j.in.Sub, name)
-		file = filepath.Join(top, inside)
-	}
-	if !filepath.IsLocal(inside) {
-		return safefile.ReadFile(file, maxRead, 0)
-	}
-	if j.base != "" {
-		data, err := j.in.read(ctx, j.base, inside)
-		if err == nil && data == nil {
-			err = fmt.Errorf("%s does not have %s", f.from, inside)
-		}
-		return data, err
-	}
-	id, err := j.in.blob(ctx, j.commit, inside)
-	if id != "" || err != nil || safefile.Resolve(file) != filepath.Join(top, inside) {
-		return nil, message.WithHint(fmt.Errorf("%s is a file of the commit that is judged, which may not say what has to hold", inside),
-			"--from origin/main reads it from the branch into which the commit is to be merged")
-	}
-	return safefile.ReadFile(file, maxRead, 0)
 }
 
 // verdicts judges the files and the note. code says that one cannot be read.
