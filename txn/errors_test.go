@@ -196,6 +196,10 @@ var documented = map[string][]errorCase{
 		{name: "ErrClosed", is: ErrClosed, run: onClosed(func(d *Dir) error { _, err := d.History(); return err })},
 		{name: "the file system's", is: errTest, run: onFailing("readdir", func(d *Dir) error { _, err := d.History(); return err })},
 	},
+	"HistoryFrom": {
+		{name: "ErrClosed", is: ErrClosed, run: onClosed(func(d *Dir) error { _, err := d.HistoryFrom(nil); return err })},
+		{name: "the file system's", is: errTest, run: onFailing("readdir", func(d *Dir) error { _, err := d.HistoryFrom(nil); return err })},
+	},
 	"Forget": {
 		{name: "ErrClosed", is: ErrClosed, run: onClosed((*Dir).Forget)},
 		{name: "the file system's", is: errTest, run: onFailing("remove", (*Dir).Forget)},

@@ -50,6 +50,26 @@ func (d *Dir) History() ([]Entry, error) {
 	return d.entries()
 }
 
+// HistoryFrom is History without the transactions before the number that from returns for the last one. They are not read. The last one
+// is always returned. from is not called if there is none; Entry.Err may be set.
+//
+// Errors: ErrClosed or the file system's.
+func (d *Dir) HistoryFrom(from func(last Entry) int64) ([]Entry, error) {
+	if d.closed {
+		return nil, ErrClosed
+	}
+	ids, err := d.committed()
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	before := ids[:len(ids)-1]
+	if last, there := d.lookUp(ids[len(ids)-1]); there {
+		first := from(last)
+		before = slices.DeleteFunc(before, func(id string) bool { return numberOf(id) < first })
+	}
+	return d.entriesOf(append(before, ids[len(ids)-1])), nil
+}
+
 // ReadHistory is History without the lock, for readers that must not wait: it may
 // miss a transaction that commits meanwhile. It creates nothing. With no state
 // directory it returns nil.
@@ -69,20 +89,31 @@ func (d *Dir) entries() ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	var entries []Entry
+	return d.entriesOf(ids), nil
+}
+
+// entriesOf returns the committed transactions with the ids.
+func (d *Dir) entriesOf(ids []string) (entries []Entry) {
 	for _, id := range ids {
-		e, err := d.entry(id)
-		if errors.Is(err, fs.ErrNotExist) {
-			if there, _ := d.exists(d.statePath(donePrefix + id)); !there {
-				continue // it was dropped meanwhile
-			}
+		if e, there := d.lookUp(id); there {
+			entries = append(entries, e)
 		}
-		if err != nil {
-			e = Entry{ID: id, Number: numberOf(id), Err: fmt.Errorf("%s: %w", d.statePath(donePrefix+id), err)}
-		}
-		entries = append(entries, e)
 	}
-	return entries, nil
+	return entries
+}
+
+// lookUp returns the committed transaction with the id, with Err if it cannot be read, unless it was dropped meanwhile.
+func (d *Dir) lookUp(id string) (e Entry, there bool) {
+	e, err := d.entry(id)
+	if errors.Is(err, fs.ErrNotExist) {
+		if there, _ := d.exists(d.statePath(donePrefix + id)); !there {
+			return e, false
+		}
+	}
+	if err != nil {
+		e = Entry{ID: id, Number: numberOf(id), Err: fmt.Errorf("%s: %w", d.statePath(donePrefix+id), err)}
+	}
+	return e, true
 }
 
 // entry returns the committed transaction with the id. Its errors are the reasons of a

@@ -485,3 +485,50 @@ func TestTheHistoryIsReadOnce(t *testing.T) {
 	require.Len(t, after, 2)
 	assert.Equal(t, history[1].ID, after[0].ID)
 }
+
+// TestHistoryFromReadsWhatIsAskedFor: the last transaction says which. Those before are not opened.
+func TestHistoryFromReadsWhatIsAskedFor(t *testing.T) {
+	dir := newList(t)
+	for n := range 4 {
+		require.NoError(t, commit(t, dir, create(fmt.Sprintf("%d.json", n+10))))
+	}
+	var reads []string
+	files := &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
+		if s.Op == "read" && strings.HasPrefix(filepath.Base(s.Path), donePrefix) {
+			reads = append(reads, filepath.Base(s.Path)[len(donePrefix):])
+		}
+		return nil
+	}}
+	all := history(t, dir)
+	for from, want := range map[int64][]Entry{0: all, 1: all, 3: all[2:], 4: all[3:], 9: all[3:]} {
+		r, err := OpenReader(dir, WithFS(files))
+		require.NoError(t, err)
+		reads = nil
+		got, err := r.HistoryFrom(func(last Entry) int64 {
+			assert.Equal(t, all[3], last)
+			return from
+		})
+		r.Close()
+		require.NoError(t, err)
+		assert.Equal(t, want, got, "%d", from)
+		assert.Len(t, reads, len(want), "%d", from)
+	}
+
+	require.NoError(t, os.WriteFile(filepath.Join(stateDirOf(dir), donePrefix+all[3].ID), nil, 0o600))
+	r, err := OpenReader(dir)
+	require.NoError(t, err)
+	defer r.Close()
+	got, err := r.HistoryFrom(func(last Entry) int64 {
+		require.ErrorIs(t, last.Err, ErrJournalTorn)
+		return 0
+	})
+	require.NoError(t, err)
+	assert.Equal(t, all[:3], got[:3])
+
+	none, err := Open(t.Context(), newList(t))
+	require.NoError(t, err)
+	defer none.Close()
+	got, err = none.HistoryFrom(nil)
+	require.NoError(t, err)
+	assert.Empty(t, got)
+}

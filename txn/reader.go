@@ -37,6 +37,11 @@ func OpenReader(dir string, opts ...Option) (*Reader, error) {
 // History is Dir.History; it may miss a transaction that commits meanwhile.
 func (r *Reader) History() ([]Entry, error) { return r.d.History() }
 
+// HistoryFrom is Dir.HistoryFrom; it may miss a transaction that commits meanwhile.
+func (r *Reader) HistoryFrom(from func(last Entry) int64) ([]Entry, error) {
+	return r.d.HistoryFrom(from)
+}
+
 // IsInterrupted reports whether a transaction is under way or was interrupted: what it did is
 // not in the history yet.
 func (r *Reader) IsInterrupted() bool {

@@ -3,7 +3,9 @@ package hook
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -19,7 +21,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
-	"github.com/fsmtx/fsmtx/txn"
 )
 
 // recovered finishes an interrupted change of the list when a session starts.
@@ -152,9 +153,9 @@ func (h *hook) separated(ctx context.Context) client.Answer {
 	}
 	before, goesOn := client.Neighbour(h.call.TranscriptPath, named), h.call.Resumed
 	dir, err := tasklist.OfSession(h.streams.Getenv, before)
-	history, _ := txn.ReadHistory(h.List.Dir) // a session that has had a workflow has its id since then
+	_, none := h.List.LastChange() // a session that has had a workflow has its id since then
 	// The command line does not say that the session has another id now.
-	isNew := named == "" && client.IsNew(h.call.TranscriptPath) && len(history) == 0
+	isNew := named == "" && client.IsNew(h.call.TranscriptPath) && errors.Is(none, fs.ErrNotExist)
 	if before == "" || err != nil || goesOn && !isNew && (before != named || named == h.Session) {
 		return client.Answer{}
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
-	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
@@ -228,8 +227,8 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 // undoLine returns the command that undoes the last change of the list.
 func (h *Hydration) undoLine() string {
 	line := []string{"fsmtx", "undo", "--list", tasklist.ShortName(h.env, h.list.Dir)}
-	if history, err := txn.ReadHistory(h.list.Dir, txn.WithFS(h.list.Files())); err == nil && len(history) > 0 {
-		line = append(line, strconv.FormatInt(history[len(history)-1].Number, 10))
+	if last, err := h.list.LastChange(); err == nil {
+		line = append(line, strconv.FormatInt(last.Number, 10))
 	}
 	return shell.Join(line...)
 }

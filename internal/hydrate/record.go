@@ -11,13 +11,14 @@ import (
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // record returns what the transaction records of the plan's workflow: its steps by their
-// numbers in the list, with their gates. It returns "" for a workflow without steps if there is nothing to tell about what it replaces.
-func (h *Hydration) record(plan *fsmspec.Plan) (text string, under int64, err error) {
+// numbers in the list, with their gates. The text is "" for a workflow without steps if there is nothing to tell about what it replaces.
+func (h *Hydration) record(plan *fsmspec.Plan) (tasks.Record, error) {
 	h.planned = plan
 	w := workflow.Planned(h.spec, plan)
 	w.Definition = h.result.Definition
@@ -27,7 +28,7 @@ func (h *Hydration) record(plan *fsmspec.Plan) (text string, under int64, err er
 	}
 	w.Lost = h.result.Lost
 	if len(w.Steps) == 0 && w.Changed == "" && len(w.Lost) == 0 {
-		return "", 0, nil
+		return tasks.Record{}, nil
 	}
 	w.Command = h.request.tag()
 	w.Spec, w.Plan = h.result.Spec, h.request.Plan
@@ -45,8 +46,8 @@ func (h *Hydration) record(plan *fsmspec.Plan) (text string, under int64, err er
 	w.Vars = h.spec.Initial(w.Args)
 	delete(w.Vars, fsmspec.Args)
 	h.reloads.keep(&w)
-	text, err = w.Encode()
-	return text, w.Parent, err
+	text, err := w.Encode()
+	return tasks.Record{Text: text, Under: w.Parent, Tells: w.Changed != "" || len(w.Lost) > 0}, err
 }
 
 // begunByAgent says that an agent has begun the workflow by a command or a tool, whose answer reaches it alone.

@@ -48,11 +48,11 @@ func hydrated(t *testing.T, file string) *gates.Frame {
 	list := tasks.List{Dir: filepath.Join(root, "tasks", "s1"), Wait: 5 * time.Second}
 	spec, err := fsmspec.Parse([]byte(file))
 	require.NoError(t, err)
-	list.Record = func(p *fsmspec.Plan) (string, int64, error) {
+	list.Record = func(p *fsmspec.Plan) (tasks.Record, error) {
 		w := workflow.Planned(spec, p)
 		w.Command, w.Spec, w.Session, w.Dir = "release", "/skills/release/fsm.json", "s1", project
 		text, err := w.Encode()
-		return text, 0, err
+		return tasks.Record{Text: text}, err
 	}
 	_, err = list.Replace(context.Background(), tasks.Label{Command: "release"}, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
 		return spec.Plan("release", snap, fsmspec.Policy{})

@@ -29,9 +29,14 @@ func (st *Store) archived(dir *txn.Dir, data []byte) (stay []byte) {
 	if len(data) < minArchived {
 		return data
 	}
-	r := st.recorded(dir)
-	stay = needed(data, func(step int64) bool { return len(r.Broken) > 0 || r.known[message.Itoa(step)].Step != nil })
-	if len(data)-len(stay) < max(minArchived, len(stay)) || addToArchive(dir, bytes.TrimSuffix(data, []byte("\n"))) != nil {
+	for _, whole := range []bool{false, true} { // what an undo brings back is needed, too; mostly not even all else is worth it
+		r := st.recorded(dir, whole)
+		stay = needed(data, func(step int64) bool { return len(r.Broken) > 0 || r.known[message.Itoa(step)].Step != nil })
+		if len(data)-len(stay) < max(minArchived, len(stay)) {
+			return data
+		}
+	}
+	if addToArchive(dir, bytes.TrimSuffix(data, []byte("\n"))) != nil {
 		return data
 	}
 	return stay

@@ -267,7 +267,7 @@ func (st *Store) reshape(ctx context.Context, dir *txn.Dir, s *State) (told stri
 			return "", err
 		}
 	}
-	r := st.recorded(dir)
+	r := st.recorded(dir, false)
 	if len(r.Broken) > 0 && slices.ContainsFunc(s.Steps,
 		func(b *Current) bool { return !s.isOutdated(b.Workflow) && r.Steps.Find(message.Itoa(b.ID)) == nil }) {
 		return "", r.Broken[0].err // the state would have fewer steps than the list
@@ -291,7 +291,7 @@ func (st *Store) expand(ctx context.Context, dir *txn.Dir, s *State, b *Current,
 			return err
 		}
 		list := st.List
-		list.Record = func(p *fsmspec.Plan) (string, int64, error) { return b.recordOf(p, e) }
+		list.Record = func(p *fsmspec.Plan) (tasks.Record, error) { return b.recordOf(p, e) }
 		label := tasks.Label{Invocation: e.Expands, Command: b.Workflow.Command, Spec: b.Workflow.Spec, Session: b.Workflow.Session, Step: b.ID}
 		err = list.ReplaceIn(ctx, dir, label, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) { return fsmspec.PlanItems(what, snap) })
 		if err != nil {
@@ -318,12 +318,12 @@ func (s *State) copiesOf(b *Current, items []string) (fsmspec.ItemPlan, error) {
 }
 
 // recordOf returns the record of an expansion: a workflow without steps of its own, whose Under are the copies.
-func (c *Current) recordOf(p *fsmspec.Plan, e Evidence) (text string, under int64, err error) {
+func (c *Current) recordOf(p *fsmspec.Plan, e Evidence) (tasks.Record, error) {
 	w := workflow.Workflow{Command: c.Workflow.Command, Spec: c.Workflow.Spec, SHA256: c.Workflow.SHA256, Session: c.Workflow.Session,
 		Agent: c.Workflow.Agent, Dir: c.Workflow.Dir, Inode: c.Workflow.Inode, FSM: c.Each.Workflow, Base: p.Base(),
 		Parent: c.ID, Round: e.Round, Expands: e.Expands, Items: e.Items, InTurn: c.Each.InTurn}
-	text, err = w.Encode()
-	return text, c.ID, err
+	text, err := w.Encode()
+	return tasks.Record{Text: text, Under: c.ID}, err
 }
 
 // remove takes tasks out of the list.

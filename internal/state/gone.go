@@ -128,7 +128,7 @@ func (st *Store) BringBack(ctx context.Context, root int64, by By) error {
 		if first := s.Step(root); first == nil || !first.Gone() {
 			return nil, "", label, 0, fmt.Errorf("#%d is not gone from the list", root)
 		}
-		t, err := s.take(root, st.recorded(dir))
+		t, err := s.take(root, st.recorded(dir, false))
 		if err == nil {
 			all, err = t.creations(0, t.records)
 		}

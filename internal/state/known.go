@@ -18,13 +18,14 @@ import (
 //
 // It is not safe for concurrent use.
 type Known struct {
-	list    string   // its directory
-	dir     string   // the state directory
-	history []string // the names of what record is made of
-	record  *OnRecord
-	tasks   map[string]knownTask // by the names of their files
-	lines   knownLines
-	memory  knownMemory
+	list   string // its directory
+	dir    string // the state directory
+	last   string // the name of the last transaction that record is made of
+	record *OnRecord
+	whole  bool                 // record is made of the whole history
+	tasks  map[string]knownTask // by the names of their files
+	lines  knownLines
+	memory knownMemory
 }
 
 // knownTask is a task as its file has it.
@@ -52,36 +53,39 @@ func (st *Store) known() *Known {
 	return st.Known
 }
 
-// recorded returns what hydrations have recorded.
-func (st *Store) recorded(src Source) *OnRecord {
+// recorded returns what hydrations have recorded: with whole all of it that the history has, else what is needed now.
+func (st *Store) recorded(src Source, whole bool) *OnRecord {
 	k := st.known()
-	if k.record != nil && len(k.record.Broken) == 0 && slices.Equal(st.historyNames(), k.history) {
+	if k.record != nil && len(k.record.Broken) == 0 && (k.whole || !whole) && k.last != "" && k.last == st.lastChange() {
 		return k.record
 	}
-	history, err := src.History()
+	read := src.History
+	if !whole {
+		read = func() ([]txn.Entry, error) { return src.HistoryFrom(tasks.NeededFrom) }
+	}
+	history, err := read()
 	if err != nil {
 		return &OnRecord{Broken: []broken{{err: err}}}
 	}
-	k.record, k.history = recordOf(history), nil
-	for _, e := range history {
-		k.history = append(k.history, "done-"+e.ID)
+	k.record, k.whole, k.last = recordOf(history), whole, ""
+	if len(history) > 0 {
+		k.last = "done-" + history[len(history)-1].ID
 	}
 	return k.record
 }
 
-// historyNames returns the names of the transactions in the history, nil if they are not known. One never changes.
-func (st *Store) historyNames() []string {
+// lastChange returns the name of the last transaction in the history, "" if it is not known. What the history has of one never changes.
+func (st *Store) lastChange() (name string) {
 	entries, err := st.List.Files().ReadDir(st.stateDir())
 	if err != nil {
-		return nil
+		return ""
 	}
-	var names []string
-	for _, e := range entries {
+	for _, e := range entries { // sorted
 		if strings.HasPrefix(e.Name(), "done-") {
-			names = append(names, e.Name())
+			name = e.Name()
 		}
 	}
-	return names
+	return name
 }
 
 // stateDir returns the path of the state directory.

@@ -32,6 +32,7 @@ const (
 // as *txn.Reader does.
 type Source interface {
 	History() ([]txn.Entry, error)
+	HistoryFrom(from func(last txn.Entry) int64) ([]txn.Entry, error)
 	ReadState(name string) ([]byte, error)
 	ReadStateFrom(name string, offset int64) ([]byte, error)
 	StateNames(prefix string) ([]string, error)
@@ -73,7 +74,7 @@ const maxLoads = 5
 // loadOnce also reports whether steps seem to be missing because a change of the list was committed
 // after its record had been read.
 func (st *Store) loadOnce(ctx context.Context, whole bool) (s *State, stale bool, err error) {
-	src, r := st.look()
+	src, r := st.look(false)
 	defer src.Close()
 	if err := r.addUnread(st.List.Dir); err != nil {
 		return nil, false, err
@@ -95,7 +96,7 @@ func (st *Store) loadOnce(ctx context.Context, whole bool) (s *State, stale bool
 		}
 	}
 	if (len(s.Missing()) > 0 || s.lacksCopies()) && src.Reader != nil {
-		now := st.recorded(src)
+		now := st.recorded(src, false)
 		stale = now != r && len(now.Broken) == 0
 	}
 	return s, stale, nil
@@ -120,13 +121,14 @@ func (u unlocked) Close() {
 	}
 }
 
-// look opens the state directory of the list without its lock, and returns what hydrations have recorded in it. The caller closes it.
-func (st *Store) look() (src unlocked, r *OnRecord) {
+// look opens the state directory of the list without its lock, and returns what hydrations have recorded in it; see recorded. The caller
+// closes it.
+func (st *Store) look(whole bool) (src unlocked, r *OnRecord) {
 	var err error
 	src.Reader, err = txn.OpenReader(st.List.Dir, txn.WithFS(st.List.Files()))
 	switch {
 	case err == nil:
-		r = st.recorded(src)
+		r = st.recorded(src, whole)
 	case st.known().record != nil: // it was there a moment ago
 		r = st.Known.record
 	case errors.Is(err, fs.ErrNotExist):
@@ -141,8 +143,13 @@ func (st *Store) look() (src unlocked, r *OnRecord) {
 // replaced; also those whose record cannot be read, which are known from the list only.
 //
 // Errors: that the list cannot be read.
-func (st *Store) OnRecord() (*OnRecord, error) {
-	src, r := st.look()
+func (st *Store) OnRecord() (*OnRecord, error) { return st.onRecord(false) }
+
+// EverOnRecord is OnRecord with the workflows that are not in the list any more, as far as the history has them.
+func (st *Store) EverOnRecord() (*OnRecord, error) { return st.onRecord(true) }
+
+func (st *Store) onRecord(whole bool) (*OnRecord, error) {
+	src, r := st.look(whole)
 	src.Close()
 	return r, r.addUnread(st.List.Dir)
 }
@@ -150,8 +157,8 @@ func (st *Store) OnRecord() (*OnRecord, error) {
 // OnRecord is what hydrations have recorded about the tasks of a list.
 type OnRecord struct {
 	Steps     RecordedSteps
-	Workflows []*workflow.Workflow    // the oldest first, also those that are not in the list any more
-	known     map[string]RecordedStep // every step that is on record, in the list or not, by its number
+	Workflows []*workflow.Workflow    // the oldest first, also some that are not in the list any more; see EverOnRecord
+	known     map[string]RecordedStep // every step of these, in the list or not, by its number
 	Broken    []broken
 	Unread    bool // some of the steps are known from the list only
 
@@ -336,7 +343,7 @@ func (r *OnRecord) Troubles() (all []error) {
 
 // stateIn is the state of the list that is locked.
 func (st *Store) stateIn(ctx context.Context, dir *txn.Dir, whole bool) (*State, error) {
-	r := st.recorded(dir)
+	r := st.recorded(dir, false)
 	if err := r.addUnread(dir.Path()); err != nil {
 		return nil, err
 	}

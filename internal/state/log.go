@@ -157,7 +157,7 @@ func (st *Store) Decided() (all []decisions.Record, troubles []error, err error)
 		return nil, nil, err
 	}
 	defer src.Close()
-	r := st.recorded(src)
+	r := st.recorded(src, true)
 	for _, b := range r.Broken {
 		troubles = append(troubles, b.err)
 	}

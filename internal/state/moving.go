@@ -153,7 +153,7 @@ func (st *Store) Resolve(ctx context.Context) (told string, err error) {
 			_, err = st.resolve(ctx, dir, m)
 		}
 		if m.Done && err == nil {
-			went, words := st.recorded(dir).Departed, m.Words()
+			went, words := st.recorded(dir, false).Departed, m.Words()
 			if slices.ContainsFunc(m.Steps, func(id int64) bool { return went[message.Itoa(id)] == words }) { // it has not come back since
 				told = words
 			}
@@ -233,7 +233,7 @@ func (e *ElsewhereError) Error() string { return e.Words }
 // isHere returns an *ElsewhereError if one of the lines is about a workflow that is not in the list any more, or may not be.
 func (st *Store) isHere(src Source, lines []Evidence) error {
 	m, _ := readMoving(src, "") // the next event says that it cannot be read
-	r := st.recorded(src)
+	r := st.recorded(src, false)
 	for _, e := range lines {
 		words := r.Departed[message.Itoa(e.Step)]
 		if words == "" && m.IsOpen() && slices.Contains(m.Steps, e.Step) {
@@ -279,7 +279,7 @@ func (st *Store) Continue(ctx context.Context, x Continuing) (*workflow.Workflow
 	if err != nil {
 		return nil, err
 	}
-	moved, err := s.take(x.Root, x.From.recorded(dir))
+	moved, err := s.take(x.Root, x.From.recorded(dir, false))
 	if err != nil {
 		return nil, err
 	}
@@ -294,7 +294,7 @@ func (st *Store) Continue(ctx context.Context, x Continuing) (*workflow.Workflow
 	// What was written without the lock before the note is read now; who comes later finds the note.
 	var w *workflow.Workflow
 	if s, err = x.From.stateIn(ctx, dir, true); err == nil {
-		moved, err = s.take(x.Root, x.From.recorded(dir))
+		moved, err = s.take(x.Root, x.From.recorded(dir, false))
 	}
 	if err == nil {
 		w, err = st.receive(ctx, moved, m, x)

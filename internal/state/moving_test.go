@@ -97,7 +97,7 @@ func TestWhoWaitedForTheLockFindsOutWhereTheWorkflowWent(t *testing.T) {
 	defer l.Release(dir)
 	assert.Empty(t, s.Steps)
 	assert.Contains(t, s.Departed["1"], o.List.Dir)
-	_, err = s.take(root, l.recorded(dir))
+	_, err = s.take(root, l.recorded(dir, false))
 	assert.ErrorContains(t, err, "goes on in the task list "+o.List.Dir)
 }
 

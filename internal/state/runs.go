@@ -28,7 +28,7 @@ func Runs(ctx context.Context, dir string) (all []*State, err error) {
 	}
 	defer src.Close()
 	st := &Store{List: tasks.List{Dir: dir}}
-	r := st.recorded(src)
+	r := st.recorded(src, true)
 	of := map[*workflow.Workflow]RecordedSteps{}
 	for _, x := range r.known {
 		if w := r.rootOf(x.Workflow); !w.Undone && !r.records[x.Workflow].Undone && !r.hasLeft(w) {

@@ -128,7 +128,7 @@ func (l *Listed) look(now *state.State) {
 // nil if that cannot be read. The steps of the workflow may be gone from the list, or a person has said that it is here now. Of a list
 // whose workflows are all elsewhere, as of most lists, the record is read, and nothing else.
 func workflowHere(ctx context.Context, st *state.Store, isHere func(dir string) bool) (*workflow.Workflow, *state.State) {
-	r, err := st.OnRecord()
+	r, err := st.EverOnRecord()
 	if err != nil || len(r.Broken) == 0 && !slices.ContainsFunc(r.Workflows, func(w *workflow.Workflow) bool {
 		return isHere(w.Dir) || state.AwayText(w) != ""
 	}) {
@@ -167,14 +167,13 @@ func Recent(dirs []string) []string {
 
 // LastWork returns when something was last changed or decided in a list; zero if that is not known.
 func LastWork(dir string) (last time.Time) {
-	history, err := txn.ReadHistory(dir)
-	if err != nil {
-		return last
-	}
-	for _, e := range slices.Backward(history) {
-		if l, ok := tasks.Continuation(e.Label); !ok || l.To == "" {
-			last = e.Time
-			break
+	went := func(e txn.Entry) bool { l, _ := tasks.Continuation(e.Label); return l.To != "" }
+	change, _ := (tasks.List{Dir: dir}).LastChange()
+	if last = change.Time; went(change) {
+		history, _ := txn.ReadHistory(dir)
+		history = slices.DeleteFunc(history, went)
+		if last = (time.Time{}); len(history) > 0 {
+			last = history[len(history)-1].Time
 		}
 	}
 	if s, err := txn.StateDir(dir); err == nil {
@@ -188,7 +187,7 @@ func LastWork(dir string) (last time.Time) {
 // Elsewhere returns the directory of the last workflow of a list if all that are on record there are of other projects than here; else
 // nothing.
 func Elsewhere(lookup func(string) (string, bool), list, here string) (dir string) {
-	r, err := (&state.Store{List: tasks.List{Dir: list}}).OnRecord()
+	r, err := (&state.Store{List: tasks.List{Dir: list}}).EverOnRecord()
 	if err != nil {
 		return ""
 	}

@@ -68,11 +68,11 @@ func (l List) CreateIn(ctx context.Context, dir *txn.Dir,
 	if err != nil {
 		return err
 	}
-	change := txn.Change{Label: label.text(), Record: record, Mark: Form.Mark(last)}
+	change := txn.Change{Record: record, Mark: Form.Mark(last)}
 	for _, c := range all {
 		change.Creates = append(change.Creates, Form.File(c))
 	}
-	return dir.Commit(ctx, change)
+	return commit(ctx, dir, label, change)
 }
 
 // RemoveIn takes those of the label's steps that have tasks out of a list whose state directory the caller has opened.
@@ -82,7 +82,7 @@ func (l List) RemoveIn(ctx context.Context, dir *txn.Dir, label Label) error {
 	waiting, cancel := l.Waiting(ctx)
 	defer cancel()
 	for {
-		change := txn.Change{Label: label.text(), Mark: Form.Mark(slices.Max(label.Steps))}
+		change := txn.Change{Mark: Form.Mark(slices.Max(label.Steps))}
 		for _, id := range label.Steps {
 			name := Form.Name(message.Itoa(id))
 			if _, err := dir.Files().Lstat(filepath.Join(dir.Path(), name)); !errors.Is(err, fs.ErrNotExist) {
@@ -92,7 +92,7 @@ func (l List) RemoveIn(ctx context.Context, dir *txn.Dir, label Label) error {
 		if _, err := dir.Lock(waiting, change.Deletes...); err != nil {
 			return err
 		}
-		err := dir.Commit(ctx, change)
+		err := commit(ctx, dir, label, change)
 		if !errors.Is(err, txn.ErrChanged) || errors.Is(err, txn.ErrRecoveryRequired) || waiting.Err() != nil {
 			return err
 		}

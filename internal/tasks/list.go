@@ -24,9 +24,15 @@ type List struct {
 	FS   vfs.FS        // nil means the operating system's
 	By   string        // who undoes a change, and how: Label.By of an undo
 
-	// Record, if not nil, returns a text that Replace stores in the history beside the
-	// label, such as the gates of the plan's steps, and the number of the step under which the tasks come, or 0.
-	Record func(*fsmspec.Plan) (text string, under int64, err error)
+	// Record, if not nil, returns what Replace stores in the history beside the label.
+	Record func(*fsmspec.Plan) (Record, error)
+}
+
+// Record is what is on record of a change.
+type Record struct {
+	Text  string // such as the gates of the plan's steps
+	Under int64  // number of the step under which the tasks come; 0 if they come under none
+	Tells bool   // whether the text says what the person is to be told
 }
 
 // errTimeout is returned when a lock was not free within List.Wait.

@@ -37,6 +37,9 @@ type Label struct {
 	To    string  `json:"to,omitzero"`     // the other list, of the change that takes the workflow out
 	Steps []int64 `json:"steps,omitempty"` // numbers in this list of the steps that come or go, those without a task among them
 
+	Tells bool  `json:"tells,omitzero"` // whether its record says what the person is told of it
+	From  int64 `json:"from,omitzero"`  // number of the oldest change that is needed after this one: see commit
+
 	ID string `json:"-"` // id of the change itself; set by Labels
 }
 
@@ -143,7 +146,7 @@ type replacement struct {
 	dir    *txn.Dir
 	label  Label
 	plan   Planner
-	record func(*fsmspec.Plan) (string, int64, error)
+	record func(*fsmspec.Plan) (Record, error)
 }
 
 // fewTasks is the length of a list up to which one processor takes less time than several.
@@ -225,19 +228,19 @@ func (r *replacement) commit(ctx context.Context, plan *fsmspec.Plan) error {
 	}
 	change, label := txn.Change{Deletes: r.names(plan.Deletions())}, r.label
 	if r.record != nil {
-		var err error
-		if change.Record, label.Under, err = r.record(plan); err != nil {
+		record, err := r.record(plan)
+		if err != nil {
 			return err
 		}
+		change.Record, label.Under, label.Tells = record.Text, record.Under, record.Tells
 	}
-	change.Label = label.text()
 	mark, _ := plan.HighWater()
 	for _, c := range plan.Creations() {
 		change.Creates, mark = append(change.Creates, Form.File(c)), max(mark, c.ID)
 	}
 	startup.ManyProcessors()      // the files are synced at the same time
 	change.Mark = Form.Mark(mark) // if this process dies, the client must not give a number that is in use here
-	return r.dir.Commit(ctx, change)
+	return commit(ctx, r.dir, label, change)
 }
 
 // names returns the names of the files of tasks.

@@ -132,7 +132,7 @@ func TestTheRecordOfTasksInTheListIsKept(t *testing.T) {
 	l := newList(t)
 	l.Keep = 1
 	add := func(command, record string) string {
-		l.Record = func(*fsmspec.Plan) (string, int64, error) { return record, 0, nil }
+		l.Record = func(*fsmspec.Plan) (Record, error) { return Record{Text: record}, nil }
 		spec, err := fsmspec.Parse([]byte(`[{"id": 1, "subject": "a"}]`))
 		require.NoError(t, err)
 		_, err = l.Replace(t.Context(), Label{Command: command}, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
@@ -160,7 +160,7 @@ func TestTheHistoryKeepsWholeRuns(t *testing.T) {
 	l := newList(t)
 	l.Keep = 1
 	add := func(label Label, under int64, scope fsmspec.Scope) string {
-		l.Record = func(*fsmspec.Plan) (string, int64, error) { return label.Command, under, nil }
+		l.Record = func(*fsmspec.Plan) (Record, error) { return Record{Text: label.Command, Under: under}, nil }
 		spec, err := fsmspec.Parse([]byte(`[{"id": 1, "subject": "a"}]`))
 		require.NoError(t, err)
 		_, err = l.Replace(t.Context(), label, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {

@@ -96,7 +96,7 @@ func (l List) undo(ctx context.Context, what undoRequest) (u Undoing, err error)
 		}
 		u.label.By = l.By
 		startup.ManyProcessors()
-		err = dir.Commit(ctx, txn.Change{Label: u.label.text(), Deletes: u.Removed, Restores: u.restores, Mark: markOf(u.Removed)})
+		err = commit(ctx, dir, u.label, txn.Change{Deletes: u.Removed, Restores: u.restores, Mark: markOf(u.Removed)})
 		if !errors.Is(err, txn.ErrChanged) && !errors.Is(err, txn.ErrExists) || errors.Is(err, txn.ErrRecoveryRequired) {
 			return u, err
 		}
@@ -160,7 +160,7 @@ func planUndo(files vfs.FS, dir string, history []txn.Entry, what undoRequest) (
 	}
 	undone := Undone(history)
 	u := Undoing{label: r.labels[i]}
-	u.label.Undo, u.label.Invocation, u.label.Under = what.id, what.invocation, 0
+	u.label.Undo, u.label.Invocation, u.label.Under, u.label.Tells = what.id, what.invocation, 0, false
 	for _, e := range history[i:] {
 		if e.Err != nil {
 			return u, e.Err

@@ -224,7 +224,7 @@ func TestUndoTakesWhatCameUnderTheSteps(t *testing.T) {
 	was := l.listed(t)
 	call := l.replace(t, 2)
 	add := func(label Label, under int64) string {
-		l.Record = func(*fsmspec.Plan) (string, int64, error) { return "", under, nil }
+		l.Record = func(*fsmspec.Plan) (Record, error) { return Record{Under: under}, nil }
 		spec, err := fsmspec.Parse([]byte(`[{"id": 1, "subject": "a"}]`))
 		require.NoError(t, err)
 		_, err = l.Replace(t.Context(), label, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {

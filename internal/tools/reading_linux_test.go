@@ -204,6 +204,54 @@ func TestOneReading(t *testing.T) {
 	}
 }
 
+// TestDeadHistoryIsNotRead: an event opens the record of the workflow in the list, once, and none of those that it has replaced.
+func TestDeadHistoryIsNotRead(t *testing.T) {
+	w := &readWorld{Home: worlds.New(t), t: t}
+	w.Write(t, ".claude/skills/release/SKILL.md", "")
+	w.Write(t, ".claude/skills/release/fsm.json", `{"fsm": 2, "steps": [{"id": 1, "subject": "One"},
+{"id": 2, "subject": "Two", "only": ["Bash(git push *)"]}]}`)
+	w.Write(t, "project/x", "")
+	t.Chdir(w.Path("project"))
+	const calls = 12
+	for range calls {
+		w.hook("PostToolUse", `, "tool_name": "Skill", "tool_use_id": "USE", "tool_input": {"skill": "release"}, `+
+			`"tool_response": {"success": true, "commandName": "release"}`)()
+	}
+	first, last := "23", "24"
+	require.FileExists(t, w.InList(last+".json"))
+	dead, err := filepath.Glob(filepath.Join(w.StateDir(), "done-*"))
+	require.NoError(t, err)
+	require.Greater(t, len(dead), 9)
+	all := newReadings(t, w.StateDir())
+	person := func(args ...string) func() string {
+		return func() string { return w.run(caller.Person, false, "", append(args, "--list", worlds.ListID)...) }
+	}
+	for _, c := range []struct {
+		name string
+		do   func() string
+		want string
+	}{
+		{"start", w.update("PreToolUse", first, "in_progress"), ""},
+		{"blocked", w.update("PreToolUse", "999", "completed"), ""},
+		{"a call that belongs to a step", w.hook("PreToolUse", `, "tool_name": "Bash", "tool_use_id": "USE", `+
+			`"tool_input": {"command": "git push o"}`), "belongs to #" + last},
+		{"another call", w.hook("PreToolUse", `, "tool_name": "Write", "tool_use_id": "USE", `+
+			`"tool_input": {"file_path": "/x", "content": ""}`), ""},
+		{"a prompt", w.hook("UserPromptSubmit", `, "prompt": "go on"`), ""},
+		{"the end of a turn", w.hook("Stop"), ""},
+		{"compaction", w.hook("SessionStart", `, "source": "compact"`), "unfinished workflow"},
+		{"next", person("next"), "One"},
+		{"complete", person("step", "done", first, "--because", "x"), ""},
+	} {
+		all.count()
+		said := c.do()
+		read, _ := all.count()
+		maps.DeleteFunc(read, func(name string, _ int) bool { return !strings.HasPrefix(name, "done-") })
+		assert.Contains(t, said, c.want, c.name)
+		assert.Equal(t, map[string]int{filepath.Base(dead[len(dead)-1]): 1}, read, "%s: %s", c.name, said)
+	}
+}
+
 // TestListsOfOtherProjectsAreNotRead: whoever looks for the list of a project reads what is on record of the others, and neither their
 // tasks nor what was decided.
 func TestListsOfOtherProjectsAreNotRead(t *testing.T) {

@@ -2,6 +2,7 @@ package tools_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -18,6 +19,8 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/tools"
 )
@@ -170,6 +173,7 @@ var (
 // read returns what every reader says. Of the log it is about the changes up to the last one.
 func (w *undoWorld) read(t *rapid.T, last int) map[string]string {
 	all := map[string]string{}
+	w.requireEnough(t)
 	for name, args := range map[string][]string{
 		"status": {"status"}, "next": {"next"}, "graph": {"graph"}, "log": {"log"}, "attest": {"attest", "--print", "--open", "--tree"},
 	} {
@@ -196,6 +200,24 @@ func (w *undoWorld) read(t *rapid.T, last int) map[string]string {
 		all[name] = strings.TrimSpace(text)
 	}
 	return all
+}
+
+// requireEnough: an event does not read all of the history, and knows what it would if it did.
+func (w *undoWorld) requireEnough(t *rapid.T) {
+	known := func(ever bool) (all []string) {
+		st := &state.Store{List: tasks.List{Dir: w.List()}}
+		if ever {
+			_, err := st.EverOnRecord()
+			require.NoError(t, err)
+		}
+		s, err := st.Now(context.Background())
+		require.NoError(t, err)
+		for _, c := range s.Steps {
+			all = append(all, fmt.Sprint(c.Name(), c.Workflow.Command, c.Status, c.Outcome, c.Round, s.Word(c), s.IsMissing(c)))
+		}
+		return append(all, fmt.Sprint(s.Troubles, s.Departed, len(s.Evidence), len(s.Calls), s.Summary(), s.Misshapen()))
+	}
+	require.Equal(t, known(true), known(false))
 }
 
 // TestAfterAnUndoEveryReaderSaysWhatItSaidBefore the call, whatever came before and after, and after its undo what it said then.

@@ -43,11 +43,11 @@ func (w *flow) hydrate(t require.TestingT, project, spec string) {
 	parsed, err := fsmspec.Parse([]byte(spec))
 	require.NoError(t, err)
 	list := w.frame().List
-	list.Record = func(p *fsmspec.Plan) (string, int64, error) {
+	list.Record = func(p *fsmspec.Plan) (tasks.Record, error) {
 		hydration := workflow.Planned(parsed, p)
 		hydration.Command, hydration.Spec, hydration.Session, hydration.Dir = "release", w.spec(), "list", project
 		text, err := hydration.Encode()
-		return text, 0, err
+		return tasks.Record{Text: text}, err
 	}
 	_, err = list.Replace(context.Background(), tasks.Label{Command: "release"}, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
 		return parsed.Plan("release", snap, fsmspec.Policy{})
