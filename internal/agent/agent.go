@@ -35,9 +35,11 @@ type Agent struct {
 
 	// packages are those of npm that have its program, and variables those that only its processes have.
 	packages, variables []string
+	// session is the one of the variables in which its shell shows its session, as its hooks name it. It is empty in Claude Code, and
+	// if there is none.
+	session string
 
-	// Session is set if the agent names the session to hook, shell and server alike: the list is the session's. Else it is
-	// the project's.
+	// Session is set if the agent names the session to hook, shell and server alike: it is Claude Code.
 	Session bool
 	// Asks is set if the agent asks its person about a call when a hook wants that.
 	Asks bool
@@ -214,7 +216,7 @@ func init() { caller.Others = sync.OnceValue(marks) }
 // marks returns the marks of every agent except Claude Code.
 func marks() (all []caller.Marks) {
 	for _, a := range Others() {
-		all = append(all, caller.Marks{Program: a.Name, Paths: a.packages, Variables: a.variables})
+		all = append(all, caller.Marks{Program: a.Name, Paths: a.packages, Variables: a.variables, Session: a.session})
 	}
 	return all
 }

@@ -18,6 +18,7 @@ func Codex() *Agent {
 	return &Agent{
 		Name:  "codex",
 		Title: "Codex", packages: []string{"@openai/codex"}, variables: []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_CI"},
+		session: "CODEX_SESSION_ID",
 		Registrations: []Registration{
 			{"SessionStart", "", Start},
 			{"UserPromptSubmit", "", Prompt},

@@ -17,6 +17,7 @@ func Copilot() *Agent {
 	return &Agent{
 		Name:  "copilot",
 		Title: "Copilot CLI", packages: []string{"@github/copilot"}, variables: []string{"COPILOT_CLI", "COPILOT_AGENT_SESSION_ID"},
+		session: "COPILOT_AGENT_SESSION_ID",
 		Registrations: []Registration{
 			{"SessionStart", "", Start},
 			{"UserPromptSubmit", "", Prompt},

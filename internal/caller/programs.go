@@ -11,6 +11,7 @@ type Marks struct {
 	Program   string
 	Paths     []string // one of them is in the path of its program if that has another name
 	Variables []string // that only its processes have
+	Session   string   // the one of them in which its shell shows its session, as its hooks name it; empty if there is none
 }
 
 // Others returns the marks of the agents other than Claude Code for which fsmtx does something. Package agent sets it.
@@ -21,8 +22,8 @@ func marks() []Marks {
 	all := []Marks{
 		// The file of an installed version is named as the version; the client starts others of its team by it.
 		{Claude, []string{"@anthropic-ai/claude-code", "@anthropic-ai/claude-agent-sdk", "claude/versions"},
-			[]string{"CLAUDECODE", aiAgent, "CLAUDE_PID"}},
-		{"cline", nil, []string{"CLINE_CONNECTOR_CLI_LAUNCH"}},
+			[]string{"CLAUDECODE", aiAgent, "CLAUDE_PID"}, ""},
+		{"cline", nil, []string{"CLINE_CONNECTOR_CLI_LAUNCH"}, ""},
 	}
 	if Others != nil {
 		all = append(all, Others()...)
@@ -44,6 +45,16 @@ func Variables() (names []string) {
 		names = append(names, a.Variables...)
 	}
 	return names
+}
+
+// SessionVariable returns the variable in which the shell of an agent other than Claude Code shows its session, empty if there is none.
+func SessionVariable(program string) string {
+	for _, a := range marks() {
+		if a.Program == program {
+			return a.Session
+		}
+	}
+	return ""
 }
 
 // Claude is Claude Code, which can ask its person before a command runs.

@@ -18,6 +18,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/txn"
 )
 
 // ruleOf returns the rule about the command.
@@ -100,10 +101,9 @@ func permit(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args []st
 		if !errors.Is(err, state.ErrNoGrant) {
 			return state.By{}, err
 		}
-		if session := s.Env("CLAUDE_CODE_SESSION_ID"); session+s.Env(tasklist.Variable) != "" {
-			if dir, err := tasklist.OfSession(s.Getenv, session); err == nil {
-				line = hook.Outside(rule, c.Flags(), args, line, tasklist.ShortName(s.Getenv, dir))
-			}
+		own, err := tasklist.Find(c.Context(), tasklist.Query{Lookup: s.Getenv, Who: s.Who, Over: true})
+		if err == nil && (own.Project == "" || !txn.IsAbsent(own.Dir)) {
+			line = hook.Outside(rule, c.Flags(), args, line, tasklist.ShortName(s.Getenv, own.Dir))
 		}
 		return state.By{}, &Exit{ExitNo, fmt.Errorf("an agent cannot %s by itself (%s)", rule.What, who.Why),
 			hook.OnlyAPerson(who, hook.Here(), line)}

@@ -179,7 +179,8 @@ func (h *hook) find(ctx context.Context) (found tasklist.Found, err error) {
 			return found, err
 		}
 	}
-	return tasklist.Find(ctx, tasklist.Query{Lookup: h.streams.Getenv, Dir: h.call.Cwd, Agent: h.agent.Name, Begins: true})
+	return tasklist.Find(ctx, tasklist.Query{Lookup: h.streams.Getenv, Dir: h.call.Cwd, Agent: h.agent.Name, Own: h.call.SessionID,
+		Begins: true})
 }
 
 // answer does what is due at the event in one order: recover, take up or correct a workflow, judge, tell. The answers of the
@@ -254,7 +255,7 @@ func (h *hook) wentOn(ctx context.Context) client.Answer {
 		return client.Answer{}
 	}
 	whose := "session"
-	if !h.agent.Session { // the sessions of another agent share a list
+	if !h.found.IsOfSession() {
 		whose = "project"
 	}
 	words = message.Sprintf("%s: it is not in the list of this %s any more", words, whose)

@@ -23,6 +23,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/txn"
 )
 
 // shell decides about a line of the agent's shell that runs this program. The client asks the person about commands that take
@@ -263,7 +264,7 @@ func (h *hook) restricted(ctx context.Context, call Invocation, dir string) (one
 
 // outside returns the command as a person runs it outside the session.
 func (h *hook) outside(call Invocation) string {
-	if !h.agent.Session {
+	if !h.agent.Session && txn.IsAbsent(h.List.Dir) {
 		return call.line
 	}
 	return Outside(call.Rule, call.Flags, call.Args, call.line, tasklist.ShortName(h.streams.Getenv, h.List.Dir))

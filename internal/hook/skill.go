@@ -155,7 +155,7 @@ func (h *hook) committing(ctx context.Context) context.Context {
 	return ctx
 }
 
-// takeUp puts the workflow of a skill that the event takes up into the project's list. A
+// takeUp puts the workflow of a skill that the event takes up into the list. A
 // workflow of the skill that is open goes on: the same skill is taken up more than once in a
 // session where reading its SKILL.md does that.
 func (h *hook) takeUp(ctx context.Context) client.Answer {
@@ -209,7 +209,7 @@ func (h *hook) isOpen(ctx context.Context, skill *agent.Skill) (open bool, under
 	return false, 0, nil
 }
 
-// begin puts the workflow of a skill that is not open into the project's list.
+// begin puts the workflow of a skill that is not open into the list.
 func (h *hook) begin(ctx context.Context, skill *agent.Skill) client.Answer {
 	typed := h.call.Moment == agent.Prompt && h.fromClient() // an agent can write the event
 	r := hydrate.Request{Event: client.PostToolUse, Session: h.Session, List: h.List.Dir, Command: skill.Name, Folder: skill.Dir,

@@ -80,7 +80,7 @@ func (h *hook) unfinished(ctx context.Context) client.Answer {
 		return client.Answer{}
 	}
 	q := continuation.Query{Lookup: h.streams.Getenv, Here: h.call.Cwd, Own: h.List.Dir}
-	if h.agent.Session { // the sessions of another agent share a list
+	if h.found.IsOfSession() {
 		q.List = h.List.Dir
 	}
 	all, err := continuation.Find(ctx, q)

@@ -116,6 +116,25 @@ func TestBeginMakesTheProjectsList(t *testing.T) {
 	assert.DirExists(t, filepath.Join(w.home, ".local/state/fsmtx/tasks"))
 }
 
+// TestACallNamesItsSession: Codex has one server for a session, without the variable of its shell.
+func TestACallNamesItsSession(t *testing.T) {
+	w := shipping(t)
+	delete(w.env, "CLAUDE_CODE_SESSION_ID")
+	w.who = caller.Caller{Kind: caller.Agent, Program: "codex"}
+	c := w.connect(nil)
+	call := func(session, tool string, arguments any) string {
+		meta := mcp.Meta{"x-codex-turn-metadata": map[string]any{"session_id": session, "turn_id": "t"}}
+		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Meta: meta, Name: tool, Arguments: arguments})
+		require.NoError(t, err)
+		return r.Content[0].(*mcp.TextContent).Text
+	}
+	assert.Contains(t, call("0199a", "workflow_begin", args{"skill": "ship"}), "2 tasks #1, #2")
+	assert.DirExists(t, filepath.Join(w.home, ".local/state/fsmtx/tasks/0199a"))
+	assert.Contains(t, call("0199a", "step_start", n(1)), `#1 "Collect" is in progress.`)
+	assert.NotContains(t, call("0199b", "workflow_status", args{}), "Collect")
+	assert.Contains(t, call("0199b", "workflow_begin", args{"skill": "ship"}), "2 tasks #1, #2")
+}
+
 // TestWhatBeginSaysIsSafeToShow, both where the client reads it and where a program does.
 func TestWhatBeginSaysIsSafeToShow(t *testing.T) {
 	w := newWorld(t)

@@ -25,8 +25,8 @@ workflow_begin does what "fsmtx begin" does, and workflow_continue what "fsmtx c
 The resource fsmtx://current is what "fsmtx next" prints; who subscribes to it hears of every change within a second. The prompt "work" is for
 people, in clients that show prompts as commands: it begins with a skill's workflow, or goes on.
 
-The list is that of the call, of --list, or of the session in CLAUDE_CODE_SESSION_ID.
-Without these it is the list of the project (CLAUDE_PROJECT_DIR, else the working
+The list is that of the call, of --list, or of the session in CLAUDE_CODE_SESSION_ID, or
+that Codex and Copilot CLI name. Without these it is the list of the project (CLAUDE_PROJECT_DIR, else the working
 directory), which is in fsmtx/tasks in XDG_STATE_HOME or ~/.local/state. If that has no
 workflow, and the server was not started by another agent than Claude Code, it is the
 only list of the project with open steps; of several the call has to name one.

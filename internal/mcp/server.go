@@ -72,7 +72,7 @@ func newServer(version string, f flags, lookup func(string) (string, bool), env 
 	addTool(s, all, tool("step_skip",
 		"Ask the person to let a step of the workflow be skipped. Only for a step that cannot or need not be done.",
 		changes), telling(w, t.skip))
-	s.AddReceivingMiddleware(all.checked, t.surely)
+	s.AddReceivingMiddleware(ofSession, all.checked, t.surely)
 	s.AddResource(&mcp.Resource{
 		URI: currentURI, Name: "current", Title: "Current steps", MIMEType: "text/plain",
 		Description: "The steps of the workflow that are in progress or ready, in full, and what the others wait for.",

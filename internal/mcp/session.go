@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/gates"
@@ -93,9 +95,31 @@ func (c chooser) list(ctx context.Context, named string, begins bool) (found tas
 	}
 	found, err = tasklist.Find(ctx, tasklist.Query{
 		Lookup: c.lookup, Named: cmp.Or(named, c.flags.Session), Dir: project, Who: func() caller.Caller { return c.who }, Serves: true,
-		Begins: begins,
+		Begins: begins, Own: sessionIn(ctx),
 	})
 	return found, project, err
+}
+
+// callerKey is the key of the session of a call in its context.
+type callerKey struct{}
+
+// ofSession is middleware that keeps which session a call is of. Codex starts its servers without the variable of its shell, and names
+// the session in each call (measured with 0.169.0).
+func ofSession(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		if params, ok := r.GetParams().(*mcp.CallToolParamsRaw); ok && params != nil {
+			turn, _ := params.GetMeta()["x-codex-turn-metadata"].(map[string]any)
+			if session, _ := turn["session_id"].(string); session != "" {
+				ctx = context.WithValue(ctx, callerKey{}, session)
+			}
+		}
+		return next(ctx, method, r)
+	}
+}
+
+func sessionIn(ctx context.Context) string {
+	session, _ := ctx.Value(callerKey{}).(string)
+	return session
 }
 
 // project returns the project's directory. Without CLAUDE_PROJECT_DIR it is the working

@@ -43,7 +43,7 @@ Steps that are not needed for one reason are one line, if they stand below each 
 
 --list names a list: by a session's id, a name, or the beginning of
 one, of at least four characters, that no other list has. Without it it is the session in
-CLAUDE_CODE_SESSION_ID; below another agent it is the list of the project; else it is each
+CLAUDE_CODE_SESSION_ID; below another agent that of its session, or of the project; else it is each
 list of this project with open steps, in whichever of its work trees and folders. Other
 commands do nothing if there are several, and print the line to run for each. --all prints one line for each workflow
 of every list, by project, what is unfinished first. --full also prints the description of each step; without

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
@@ -32,6 +33,10 @@ type Query struct {
 	Agent string
 	Who   func() caller.Caller // nil: the caller is unknown
 
+	// Own is the id of the session as the event or call of another agent than Claude Code names it. If it is empty, the variable in which
+	// the agent's shell shows it is read.
+	Own string
+
 	Serves bool // for an agent that may not be known: a server
 	Begins bool // a workflow is begun, so the list need not exist
 	Over   bool // lists without open steps can be meant, too
@@ -55,6 +60,17 @@ func (f Found) Questions() string {
 	return client.QuestionTool
 }
 
+// IsOfSession reports whether the list is one session's, and not one that the sessions of a project share.
+func (f Found) IsOfSession() bool {
+	return f.Project == "" || !strings.HasPrefix(f.Name(), nameOf(f.Project))
+}
+
+// at returns the list as one of the project with this root.
+func (f Found) at(root string) Found {
+	f.Project = root
+	return f
+}
+
 // Name returns the name by which Query.Named finds the list.
 func (f Found) Name() string { return filepath.Base(f.Dir) }
 
@@ -62,9 +78,10 @@ func (f Found) Name() string { return filepath.Base(f.Dir) }
 //
 //  1. the named one, by its name or the beginning of it; see ShortName
 //  2. in Claude Code, that of the session, or of CLAUDE_CODE_TASK_LIST_ID
-//  3. below another agent, or for a workflow that is begun, the project's
-//  4. for a server, and for whoever is not a person at a terminal, the project's if there is one
-//  5. the only list of the project with open steps, or with Query.Over the only one; of whichever agent
+//  3. below another agent that names its session, that of the session, or as long as that has none, the project's if it has open steps
+//  4. below another agent, or for a workflow that is begun, the project's
+//  5. for a server, and for whoever is not a person at a terminal, the project's if there is one
+//  6. the only list of the project with open steps, or with Query.Over the only one; of whichever agent
 //
 // Below another agent than Claude Code the variables of Claude Code are ignored: it was
 // started in the shell of Claude Code's agent.
@@ -122,24 +139,54 @@ func (q Query) isMarked() bool {
 	return inherited+shared != ""
 }
 
-// ofAgent returns the list of another agent, whose shell does not show its session: the project's. If several lists of the project
-// have open steps, the agent has to name one.
+// ofAgent returns the list of another agent: that of its session, or else the project's. If several lists of the project have open steps,
+// the agent has to name one.
 func (q Query) ofAgent(ctx context.Context) (Found, error) {
 	f, err := q.ofProject("")
-	if err != nil || q.Begins || exists(f.Dir) {
+	if err != nil {
 		return f, err
+	}
+	program := q.who().Program
+	variable := caller.SessionVariable(program)
+	if variable != "" {
+		inherited, _ := q.Lookup(variable)
+		if session := cmp.Or(q.Own, inherited); clean(session) != "" {
+			return q.ofItsSession(ctx, session, f), nil
+		}
+	}
+	if q.Begins || exists(f.Dir) {
+		return f, nil
 	}
 	all, err := OfProject(ctx, q.Lookup, q.Dir)
 	if err != nil {
 		return f, err
 	}
-	switch all = slices.DeleteFunc(all, func(l Listed) bool { return !l.Open || l.Project == "" }); len(all) {
+	all = slices.DeleteFunc(all, func(l Listed) bool {
+		return !l.Open || l.Project == "" || program != "" && variable == "" && l.at(Project(q.Lookup, l.Project)).IsOfSession()
+	})
+	switch len(all) {
 	case 0:
 		return f, nil
 	case 1:
 		return all[0].Found, nil
 	}
 	return Found{}, &SeveralError{all}
+}
+
+// ofItsSession returns the list of a session of another agent than Claude Code. As long as the session has none, a workflow that was begun
+// for the project is its own.
+func (q Query) ofItsSession(ctx context.Context, session string, project Found) Found {
+	name := distinct(session)
+	own := Found{Dir: filepath.Join(filepath.Dir(project.Dir), name), Session: name, Project: project.Project}
+	if history, err := txn.ReadHistory(own.Dir); err != nil || len(history) > 0 || !exists(project.Dir) {
+		return own
+	}
+	project.Known = new(state.Known)
+	s, err := (&state.Store{List: tasks.List{Dir: project.Dir}, Known: project.Known}).Now(ctx)
+	if err != nil || s.HasOpen() || q.Over && len(s.Steps) > 0 {
+		return project
+	}
+	return own
 }
 
 func (q Query) who() caller.Caller {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	_ "github.com/fsmtx/fsmtx/internal/agent" // which agents show their session
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -101,7 +102,7 @@ func TestBelowAnotherAgentItIsTheListOfTheProject(t *testing.T) {
 	assert.Regexp(t, "^"+regexp.QuoteMeta(w.home)+"/.local/state/fsmtx/tasks/shop-[0-9a-f]{10}$", f.Dir)
 	assert.Equal(t, f.Name(), f.Session)
 	assert.Equal(t, f, w.finds(Query{Agent: "gemini"}), "of its event")
-	assert.Equal(t, f, w.finds(Query{Agent: "codex", Session: "0b54"}), "whatever its session is")
+	assert.Equal(t, f, w.finds(Query{Agent: "gemini", Own: "0b54"}), "whatever its session is")
 	assert.Equal(t, f, w.finds(Query{Begins: true}), "of a workflow that anybody begins")
 	w.env["CLAUDE_CODE_SESSION_ID"], w.env["CLAUDE_CODE_TASK_LIST_ID"] = "s1", "team"
 	assert.Equal(t, f, w.finds(Query{Who: who(caller.Agent, "codex"), Serves: true}), "started in the shell of Claude Code")
@@ -109,6 +110,41 @@ func TestBelowAnotherAgentItIsTheListOfTheProject(t *testing.T) {
 	assert.Equal(t, filepath.Join(w.home, "state/fsmtx/tasks", f.Name()), w.finds(Query{Agent: "codex"}).Dir)
 	w.env["XDG_STATE_HOME"] = "relative"
 	assert.Equal(t, f, w.finds(Query{Agent: "codex"}), "a relative path is ignored")
+}
+
+// TestASessionThatIsShownHasAListOfItsOwn, in an agent whose shell shows it.
+func TestASessionThatIsShownHasAListOfItsOwn(t *testing.T) {
+	w := newWorld(t)
+	shared := w.finds(Query{Begins: true})
+	own := Found{Dir: filepath.Join(filepath.Dir(shared.Dir), "0b54"), Session: "0b54", Project: w.project}
+	ofEvent, ofShell := Query{Agent: "codex", Own: "0b54", Begins: true}, Query{Who: who(caller.Agent, "codex")}
+	w.env["CODEX_SESSION_ID"] = "0b54"
+	everywhere := func(want Found, why string) {
+		t.Helper()
+		assert.Equal(t, want, w.finds(ofEvent), why)
+		assert.Equal(t, want, w.finds(ofShell), why)
+	}
+	everywhere(own, "also before it has a workflow")
+	assert.True(t, own.IsOfSession())
+	assert.False(t, shared.IsOfSession())
+	w.hydrated(shared.Dir, shared.Session, w.project)
+	everywhere(shared, "that has none works on what was begun for the project")
+	w.completes(shared.Dir)
+	everywhere(own, "as long as a step is open")
+	ofShell.Over = true
+	assert.Equal(t, shared, w.finds(ofShell), "which can concern what is over")
+	w.hydrated(own.Dir, own.Session, w.project)
+	everywhere(own, "once it has one")
+	assert.Equal(t, own.Dir, w.finds(Query{Named: "0b54", Who: who(caller.Person, "")}).Dir)
+	w.completes(own.Dir)
+	everywhere(own, "also when that is over")
+
+	w.hydrated(filepath.Join(filepath.Dir(own.Dir), "0b55"), "0b55", w.project)
+	require.NoError(t, os.RemoveAll(shared.Dir))
+	require.NoError(t, os.RemoveAll(filepath.Join(filepath.Dir(shared.Dir), "."+shared.Name()+".fsmtx")))
+	assert.Equal(t, shared, w.finds(Query{Who: who(caller.Agent, "gemini")}), "an agent that shows none is sent to none of theirs")
+	delete(w.env, "CODEX_SESSION_ID")
+	assert.Equal(t, "0b55", w.finds(Query{Who: who(caller.Agent, "codex")}).Name(), "an older version, to the only open one")
 }
 
 // TestWithoutAnAgentItIsTheOnlyListOfTheProject with open steps, or the only one: else nothing is done.
