@@ -651,11 +651,13 @@ func TestOver(t *testing.T) {
 	text := l.resumes()
 	assert.Contains(t, text, `In progress, 25 min over its time limit of 15m: #1 "Tell the users"`)
 
-	// The person is told once.
-	_, v := l.Seen(t.Context(), "", "")
-	assert.EqualValues(t, `#1 "Tell the users" is 25 min over its time limit of 15m`, v.Trouble)
-	_, v = l.Seen(t.Context(), "", "")
-	assert.Empty(t, v.Trouble)
+	// The person of each session that shares the list is told once.
+	for _, l.Session = range []string{"other", "s1"} {
+		_, v := l.Seen(t.Context(), "", "")
+		assert.EqualValues(t, `#1 "Tell the users" is 25 min over its time limit of 15m`, v.Trouble, l.Session)
+		_, v = l.Seen(t.Context(), "", "")
+		assert.Empty(t, v.Trouble, l.Session)
+	}
 	require.True(t, l.end(1, "").Allowed(), "it ends as it would have")
 	assert.Equal(t, "done", l.state().Step(1).Outcome)
 	assert.Empty(t, l.state().OverText(l.state().Step(1)))

@@ -77,7 +77,7 @@ func (c *Current) isPlain() bool {
 // lines that gave values.
 func (s *State) foldOf(w *workflow.Workflow, lines foldedLines) (given []Evidence) {
 	f := folding{state: w.Machine.Start(), decided: map[int64]Evidence{}, stale: map[int64]bool{}, left: map[int64]bool{},
-		begun: map[int64]time.Time{}, told: map[int64]bool{}}
+		begun: map[int64]time.Time{}, told: map[int64][]string{}}
 	for e := range lines.about(w) {
 		c := s.Step(e.Step)
 		switch {
@@ -182,7 +182,7 @@ type folding struct {
 
 	given []Evidence          // the lines that gave values
 	begun map[int64]time.Time // when a step was started in its present round
-	told  map[int64]bool      // the person knows that the time limit of the step has passed
+	told  map[int64][]string  // the sessions whose person knows that the time limit of the step has passed
 }
 
 func (f *folding) add(e Evidence) {
@@ -204,7 +204,7 @@ func (f *folding) add(e Evidence) {
 		f.begun[e.Step] = e.Time
 		return
 	case e.Verdict == Over:
-		f.told[e.Step] = true
+		f.told[e.Step] = append(f.told[e.Step], e.By.Session)
 		return
 	case e.begins():
 		f.began(e)

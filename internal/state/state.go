@@ -68,7 +68,7 @@ type Current struct {
 	Template   *workflow.Step   // with the names of values; nil if none are replaced
 	PathFaults map[string]error // why the names in a path are not replaced, by the path
 	Begun      time.Time        // when it was started in this round; zero if it was not, or has no time limit
-	told       bool             // the person knows that its time limit has passed
+	told       []string         // the sessions whose person knows that its time limit has passed
 
 	stale bool // the list still shows it as it was before it was opened again: completed, or in progress
 

@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
@@ -103,8 +104,9 @@ func (s *State) IsAhead(c *Current) bool {
 	return c.Within > 0 && !c.Done() && c.Begun.After(s.Time.Add(ClockSkew))
 }
 
-// TellOver returns the lines that record what the person is told about time limits, and the text: that they have passed, or count from
-// now, because the clock was ahead when the step was started.
+// TellOver returns the lines that record what the person of a session is told about time limits, and the text: that they have passed,
+// which the person of each session that shares the list is told once, or count from now, because the clock was ahead when the step
+// was started.
 func (s *State) TellOver(by By) (lines []Evidence, told string) {
 	for _, c := range s.Steps {
 		limit := "its time limit of " + fsmspec.Duration(c.Within)
@@ -114,10 +116,10 @@ func (s *State) TellOver(by By) (lines []Evidence, told string) {
 			why = "the clock was ahead when it was started, so " + limit + " counts from now"
 			text = c.Name() + ": " + why
 			c.Begun = s.Time
-		case c.told || s.Over(c) == 0:
+		case slices.Contains(c.told, by.Session) || s.Over(c) == 0:
 			continue
 		default:
-			c.told = true
+			c.told = append(c.told, by.Session)
 		}
 		by.Who = TheClock
 		lines = append(lines, Evidence{Time: s.Time, Step: c.ID, From: c.Status, To: c.Status, Verdict: Over, Why: why, Round: c.Round, By: by})
