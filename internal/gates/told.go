@@ -19,7 +19,8 @@ func (f *Frame) tellChanged(ctx context.Context, s *state.State, x Stopping) (te
 		if x.Agent == "" && !f.ToldBefore(ctx, fmt.Sprintf("changed/%d", c.At)) {
 			if len(c.Lost) > 0 {
 				undo := ""
-				if flags, ok := f.List.HowToUndo(c.ID); ok {
+				history, _ := f.History()
+				if flags, ok := f.List.HowToUndo(history, c.ID); ok {
 					undo = strings.Join(append([]string{fmt.Sprintf("fsmtx undo%s %d", f.ListFlag(), c.At)}, flags...), " ")
 				}
 				text = message.Join(text, message.ForPerson(workflow.HasReplaced(c.Command, c.Lost, undo)))

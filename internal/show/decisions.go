@@ -28,7 +28,7 @@ type Extent struct {
 func Decided(s Extent) (all []decisions.Record, troubles []error, err error) {
 	st := storeOf(s.List)
 	decided, missing, decidedErr := st.Decided()
-	hydrations, broken, err := readHistories(st)
+	hydrations, broken, err := readHistories(st, false)
 	if err != nil {
 		return nil, nil, err
 	}

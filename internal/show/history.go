@@ -97,7 +97,7 @@ func (h Hydration) isBack() bool { return h.Step != 0 && len(h.Created) > 0 && h
 // skips entries that this version of the program cannot read. It takes no lock and
 // creates nothing. Its errors are those of txn.ReadHistory.
 func ReadHistory(dir string) ([]Hydration, error) {
-	all, _, err := readHistories(storeOf(dir))
+	all, _, err := readHistories(storeOf(dir), false)
 	return all, err
 }
 
@@ -105,10 +105,11 @@ func storeOf(dir string) *state.Store {
 	return &state.Store{List: tasks.List{Dir: dir}, Known: new(state.Known)}
 }
 
-// readHistories is ReadHistory, and also returns for each hydration that cannot be read why, and what to do.
-func readHistories(st *state.Store) (all []Hydration, unread []error, err error) {
+// readHistories is ReadHistory, and also returns for each hydration that cannot be read why, and what to do. In brief, of the tasks
+// only those of the last hydration have a subject and a status: those of the others are not read.
+func readHistories(st *state.Store, brief bool) (all []Hydration, unread []error, err error) {
 	dir := st.List.Dir
-	entries, err := txn.ReadHistory(dir)
+	entries, err := st.History()
 	if err != nil {
 		return nil, nil, unreadable(dir, err)
 	}
@@ -117,14 +118,15 @@ func readHistories(st *state.Store) (all []Hydration, unread []error, err error)
 			unread = append(unread, damaged(e))
 		}
 	}
-	entries = slices.DeleteFunc(entries, func(e txn.Entry) bool { return e.Err != nil })
+	entries = slices.DeleteFunc(slices.Clone(entries), func(e txn.Entry) bool { return e.Err != nil })
 	now, err := st.Now(context.Background())
 	if err != nil {
 		now = new(state.State) // what the files say is shown
 	}
-	r := &reader{dir: dir, entries: entries, undone: tasks.Undone(entries), now: now}
+	r := &reader{dir: dir, entries: entries, undone: tasks.Undone(entries), now: now, files: map[string]ChangedTask{}}
 	all = make([]Hydration, len(entries))
 	for i := range entries {
+		r.brief = brief && i < len(entries)-1
 		all[i] = r.hydration(i)
 	}
 	setStatus(now, all)
@@ -204,6 +206,8 @@ type reader struct {
 	entries []txn.Entry
 	undone  map[string]string // see tasks.Undone
 	now     *state.State
+	brief   bool                   // tasks are looked for and not read
+	files   map[string]ChangedTask // those that were read, by their paths
 }
 
 func (r *reader) hydration(i int) Hydration {
@@ -317,13 +321,21 @@ func (r *reader) read(dir, name string) (ChangedTask, error) {
 		t.Subject, t.Status = file.Subject, file.Status
 		return t, nil
 	}
-	data, err := safefile.ReadFile(filepath.Join(dir, name), vfs.MaxFileBytes, 0)
+	path := filepath.Join(dir, name)
+	if _, err := os.Lstat(path); err != nil || r.brief {
+		return t, err
+	}
+	if known, ok := r.files[path]; ok {
+		return known, nil
+	}
+	data, err := safefile.ReadFile(path, vfs.MaxFileBytes, 0)
 	if err != nil {
 		return t, err
 	}
 	if file := tasks.Form.Decode(data); file != nil {
 		t.Subject, t.Status = file.Subject, file.Status
 	}
+	r.files[path] = t
 	return t, nil
 }
 

@@ -124,7 +124,7 @@ func logOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		all, unread, err := readHistories(storeOf(dir))
+		all, unread, err := readHistories(storeOf(dir), false)
 		if err != nil {
 			s.Errorf("%v", err)
 			continue
@@ -153,7 +153,7 @@ func runLog(ctx context.Context, s terminal.Streams, session, number string, asJ
 	if err != nil {
 		return err
 	}
-	all, unread, err := readHistories(storeOf(list.Dir))
+	all, unread, err := readHistories(storeOf(list.Dir), false)
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func before(all []Hydration, seen map[string]bool) (lists []loggedList, unread [
 			continue
 		}
 		seen[h.From.List] = true
-		there, troubles, err := readHistories(storeOf(h.From.List))
+		there, troubles, err := readHistories(storeOf(h.From.List), false)
 		if unread = append(unread, troubles...); err != nil {
 			unread = append(unread, err)
 			continue

@@ -218,7 +218,8 @@ func readStatus(ctx context.Context, s terminal.Streams, list tasks.List) (*stat
 		return nil, err
 	}
 	st.troubles = st.steps.AllTroubles(st.tasks)
-	all, _, err := readHistories(known)
+	all, _, err := readHistories(known, true)
+	history, _ := known.History()
 	if err != nil && len(st.troubles) == 0 {
 		st.troubles = []error{err}
 	}
@@ -227,12 +228,12 @@ func readStatus(ctx context.Context, s terminal.Streams, list tasks.List) (*stat
 	}
 	for _, h := range all {
 		if len(h.Lost) > 0 && h.State == inList {
-			st.replaced = append(st.replaced, workflow.HasReplaced(h.Skill, h.Lost, undoLine(list, st.name, h)))
+			st.replaced = append(st.replaced, workflow.HasReplaced(h.Skill, h.Lost, undoLine(list, history, st.name, h)))
 		}
 	}
 	if h, ok := lastToUndo(all); ok {
 		st.target = &h
-		if st.undo, st.undoErr = list.PlanUndo(h.ID, false); errors.Is(st.undoErr, tasks.ErrContinued) {
+		if st.undo, st.undoErr = list.PlanUndo(history, h.ID, false); errors.Is(st.undoErr, tasks.ErrContinued) {
 			text, back := wentOn(ctx, s, list.Dir, all, h)
 			st.undoErr = message.WithHint(message.Lines("its workflow "+text), back)
 		}
@@ -295,8 +296,8 @@ func (st *status) manual() (manual []tasks.Task) {
 }
 
 // undoLine returns the command that undoes a hydration now; empty if there is none.
-func undoLine(list tasks.List, name string, h Hydration) string {
-	flags, ok := list.HowToUndo(h.ID)
+func undoLine(list tasks.List, history []txn.Entry, name string, h Hydration) string {
+	flags, ok := list.HowToUndo(history, h.ID)
 	if !ok {
 		return ""
 	}

@@ -116,7 +116,7 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 			return context.Cause(ctx)
 		}
 		st := storeOf(dir)
-		all, _, err := readHistories(st)
+		all, _, err := readHistories(st, true)
 		if err != nil || len(all) == 0 {
 			continue // it has no history
 		}

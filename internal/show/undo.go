@@ -26,6 +26,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/workflow"
+	"github.com/fsmtx/fsmtx/txn"
 )
 
 const undoLong = `Undo takes back one call of a skill with all that came of it: the steps that it put into the list, what
@@ -83,16 +84,17 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 	if err != nil {
 		return err
 	}
-	all, err := ReadHistory(list.Dir)
+	st := storeOf(list.Dir)
+	all, _, err := readHistories(st, false)
 	if err != nil {
 		return err
 	}
 	list.By = command.Sender(s, list.Dir).Words()
-	u := undoneHydration{list: list, name: tasklist.ShortName(s.Getenv, list.Dir), all: all, dryRun: f.dryRun}
+	u := undoneHydration{list: list, store: st, name: tasklist.ShortName(s.Getenv, list.Dir), all: all, dryRun: f.dryRun}
 	if u.Hydration, err = toUndo(list, all, number); err != nil {
 		return err
 	}
-	before, unread := state.LoadNow(ctx, list.Dir)
+	before, unread := st.Now(ctx)
 	if unread != nil {
 		before = new(state.State) // undo is also for a list that cannot be read
 	}
@@ -102,7 +104,7 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 			message.Join(hint, u.works(u.callOf(u.Parent), " takes back the call that it is a part of")))
 	}
 	if f.dryRun {
-		u.Undoing, err = list.PlanUndo(u.Hydration.ID, f.force)
+		u.Undoing, err = list.PlanUndo(u.history(), u.Hydration.ID, f.force)
 	} else {
 		u.Undoing, err = list.Undo(ctx, u.Hydration.ID, f.force)
 	}
@@ -133,6 +135,7 @@ type undoneHydration struct {
 	Unticked, Ticked []string // boxes of plans: whose tick is taken back, and why one stays
 
 	list   tasks.List
+	store  *state.Store
 	name   string      // by which a person names the list
 	all    []Hydration // of the list, before
 	dryRun bool
@@ -146,10 +149,16 @@ func (u undoneHydration) line(number int64, more ...string) string {
 // works returns the command that undoes a hydration now, with what it does; empty if nothing undoes it.
 func (u undoneHydration) works(number int64, does string) string {
 	h, err := findHydration(u.list.Dir, u.all, strconv.FormatInt(number, 10))
-	if line := undoLine(u.list, u.name, h); err == nil && line != "" {
+	if line := undoLine(u.list, u.history(), u.name, h); err == nil && line != "" {
 		return line + does
 	}
 	return ""
+}
+
+// history returns that of the list.
+func (u undoneHydration) history() []txn.Entry {
+	all, _ := u.store.History() // it was read before
+	return all
 }
 
 // it names the hydration.
@@ -192,7 +201,7 @@ func (u undoneHydration) refused(ctx context.Context, s terminal.Streams, err er
 func (u undoneHydration) earlier() string {
 	for _, h := range slices.Backward(u.all) {
 		if h.Number <= u.Number && h.State != undone && h.State != undoing && h.Step == 0 {
-			line := undoLine(u.list, u.name, h)
+			line := undoLine(u.list, u.history(), u.name, h)
 			switch {
 			case line != "" && h.State == moved:
 				return line + message.Sprintf(" brings back what call %s of %s had replaced", nameOf(h), quoted(h.Skill))
@@ -371,11 +380,8 @@ func (u undoneHydration) text() string {
 
 // hint says how to take the undo back.
 func (u undoneHydration) hint(s terminal.Streams) {
-	now, err := ReadHistory(u.list.Dir)
-	switch {
-	case u.dryRun || err != nil:
-	default:
-		s.Hintf("%s takes this back", u.line(now[len(now)-1].Number))
+	if last, err := u.list.LastChange(); !u.dryRun && err == nil {
+		s.Hintf("%s takes this back", u.line(last.Number))
 	}
 }
 

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"errors"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -18,14 +19,15 @@ import (
 //
 // It is not safe for concurrent use.
 type Known struct {
-	list   string // its directory
-	dir    string // the state directory
-	last   string // the name of the last transaction that record is made of
-	record *OnRecord
-	whole  bool                 // record is made of the whole history
-	tasks  map[string]knownTask // by the names of their files
-	lines  knownLines
-	memory knownMemory
+	list    string // its directory
+	dir     string // the state directory
+	last    string // the name of the last transaction that record is made of
+	record  *OnRecord
+	whole   bool                 // record is made of the whole history
+	changes []txn.Entry          // the whole history; nil if it is not known
+	tasks   map[string]knownTask // by the names of their files
+	lines   knownLines
+	memory  knownMemory
 }
 
 // knownTask is a task as its file has it.
@@ -59,11 +61,11 @@ func (st *Store) recorded(src Source, whole bool) *OnRecord {
 	if k.record != nil && len(k.record.Broken) == 0 && (k.whole || !whole) && k.last != "" && k.last == st.lastChange() {
 		return k.record
 	}
-	read := src.History
+	read := st.historyIn
 	if !whole {
-		read = func() ([]txn.Entry, error) { return src.HistoryFrom(tasks.NeededFrom) }
+		read = func(src Source) ([]txn.Entry, error) { return src.HistoryFrom(tasks.NeededFrom) }
 	}
-	history, err := read()
+	history, err := read(src)
 	if err != nil {
 		return &OnRecord{Broken: []broken{{err: err}}}
 	}
@@ -72,6 +74,34 @@ func (st *Store) recorded(src Source, whole bool) *OnRecord {
 		k.last = "done-" + history[len(history)-1].ID
 	}
 	return k.record
+}
+
+// History returns the changes of the list that its history keeps. It takes no lock and creates nothing.
+//
+// Errors: those of txn.ReadHistory.
+func (st *Store) History() ([]txn.Entry, error) {
+	src, err := txn.OpenReader(st.List.Dir, txn.WithFS(st.List.Files()))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	return st.historyIn(src)
+}
+
+// historyIn is History in src. A change that could not be read is looked for again.
+func (st *Store) historyIn(src Source) (all []txn.Entry, err error) {
+	k := st.known()
+	if n := len(k.changes); n > 0 && "done-"+k.changes[n-1].ID == st.lastChange() {
+		return k.changes, nil
+	}
+	all, err = src.History()
+	if k.changes = all; err != nil || slices.ContainsFunc(all, func(e txn.Entry) bool { return e.Err != nil }) {
+		k.changes = nil
+	}
+	return all, err
 }
 
 // lastChange returns the name of the last transaction in the history, "" if it is not known. What the history has of one never changes.

@@ -132,22 +132,18 @@ func (l List) planLocked(ctx context.Context, dir *txn.Dir, history []txn.Entry,
 	}
 }
 
-// PlanUndo returns what Undo would do. It takes no lock and changes nothing. Its errors
-// are those of Undo about the change, those of txn.ReadHistory and of txn.Entry.Err, or the file system's.
-func (l List) PlanUndo(id string, force bool) (Undoing, error) {
-	history, err := txn.ReadHistory(l.Dir, txn.WithFS(l.Files()))
-	if err != nil {
-		return Undoing{}, err
-	}
+// PlanUndo returns what Undo would do to a list with this history. It takes no lock and changes nothing. Its errors
+// are those of Undo about the change, those of txn.Entry.Err, or the file system's.
+func (l List) PlanUndo(history []txn.Entry, id string, force bool) (Undoing, error) {
 	return planUndo(l.Files(), l.Dir, history, undoRequest{id: id, force: force})
 }
 
 // HowToUndo returns the flags with which a person can undo a change now; ok is false if it cannot be undone.
-func (l List) HowToUndo(id string) (flags []string, ok bool) {
-	_, err := l.PlanUndo(id, false)
+func (l List) HowToUndo(history []txn.Entry, id string) (flags []string, ok bool) {
+	_, err := l.PlanUndo(history, id, false)
 	if _, worked := errors.AsType[*WorkedOnError](err); worked {
 		flags = []string{"--force"}
-		_, err = l.PlanUndo(id, true)
+		_, err = l.PlanUndo(history, id, true)
 	}
 	return flags, err == nil
 }

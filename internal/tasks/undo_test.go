@@ -76,7 +76,7 @@ func TestUndo(t *testing.T) {
 	id := l.replace(t, 3)
 	after := l.listed(t)
 
-	plan, err := l.PlanUndo(id, false)
+	plan, err := l.PlanUndo(l.history(t), id, false)
 	require.NoError(t, err)
 	u, err := l.Undo(t.Context(), id, false)
 	require.NoError(t, err)
@@ -148,7 +148,7 @@ func TestUndoIsOfAllOrNothing(t *testing.T) {
 	write(t, l.Dir, "3.json", task(manualTask, "3.json"))
 	require.NoError(t, os.Remove(filepath.Join(l.Dir, "4.json")))
 	before := l.listed(t)
-	_, err := l.PlanUndo(id, false)
+	_, err := l.PlanUndo(l.history(t), id, false)
 	var worked *WorkedOnError
 	require.ErrorAs(t, err, &worked)
 	assert.Equal(t, []string{"3.json", "4.json"}, worked.Names)
@@ -213,7 +213,7 @@ func TestUndoOfAReplacedChange(t *testing.T) {
 
 	_, err = l.Undo(t.Context(), "none", false)
 	require.ErrorIs(t, err, ErrNoChange)
-	_, err = (&List{Dir: filepath.Join(t.TempDir(), "absent")}).PlanUndo(first, false)
+	_, err = (&List{Dir: filepath.Join(t.TempDir(), "absent")}).PlanUndo(nil, first, false)
 	require.ErrorIs(t, err, ErrNoChange)
 }
 
