@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -47,7 +48,7 @@ func (p planOf) steps() (steps []Step) {
 	subjects, open := p.subjects(), int64(0)
 	for _, i := range p.order(0, len(p.boxes)) {
 		b := p.boxes[i]
-		_, rest := subjectOf(b.Text)
+		_, rest := written(b.Text)
 		s := Step{ID: int64(len(steps) + 1), Subject: subjects[i], Line: b.Line + 1,
 			Description: join(p.context(i), join(rest, p.below(i)))}
 		if b.Done {
@@ -77,21 +78,23 @@ func (p planOf) order(from, to int) (all []int) {
 	return all
 }
 
+// markedOptional stands behind the subject of a box that is marked as such.
+const markedOptional = " (optional)"
+
 // subjects returns the subject of each box. Those that would be equal get the title of their section.
 func (p planOf) subjects() (all []string) {
 	count := map[string]int{}
 	for _, b := range p.boxes {
-		s, _ := subjectOf(b.Text)
-		if s == "" {
-			s = b.Text
+		s, _ := written(b.Text)
+		if s = cmp.Or(s, b.Text); b.Spare {
+			s += markedOptional
 		}
 		all = append(all, s)
 		count[s]++
 	}
 	for i, b := range p.boxes {
 		if n := len(b.Above); count[all[i]] > 1 && n > 0 {
-			title, _ := subjectOf(b.Above[n-1].Text)
-			all[i] += " (" + title + ")"
+			all[i] += " (" + shorten(b.Above[n-1].Text) + ")"
 		}
 	}
 	return all
@@ -102,8 +105,8 @@ func (p planOf) context(i int) (text string) {
 	b := p.boxes[i]
 	of := ""
 	for j := i - 1; j >= 0 && of == ""; j-- {
-		if p.boxes[j].Indent < b.Indent && len(Parts(p.boxes, j)) >= i-j {
-			of, _ = subjectOf(p.boxes[j].Text)
+		if len(Parts(p.boxes, j)) >= i-j {
+			of = clean(p.boxes[j].Text)
 		}
 	}
 	n := len(b.Above)
@@ -258,7 +261,7 @@ func (d *document) wholly(best *candidate, all []*candidate, list checklist.List
 
 // toldEvery returns every box as what a person may ask for.
 func toldEvery(list checklist.List) []Left {
-	first, _ := subjectOf(list.Boxes[0].Text)
+	first, _ := written(list.Boxes[0].Text)
 	return []Left{{Line: list.Boxes[0].Line + 1, Form: Tasks, What: fmt.Sprintf("every box (%d, the first is %q)", len(list.Boxes), first)}}
 }
 

@@ -72,7 +72,7 @@ func (c *candidate) inStep(m mark) bool { return m.line < c.begin() && c.end() <
 func told(all []*candidate) (left []Left) {
 	for _, c := range all {
 		l := Left{Line: c.begin() + 1, Why: c.doubt,
-			What: fmt.Sprintf("%s (%d, the first is %q)", c.what, len(c.marks), shorten(c.marks[0].title))}
+			What: fmt.Sprintf("%s (%d, the first is %q)", c.what, len(c.marks), shorten(c.marks[0].said()))}
 		if c.form != formGraph || c.graph != nil {
 			l.Form = fmt.Sprintf("%s:%d", c.form, l.Line)
 		}
@@ -118,7 +118,7 @@ func (d *document) steps(marks []mark) (steps []Step, why string) {
 	titles := d.subjects(marks)
 	for i, m := range marks {
 		title, at := d.title(m)
-		_, rest := subject(title)
+		_, rest := m.subject(title)
 		if full := strings.TrimSpace(title); titles[i] == "" && full == "" {
 			continue
 		}
@@ -151,7 +151,7 @@ func (d *document) steps(marks []mark) (steps []Step, why string) {
 
 // title returns the title of a mark, of which a long one goes on in the next lines, and the index of the line after it.
 func (d *document) title(m mark) (title string, at int) {
-	title, more, _ := strings.Cut(m.title, "\n")
+	title, more, _ := strings.Cut(m.said(), "\n")
 	for at = m.line + 1; more != "" && !strings.ContainsAny(title[max(len(title)-1, 0):], ".:;!?"); at++ {
 		var next string
 		next, more, _ = strings.Cut(more, "\n")
@@ -165,7 +165,7 @@ func (d *document) subjects(marks []mark) (all []string) {
 	count := map[string]int{}
 	for _, m := range marks {
 		title, _ := d.title(m)
-		s, _ := subject(title)
+		s, _ := m.subject(title)
 		if s == "" {
 			s = shorten(m.label.text)
 		}
@@ -175,8 +175,8 @@ func (d *document) subjects(marks []mark) (all []string) {
 	for i, m := range marks {
 		switch {
 		case count[all[i]] < 2:
-		case m.label.class != "" && m.label.class != "step":
-			all[i], _ = cut(m.label.name()+" "+all[i], "")
+		case m.label.class != "" && m.label.class != "step" && m.written == "":
+			all[i] = cut(m.label.name() + " " + all[i])
 		case m.above != nil:
 			_, section := cutLabel(m.above.text)
 			all[i] += " (" + shorten(section) + ")"

@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -41,6 +42,9 @@ type mark struct {
 	line, end int
 	label     label
 	title     string
+	written   string // with an identifier that belongs to it; "" if title has all
+	isBox     bool
+	spare     bool // marked as optional
 	done      bool
 	level     int    // of a heading; more for a line or an item
 	above     *block // the heading of the section
@@ -89,8 +93,8 @@ func (d *document) candidates() (all []*candidate) {
 // doubt returns why a candidate may be an example, or "".
 func (d *document) doubt(c *candidate) string {
 	for _, m := range everyMark(c.marks) {
-		if placeholder.in(m.title) {
-			return fmt.Sprintf("%q has a placeholder, as in a template", shorten(m.title))
+		if placeholder.in(m.title) || placeholderName.in(m.written) {
+			return fmt.Sprintf("%q has a placeholder, as in a template", shorten(m.said()))
 		}
 	}
 	for _, b := range d.blocks {
@@ -192,7 +196,7 @@ func boxItems(items []item, above *block) (marks []mark) {
 			marks = append(marks, boxItems(it.items, above)...)
 			continue
 		}
-		m := mark{line: it.line, end: it.end, done: it.done, above: above, level: 8}
+		m := mark{line: it.line, end: it.end, done: it.done, above: above, level: 8, written: it.text, isBox: true, spare: it.spare}
 		m.label, m.title = cutLabel(it.text)
 		m.parts = boxItems(it.items, above)
 		marks = append(marks, m)
@@ -253,6 +257,9 @@ func (d *document) rows(b *block) (marks []mark) {
 		}
 		line := d.lineOf(row)
 		m := mark{line: line, end: line + 1, label: l, title: cells[subject], above: b.above, level: 8}
+		if l.class != "#" {
+			m.written = cells[0] + " " + m.title
+		}
 		for i, cell := range cells {
 			isStatus := i < len(head) && statusColumn.in(head[i])
 			m.done = m.done || isStatus && isDone.in(cell)
@@ -309,12 +316,14 @@ func (d *document) headingMarks() (marks []mark) {
 		switch {
 		case b.level > 0:
 			if m.label, m.title = cutLabel(b.text); m.label.class != "" {
+				m.written = m.label.kept(b.text)
 				m.end = d.sectionEnd(b.line, b.level)
 				marks = append(marks, m)
 			}
 		case b.node.Kind() == ast.KindParagraph:
 			for i, line := range strings.Split(b.text, "\n") {
 				m.label, m.title = cutLabel(line)
+				m.written = m.label.kept(line)
 				if m.line, m.level = b.line+i, 7; m.label.class != "" && (m.label.isWord() && m.label.ends() || strings.HasPrefix(line, "**")) {
 					m.end = d.sectionEnd(b.line, deepest)
 					marks = append(marks, m)
@@ -323,6 +332,7 @@ func (d *document) headingMarks() (marks []mark) {
 		case b.node.Kind() == ast.KindList:
 			for _, it := range d.items(b.node, b.end) {
 				m.label, m.title = cutLabel(it.text)
+				m.written = m.label.kept(it.text)
 				isCode := m.label.class != "" && m.label.class != "#" && strings.HasPrefix(it.text, "**")
 				if m.line, m.end, m.level = it.line, it.end, 8; (m.label.isWord() && m.label.ends() || isCode) && !it.box {
 					marks = append(marks, m)
@@ -376,6 +386,28 @@ func runsOf(class string, marks []mark) (runs []*candidate) {
 	return runs
 }
 
+// kept returns the text of a step that begins with a label if that is an identifier such as T001, and not only a number.
+func (l label) kept(text string) string {
+	if l.class == "" || l.class == "#" || l.isWord() {
+		return ""
+	}
+	return text
+}
+
+// said returns the text of a step, with an identifier that belongs to it.
+func (m mark) said() string { return cmp.Or(m.written, m.title) }
+
+// subject splits a title of a step into its subject and the rest.
+func (m mark) subject(title string) (short, rest string) {
+	if !m.isBox {
+		return subject(title)
+	}
+	if short, rest = written(title); m.spare {
+		short += markedOptional
+	}
+	return short, rest
+}
+
 // name returns a label without the marks around it.
 func (l label) name() string { return strings.Trim(l.text, " *:.)`–—-→") }
 
@@ -406,8 +438,8 @@ func (c *candidate) extent() int { return c.end() - c.begin() }
 // repeats reports whether all titles of c are among those of another candidate.
 func (c *candidate) repeats(other *candidate) bool {
 	return len(c.marks) == len(other.marks) && slices.EqualFunc(c.marks, other.marks, func(a, b mark) bool {
-		x, _ := subject(a.title)
-		y, _ := subject(b.title)
+		x, _ := a.subject(a.title)
+		y, _ := b.subject(b.title)
 		return strings.EqualFold(x, y)
 	})
 }

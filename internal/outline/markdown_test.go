@@ -1,15 +1,18 @@
 package outline_test
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/checklist"
 	"github.com/fsmtx/fsmtx/internal/outline"
 )
 
@@ -22,15 +25,15 @@ func TestDotsOfCodeEndNoSentence(t *testing.T) {
 	text := "## Steps\n\n1. Run `docker build . -t app` and push. Then wait.\n2. Run `git add .`\n3. Build `a.b`.\n4. Copy it to ..\n" +
 		"5. Check the diff.\n"
 	steps := outline.Markdown([]byte(text), "").Steps
-	assert.Equal(t, "Run docker build . -t app and push | Run git add . | Build a.b | Copy it to .. | Check the diff", subjects(steps))
+	assert.Equal(t, "Run `docker build . -t app` and push | Run `git add .` | Build `a.b` | Copy it to .. | Check the diff", subjects(steps))
 	assert.Equal(t, "Then wait.", steps[0].Description)
 }
 
 // TestALabelAloneOnItsLine: the title is in the next line.
 func TestALabelAloneOnItsLine(t *testing.T) {
-	for _, bullet := range []string{"- ", "- [ ] "} {
+	for bullet, want := range map[string]string{"- ": "Do foo | Do bar", "- [ ] ": "Step 1: Do foo | Step 2: Do bar"} {
 		text := bullet + "**Step 1:**\n  Do foo\n" + bullet + "**Step 2:**\n  Do bar\n"
-		assert.Equal(t, "Do foo | Do bar", subjects(outline.Markdown([]byte(text), "").Steps), text)
+		assert.Equal(t, want, subjects(outline.Markdown([]byte(text), "").Steps), text)
 	}
 }
 
@@ -38,7 +41,7 @@ func TestAbbreviationsEndNoSentence(t *testing.T) {
 	text := "## Steps\n\n1. Pick a name, e.g. `fix-login`. Keep it short.\n2. Ask Dr. Smith\n3. Compare A vs. B. Take one.\n" +
 		"4. Tests prüfen, z. B. `make`. Danach weiter.\n5. Choose plan B. Then go.\n6. 建立檔案：\n"
 	steps := outline.Markdown([]byte(text), "").Steps
-	assert.Equal(t, "Pick a name, e.g. fix-login | Ask Dr. Smith | Compare A vs. B | Tests prüfen, z. B. make | Choose plan B | 建立檔案",
+	assert.Equal(t, "Pick a name, e.g. `fix-login` | Ask Dr. Smith | Compare A vs. B | Tests prüfen, z. B. `make` | Choose plan B | 建立檔案",
 		subjects(steps))
 }
 
@@ -95,7 +98,7 @@ func TestTextBetweenTasks(t *testing.T) {
 	text := "# Feature Plan\n\n### Task 1: A\n\nGoal.\n\n- [ ] **Step 1: Test**\n\n```go\nx\n```\n\n- [ ] **Step 2: Run**\n\nRun it.\n\n" +
 		"### Task 2: B\n\n- [ ] **Step 1: Test**\n- [ ] **Step 2: Run**\n"
 	steps := outline.Markdown([]byte(text), "").Steps
-	assert.Equal(t, "A\n  Test\n  Run\nB\n  Test\n  Run\n", shown(steps, ""))
+	assert.Equal(t, "A\n  Step 1: Test\n  Step 2: Run\nB\n  Step 1: Test\n  Step 2: Run\n", shown(steps, ""))
 	assert.Equal(t, "Goal.", steps[0].Description)
 	assert.Equal(t, "```go\nx\n```", steps[0].Do[0].Description)
 	assert.Equal(t, "Run it.", steps[0].Do[1].Description)
@@ -178,7 +181,7 @@ func TestWhereTheStepsAre(t *testing.T) {
 func TestNamedTasksHaveEveryBox(t *testing.T) {
 	const text = "# Tasks\n- [ ] 1.8 A\n- [ ] 1.9 B\n-[ ] 1.10 C\n- [ ] 2.2 D\n[ ] 2.3 E\n> - [ ] 2.4 F\n- [ x ] 4 G\n"
 	o := outline.Markdown([]byte(text), "tasks:2")
-	assert.Equal(t, "A\nB\nC\nD\nE\nF\n4 G (done)\n", shown(o.Steps, ""))
+	assert.Equal(t, "1.8 A\n1.9 B\n1.10 C\n2.2 D\n2.3 E\n2.4 F\n4 G (done)\n", shown(o.Steps, ""))
 	for _, line := range []string{"- [!] 3 X", "- \u2611 5 Z", "- [todo] 6 Y", "- [ ]: 7 V"} {
 		o = outline.Markdown([]byte(text+line+"\n"), "tasks:2")
 		assert.Contains(t, o.Unsure, "line 9: ", line)
@@ -209,4 +212,72 @@ func TestNothingIsLostBesideSteps(t *testing.T) {
 	o = outline.Markdown([]byte(table+"| 4 | Delta | |\n"), "")
 	require.Len(t, o.Tied, 1)
 	assert.Equal(t, "4 comes after 2", o.Tied[0].Why)
+}
+
+// TestTheTextOfABoxIsItsSubject, as it is written, but for the marks of emphasis.
+func TestTheTextOfABoxIsItsSubject(t *testing.T) {
+	for text, want := range map[string]string{
+		"T002 [SKIP] Drop the old table":           "",
+		"V1 API: delete":                           "",
+		"S3 bucket: empty":                         "",
+		"JIRA-123 fix login":                       "",
+		"T010 (after T009) [x](http://y.z/a_b) go": "",
+		"T003 [P] [US1] Write [DEFERRED] it":       "",
+		"3.14 is pi":                               "",
+		"2. Wire":                                  "",
+		"Step 3 of docs":                           "",
+		"UTF-8 check":                              "",
+		"&lt;b&gt;":                                "",
+		"Keep it. Then go.":                        "",
+		"Lint `src/**/*.ts`":                       "",
+		"Call `__init__` and __init__":             "",
+		"Edit src/**/*.ts and **/*.go, **/*.js and a/**": "",
+		"2**3 and 4**5":                       "",
+		"**open and `open":                    "",
+		"**Step 1: Write** the test":          "Step 1: Write the test",
+		"Call __it now__, **`a`** and **b**.": "Call it now, `a` and b.",
+		"用**粗体**写 `**x**`":                    "用粗体写 `**x**`",
+		"a ``b ` **c**`` **d**":               "a ``b ` **c**`` d",
+	} {
+		steps := outlinePlan("- [ ] " + text)
+		require.Len(t, steps, 1)
+		assert.Equal(t, cmp.Or(want, text), steps[0].Subject)
+		assert.Empty(t, steps[0].Description)
+		o := outline.Markdown([]byte("- [ ] "+text+"\n- [ ] Other\n"), "tasks")
+		require.Len(t, o.Steps, 2, o.Unsure)
+		assert.Equal(t, cmp.Or(want, text), o.Steps[0].Subject)
+	}
+	assert.Equal(t, "2.2 Test (optional)", outlinePlan("- [ ]* 2.2 Test")[0].Subject)
+	long := "First write the table of all that is there. Then read [it](a.md) again, and again, and again."
+	step := outlinePlan("- [ ] " + long)[0]
+	assert.Equal(t, "First write the table of all that is there.", step.Subject)
+	assert.Equal(t, "Then read [it](a.md) again, and again, and again.", step.Description)
+}
+
+func outlinePlan(text string) []outline.Step {
+	list := checklist.Read(text)
+	return outline.Plan(text, list, list.Boxes)
+}
+
+// No word of a box is lost, whatever it is, but what emphasises it.
+func TestNoWordOfABoxIsLost(t *testing.T) {
+	bare := func(text string) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || r == '*' || r == '_' {
+				return -1
+			}
+			return r
+		}, text)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"T001", "[P]", "(x)", "**", "`", "``", "__", "a", "word", ". ", " ", "S3",
+			"1.", "2.1 ", ":", "[l](t)", "日本", "/", "*", "\u200d", "\ufffe", ";", "&gt;", "https://example.com/a/long/path/that/goes/on/and/on"}),
+			1, 20).Draw(t, "parts"), "")
+		text = strings.ReplaceAll(text, "\ufffe", "")
+		for _, step := range append(outlinePlan("- [ ] "+text), outline.Markdown([]byte("- [ ] "+text+"\n- [ ] b\n"), "tasks").Steps[:1]...) {
+			if !strings.Contains(bare(step.Description), bare(text)) {
+				require.Equal(t, bare(text), bare(step.Subject+step.Description))
+			}
+		}
+	})
 }

@@ -195,15 +195,6 @@ func unsure(why string, from []*candidate) Outline {
 	return Outline{Unsure: why, Tied: tied}
 }
 
-// subjectOf splits the text of a step into its subject, without the identifier that begins it, and the rest.
-func subjectOf(text string) (short, rest string) {
-	_, title := cutLabel(text)
-	if short, rest = subject(title); short == "" {
-		short, rest = subject(text)
-	}
-	return short, rest
-}
-
 // textIn joins lines, without their ends, their common indentation and the blank lines around them.
 func textIn(lines []string) string {
 	var all []string

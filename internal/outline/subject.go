@@ -11,72 +11,125 @@ import (
 const maxSubject = 65
 
 var (
-	boxed   = pattern{text: `^\[[ xX]\]\s+`}
-	ordinal = pattern{text: `^(?:(?i:step|phase|stage)\s+)?\d+\s*[.:)\x{2013}\x{2014}-]\s*|^[IVX]{1,5}[.)]\s+`}
 	numeral = pattern{text: `^(?:(?i:step|phase|stage)\s+)?(?:\d+(?:\.\d+)*|[IVX]{1,5})[.:)]?$`}
 	bold    = pattern{text: `^\*\*(.+?)\*\*[.:]?\s*[\x{2013}\x{2014}:\x{2192}-]*\s*(.*)$`}
-	runsOn  = pattern{text: "^\\*\\*[\\p{L}\\p{N}-]+\\*\\*\\s+[\\p{Ll}`]"} // one word in bold, with which a sentence begins
+	runsOn  = pattern{text: "^\\*\\*[\\p{L}\\p{N}-]+\\*\\*\\s+[\\p{Ll}\uFFFE]"} // one word in bold, with which a sentence begins
 	calls   = pattern{text: `^(?:[\p{Lu}\d]{2,}(?:[ -][\p{Lu}\d]+){0,2}|(?i:important|mandatory|note|warning|critical|` +
 		`required|optional|caution|tip|attention|remember|always|never|must|hint|key|crucial|essential|` +
 		`wichtig|achtung|hinweis|importante|nota|attenzione|重要|注意|必须))\W*$`}
-	links    = pattern{text: `!?\[([^\]]*)\]\([^)]*\)`}
-	emphasis = pattern{text: "(\\*\\*|__|`)"}
 	codeSpan = pattern{text: "`[^`]+`"}
 	stop     = pattern{text: `[^\s.]\.\s`}
 	noStop   = pattern{text: `(?:^|[\s(])(?:\p{Ll}|z\. ?B|(?i:e\.g|i\.e|vs|cf|approx|incl|sec|fig|dr|mr|mrs|ms|bzw|ca|p\.ej))\.\s$`}
 )
 
-// codeDot stands for a dot within code, which ends no sentence.
-const codeDot = "\uFFFF"
-
-// subject splits the text of a step into its subject and the rest.
+// subject splits the text of a step into its subject and the rest. A title in bold is the subject, else the first sentence. No word is
+// in neither of them.
 func subject(text string) (subject, rest string) {
-	text = codeSpan.compiled().ReplaceAllStringFunc(text, func(span string) string { return strings.ReplaceAll(span, ".", codeDot) })
+	text, code := withoutSpans(strings.TrimSpace(text))
 	subject, rest = split(text)
-	return strings.ReplaceAll(subject, codeDot, "."), strings.ReplaceAll(rest, codeDot, ".")
+	subject, rest = withSpans(subject, rest, code)
+	if short := cut(subject); short != subject {
+		return short, join(subject, rest)
+	}
+	return subject, rest
 }
 
 func split(text string) (subject, rest string) {
-	text = boxed.compiled().ReplaceAllString(strings.TrimSpace(text), "")
-	text = withoutOrdinal(text)
 	switch m := bold.find(text); {
-	case m == nil || clean(m[1]) == "", runsOn.in(text):
-	case calls.in(clean(m[1])) && clean(m[2]) != "": // a word that calls for attention, and no subject
-		text = strings.TrimRight(clean(m[1]), ":. ") + ": " + m[2]
-	case numeral.in(clean(m[1])) && clean(m[2]) != "": // the bold text is the number of the step alone
-		text = m[2]
+	case m == nil || plain(m[1]) == "", runsOn.in(text), numeral.in(plain(m[1])) && plain(m[2]) != "":
+	case calls.in(plain(m[1])) && plain(m[2]) != "": // a word that calls for attention, and no subject
+		text = strings.TrimRight(plain(m[1]), ":. ") + ": " + m[2]
 	default:
-		return cut(clean(withoutOrdinal(m[1])), m[2])
+		return trimmed(plain(m[1])), m[2]
 	}
-	text = clean(text)
+	text = plain(text)
 	for _, end := range stop.compiled().FindAllStringIndex(text, -1) {
 		if !noStop.in(text[:end[1]]) {
-			return cut(text[:end[1]], strings.TrimSpace(text[end[1]:]))
+			return trimmed(text[:end[1]]), strings.TrimSpace(text[end[1]:])
 		}
 	}
-	return cut(text, "")
+	return trimmed(text), ""
 }
 
-// withoutOrdinal removes the number with which a text begins, but not that of a word such as 3-way, 2.0 or 0.5bis.
-func withoutOrdinal(text string) string {
-	m := ordinal.find(text)
-	if m == nil {
-		return text
+// written splits the text of a box into its subject, which is all of it but for marks of emphasis, and the rest. Of a text that is too
+// long the first sentence is the subject, or its beginning.
+func written(text string) (subject, rest string) {
+	bare, code := withoutSpans(strings.TrimSpace(text))
+	bare = plain(bare)
+	whole, _ := withSpans(bare, "", code)
+	if cut(whole) == whole {
+		return whole, ""
 	}
-	rest := text[len(m[0]):]
-	mark, _ := utf8.DecodeLastRuneInString(m[0])
-	next, _ := utf8.DecodeRuneInString(rest)
-	if rest != "" && (strings.ContainsRune("-–—", mark) || unicode.IsDigit(next) || unicode.IsLower(next)) && !unicode.IsSpace(mark) {
-		return text
+	for _, end := range stop.compiled().FindAllStringIndex(bare, -1) {
+		short, rest := withSpans(strings.TrimSpace(bare[:end[1]]), strings.TrimSpace(bare[end[1]:]), code)
+		if !noStop.in(bare[:end[1]]) && cut(short) == short {
+			return short, rest
+		}
 	}
-	return rest
+	return cut(whole), whole
 }
 
-// clean removes the markup of emphasis, code and links, and invisible characters.
+// span stands for a span of code.
+const span = "\uFFFE"
+
+// withoutSpans returns a text in which span stands for each span of code, and these, with their marks.
+func withoutSpans(text string) (bare string, code []string) {
+	text = strings.ReplaceAll(text, span, "")
+	for {
+		at := strings.IndexByte(text, '`')
+		if at < 0 {
+			return bare + text, code
+		}
+		inner := strings.TrimLeft(text[at:], "`")
+		mark := text[at : len(text)-len(inner)]
+		bare += text[:at]
+		if text = inner; indexMark(inner, mark) < 0 {
+			bare += mark
+			continue
+		}
+		end := indexMark(inner, mark)
+		bare, code, text = bare+span, append(code, strings.ReplaceAll(mark+inner[:end]+mark, "\n", " ")), inner[end+len(mark):]
+	}
+}
+
+// indexMark returns where the first run of backquotes is that is as long as mark, or -1.
+func indexMark(text, mark string) int {
+	for from := 0; ; {
+		at := strings.IndexByte(text[from:], '`')
+		if at < 0 {
+			return -1
+		}
+		behind := strings.TrimLeft(text[from+at:], "`")
+		end := len(text) - len(behind)
+		if end-from-at == len(mark) {
+			return from + at
+		}
+		from = end
+	}
+}
+
+// withSpans puts the code back into two parts of a text.
+func withSpans(a, b string, code []string) (string, string) {
+	n := min(strings.Count(a, span), len(code))
+	return putBack(a, code[:n]), putBack(b, code[n:])
+}
+
+func putBack(text string, code []string) string {
+	for _, c := range code {
+		text = strings.Replace(text, span, c, 1)
+	}
+	return text
+}
+
+// clean removes the marks of emphasis and invisible characters. Code and links are as they are written.
 func clean(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	text = links.compiled().ReplaceAllString(text, "$1")
-	text = emphasis.compiled().ReplaceAllString(text, "")
+	bare, code := withoutSpans(text)
+	return putBack(plain(bare), code)
+}
+
+// plain is clean for a text without spans of code.
+func plain(text string) string {
+	text = withoutPairs(withoutPairs(strings.Join(strings.Fields(text), " "), "**"), "__")
 	text = strings.Map(func(r rune) rune {
 		if r != '\u200D' && unicode.In(r, unicode.Cc, unicode.Cf) { // U+200D joins emoji
 			return -1
@@ -89,13 +142,57 @@ func clean(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// cut shortens a long subject between words, and puts the whole subject before rest.
-func cut(subject, rest string) (string, string) {
-	if subject = strings.TrimSpace(subject); !strings.HasSuffix(subject, " .") && !strings.HasSuffix(subject, " ..") { // a directory
-		subject = strings.TrimRight(subject, ".:;, ：")
+// withoutPairs removes marks of emphasis that stand around words. Others are in a pattern such as src/**/*.go, or in a name such as
+// __init__.
+func withoutPairs(text, mark string) string {
+	parts := strings.Split(text, mark)
+	text = parts[0]
+	for i := 1; i < len(parts); i++ {
+		end := i + 1
+		for end < len(parts) && !closes(parts[end-1], parts[end]) {
+			end++
+		}
+		inner := strings.Join(parts[i:min(end, len(parts))], mark)
+		if end >= len(parts) || !opens(parts[i-1], parts[i]) || mark == "__" && !strings.Contains(inner, " ") {
+			text += mark + parts[i]
+			continue
+		}
+		text, i = text+inner+parts[end], end
 	}
+	return text
+}
+
+// opens reports whether what stands between two texts may begin an emphasis.
+func opens(before, after string) bool {
+	last, _ := utf8.DecodeLastRuneInString(before)
+	next, size := utf8.DecodeRuneInString(after)
+	return size > 0 && !unicode.IsSpace(next) && !strings.ContainsRune("/*.", next) && !inWord(last) && !strings.ContainsRune("/*\\", last)
+}
+
+// closes reports whether what stands between two texts may end one.
+func closes(before, after string) bool {
+	last, size := utf8.DecodeLastRuneInString(before)
+	next, _ := utf8.DecodeRuneInString(after)
+	return size > 0 && !unicode.IsSpace(last) && !strings.ContainsRune("/*\\", last) && !inWord(next) && !strings.ContainsRune("/*", next)
+}
+
+// inWord reports whether a character belongs to a word of a script that has spaces between words.
+func inWord(r rune) bool {
+	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
+}
+
+// trimmed returns a subject without what ends a sentence.
+func trimmed(subject string) string {
+	if subject = strings.TrimSpace(subject); strings.HasSuffix(subject, " .") || strings.HasSuffix(subject, " ..") { // a directory
+		return subject
+	}
+	return strings.TrimRight(subject, ".:, ：")
+}
+
+// cut shortens a long subject between words.
+func cut(subject string) string {
 	if len([]rune(subject)) <= maxSubject {
-		return subject, rest
+		return subject
 	}
 	short := ""
 	for _, word := range strings.Fields(subject) {
@@ -107,7 +204,7 @@ func cut(subject, rest string) (string, string) {
 	if r := []rune(short); len(r) > maxSubject-1 {
 		short = string(r[:maxSubject-1])
 	}
-	return short + "…", join(subject, rest)
+	return short + "…"
 }
 
 // paragraph joins lines, without their common indentation and the blank lines around them.
@@ -132,6 +229,5 @@ func join(a, b string) string {
 }
 
 func shorten(text string) string {
-	short, _ := cut(clean(text), "")
-	return short
+	return cut(trimmed(clean(text)))
 }

@@ -35,6 +35,7 @@ type item struct {
 	line, end int
 	text      string
 	box, done bool
+	spare     bool // its box is marked as optional
 	items     []item
 }
 
@@ -144,10 +145,14 @@ func (d *document) items(list ast.Node, end int) (all []item) {
 			it.end = d.lineOf(n.NextSibling())
 		}
 		if box, ok := first.FirstChild().(*table.TaskCheckBox); ok {
-			it.box, it.done, it.text = true, box.IsChecked, strings.TrimSpace(strings.TrimPrefix(it.text[3:], "*"))
+			it.box, it.done, it.text = true, box.IsChecked, it.text[3:]
 		} else if m := otherBox.find(it.text); m != nil && !strings.HasPrefix(it.text[len(m[0]):], "(") {
 			it.box, it.done = true, strings.ContainsAny(m[0], "хХ✓✔")
-			it.text = strings.TrimSpace(strings.TrimPrefix(it.text[len(m[0]):], "*"))
+			it.text = it.text[len(m[0]):]
+		}
+		if it.box {
+			it.text, it.spare = strings.CutPrefix(it.text, "* ")
+			it.text = strings.TrimSpace(it.text)
 		}
 		for c := first.NextSibling(); c != nil; c = c.NextSibling() {
 			if c.Kind() == ast.KindList {

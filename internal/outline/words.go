@@ -25,8 +25,9 @@ var (
 	aboutPlans = pattern{text: `(?i)\b(?:writ(?:e|ing)|structur\w+|format(?:ting)?|templates?|examples?) (?:\w+ )*` +
 		`(?:plans?|task lists?|tasks\.md)\b`}
 	placeholder = pattern{text: `^\W*\.\.\.|^\W*…$|\[[A-Z][A-Za-z_ ]{2,}[\w ]*\](?:[^(\w]|$)|^[^\w<]*<[a-z][\w -]*>\W*$|` +
-		`^[^\w{]*\{\{?[A-Za-z][\w -]*\}[^\w{]*$|\bX{3,}\b|_{3,}`}
-	first = pattern{text: `(?i)^(?:(?:first|then|next|now|finally|always|carefully|immediately|again|quickly|also|only then)\W+)?` +
+		`^[^\w{]*\{\{?[A-Za-z][\w -]*\}[^\w{]*$|\bT?X{3,}\b|_{3,}`}
+	placeholderName = pattern{text: `(?i)\[(?:title|description|task|name|path|file(?: ?path| ?name)?)\](?:[^(\w]|$)`}
+	first           = pattern{text: `(?i)^(?:(?:first|then|next|now|finally|always|carefully|immediately|again|quickly|also|only then)\W+)?` +
 		`([\p{L}]+)`}
 )
 

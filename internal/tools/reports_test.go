@@ -57,7 +57,7 @@ func TestReports(t *testing.T) {
 	for name, rows := range map[string][]report{
 		"every box of a plan is a step, or it is refused with the line": {
 			{wrote: "- [-] 1. Write\n- [ ] 2. Wire\n", run: "plan", want: `2 tasks #1, #2\.`},
-			{wrote: "- [ ] 1. Write\n- [~] 2. Wire\n- [/] 3. Test\n", run: "plan", want: `3 tasks #1–#3\.(?s).*#2 Wire, after #1`},
+			{wrote: "- [ ] 1. Write\n- [~] 2. Wire\n- [/] 3. Test\n", run: "plan", want: `3 tasks #1–#3\.(?s).*#2 2\. Wire, after #1`},
 			{wrote: "- [] 1. Write\n- [ ] 2. Wire\n", run: "plan", want: `2 tasks #1, #2\.`},
 			{wrote: "\ufeff- [ ] Write\n- [ ] Wire\n", run: "plan", want: `2 tasks #1, #2\.`},
 			{wrote: "### Task 1: A\n\n- [ ] Write\n- [ ] Wire\n\n## Completion checklist\n\n- [ ] It works\n", run: "plan", want: `3 tasks #1–#3\.`},
@@ -66,7 +66,7 @@ func TestReports(t *testing.T) {
 			{wrote: "## Step 1: A\n- [ ] Write\n## Step 2: B\n- [ ] Test\n", run: "plan", want: `2 tasks #1, #2\.`},
 			{wrote: "- [x] 1. Write\n  - [ ] 1.1 Test\n- [ ] 2. Ship\n", run: "plan", code: 1,
 				want: `line 1: it is ticked, and its part in line 2 is not\nhint: .*--form tasks:LINE`},
-			{wrote: "- [ ] 1.1 Write\n- [ ] 1.2 Test\n- [ ] 1. Parser\n", run: "plan", want: `3 tasks #1–#3\.(?s).*#3 Parser, after #2`},
+			{wrote: "- [ ] 1.1 Write\n- [ ] 1.2 Test\n- [ ] 1. Parser\n", run: "plan", want: `3 tasks #1–#3\.(?s).*#3 1\. Parser, after #2`},
 			{wrote: "- [ ] １．书写\n- [ ] ２．测试\n", run: "plan", want: `2 tasks #1, #2\.`},
 			{wrote: "- [ ] а. Написать\n- [ ] б. Проверить\n", run: "plan", want: `2 tasks #1, #2\.`},
 			{wrote: "1. Write\n2. Test\n", run: "plan", code: 1, want: `it has no boxes such as - \[ \]\nhint: fsmtx new DIR --from`},
