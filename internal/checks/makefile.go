@@ -184,6 +184,7 @@ func (r reader) allowsTarget(m makefile, name, dir string) bool {
 	if !found {
 		return r.has(path.Join(dir, name)) // a file that nothing makes
 	}
+	r.note("make " + name)
 	return r.within("make "+dir+" "+name, func(r reader) bool {
 		for need := range strings.FieldsSeq(m.expand(strings.Join(rule.needs, " "), 0)) {
 			if need != files && !r.allowsTarget(m, need, dir) {

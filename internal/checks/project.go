@@ -38,6 +38,37 @@ func (p Project) Command(line string) string {
 	return line
 }
 
+// Related returns what a command that checks only runs, and the targets and scripts that check only and run it, too.
+func (p Project) Related(line string) []string {
+	if line == "" {
+		return nil
+	}
+	related := p.ranBy(line)
+	var those []string
+	m, _ := p.readMakefile(".")
+	for target := range m.rules {
+		those = append(those, "make "+target)
+	}
+	for script := range p.scripts(".") {
+		those = append(those, "npm run "+script)
+	}
+	slices.Sort(those)
+	for _, other := range those {
+		if words := strings.Fields(other); !slices.Contains(related, other) && (reader{Project: p}).allows(words, ".", typed) {
+			if all := p.ranBy(other); slices.Contains(all, line) || len(related) > 0 && slices.Contains(all, related[0]) {
+				related = append(related, other)
+			}
+		}
+	}
+	return related
+}
+
+// ranBy returns what a command runs, the target or the script of its own first.
+func (p Project) ranBy(line string) (all []string) {
+	reader{Project: p, ran: &all}.allows(strings.Fields(line), ".", typed)
+	return all
+}
+
 // named returns the command for a word alone that names a target or a script, if it names just one and that checks only.
 func (p Project) named(word string) string {
 	m, _ := p.readMakefile(".")

@@ -23,7 +23,8 @@ const (
 // reader reads what a command runs.
 type reader struct {
 	Project
-	open []string // the targets and files that are being read
+	open []string  // the targets and files that are being read
+	ran  *[]string // the commands, targets and scripts that were read; nil if nobody asks
 }
 
 // within reads something that may call itself. What calls itself adds nothing to what it is.
@@ -31,12 +32,22 @@ func (r reader) within(name string, read func(reader) bool) bool {
 	if slices.Contains(r.open, name) {
 		return true
 	}
-	return len(r.open) < maxDepth && read(reader{r.Project, append(slices.Clone(r.open), name)})
+	return len(r.open) < maxDepth && read(reader{r.Project, append(slices.Clone(r.open), name), r.ran})
+}
+
+// note adds a command to those that were read.
+func (r reader) note(command string) {
+	if r.ran != nil && !slices.Contains(*r.ran, command) {
+		*r.ran = append(*r.ran, command)
+	}
 }
 
 // allows reports whether a command that runs in a directory of the project checks only; in a recipe it may build, look and print, too.
 func (r reader) allows(command []string, dir string, at level) bool {
 	name, args := command[0], command[1:]
+	if at == inRecipe && !quiet()[name] {
+		r.note(strings.Join(command, " "))
+	}
 	if file := manifests[name]; file != "" && at == typed && !r.has(path.Join(dir, file)) {
 		return false
 	}

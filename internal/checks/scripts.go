@@ -48,6 +48,7 @@ func (r reader) allowsScript(name, dir string) bool {
 	if scripts[name] == "" {
 		return false
 	}
+	r.note("npm run " + name)
 	return r.within("script "+dir+" "+name, func(r reader) bool {
 		for _, each := range []string{"pre" + name, name, "post" + name} {
 			if text := scripts[each]; text != "" && !r.allowsText(text, dir) {

@@ -20,6 +20,9 @@ type Hint struct {
 	Back int64  `json:"-"`    // the id of the earlier step that a Note leads back to, or 0
 
 	Run []string `json:"-"` // the commands of a check
+
+	said sentence // of a check, and the sentence behind it
+	next string
 }
 
 // Of names the step of a hint, and the other step in whose line the text stands.
@@ -100,8 +103,8 @@ const people = `(?:teams?|leads?|manager|reviewers?|colleagues?|maintainers?|own
 	`security|qa|dba|architects?|boss|customers?|editors?|experts?|partners?)`
 
 // hints returns what the text of each step says about its end and its order.
-func (d *document) hints(steps []Step, c *candidate) (all []Hint) {
-	every := d.everySentence(0, len(d.starts), true)
+func (d *document) hints(steps []Step, c *candidate, every []sentence) (all []Hint) {
+	w := d.withdraw(every, steps, c)
 	for i, s := range steps {
 		at := slices.IndexFunc(c.marks, func(m mark) bool { return m.line+1 == s.Line })
 		if at < 0 {
@@ -122,7 +125,7 @@ func (d *document) hints(steps []Step, c *candidate) (all []Hint) {
 			r.near = slices.DeleteFunc(r.near, func(s sentence) bool { return s.line == m.line })
 		}
 		r.read()
-		all = append(all, r.hints...)
+		all = append(all, slices.DeleteFunc(r.hints, func(h Hint) bool { return h.Gate != "" && (w.has(s.ID) || w.has(h.Step)) })...)
 	}
 	return all
 }
@@ -179,7 +182,7 @@ func (r *reader) read() {
 
 // check proposes what a sentence tells to run, unless something else in the text forbids it or may take it back.
 func (r *reader) check(h Hint, said sentence, next string, behind []sentence) {
-	h.Run = commandsIn(said.text, next)
+	h.Run, h.said, h.next = commandsIn(said.text, next), said, next
 	takes := takesBack(r.titles, r.near, func(s sentence) bool {
 		return strings.Contains(said.text, s.text) || strings.Contains(s.text, said.text) || s.text == next && demands(next)
 	})

@@ -47,7 +47,8 @@ type naming struct {
 	subject *regexp.Regexp // what it does
 }
 
-func nameOf(run string) naming {
+// nameOf returns what finds a command. One that is not that of the step itself is known by fewer words.
+func nameOf(run string, own bool) naming {
 	words := strings.Fields(strings.ToLower(run))
 	program := regexp.QuoteMeta(path.Base(words[0]))
 	if program == "make" {
@@ -59,8 +60,9 @@ func nameOf(run string) naming {
 			about = append(about, regexp.QuoteMeta(piece)+`\p{L}*`)
 		}
 	}
+	isNamed := !own && (words[0] == "make" || words[0] == "npm") // and may do something else than it is called
 	for part, said := range doesThat {
-		if strings.Contains(strings.ToLower(run), part) {
+		if !isNamed && strings.Contains(strings.ToLower(run), part) {
 			about = append(about, said)
 		}
 	}
@@ -105,14 +107,41 @@ func (n naming) isWhole(text string) bool {
 }
 
 // isOfAll reports whether a text names the program, other than in another command, or commands as such.
-func (n naming) isOfAll(text string) bool {
+func (n naming) isOfAll(text string) bool { return n.isProgramIn(text) || anyCommand.in(normal(text)) }
+
+// isProgramIn reports whether a text names the program, other than in another command.
+func (n naming) isProgramIn(text string) bool {
 	others := codeSpan.compiled().ReplaceAllStringFunc(text, func(span string) string {
 		if inner := strings.Trim(span, "` "); isCommand(inner) && !strings.HasPrefix(n.run+" ", inner+" ") {
 			return "`x`"
 		}
 		return span
 	})
-	return n.program.MatchString(asVerb.without(others)) || anyCommand.in(normal(text))
+	return n.program.MatchString(asVerb.without(others))
+}
+
+// TakesBack reports whether a sentence of the text may forbid something that the check of a hint runs, or that runs the check: it names
+// that, its program or what it does, and restricts it.
+func (o Outline) TakesBack(h Hint, related string) bool {
+	n := nameOf(related, false)
+	return slices.ContainsFunc(o.every, func(s sentence) bool {
+		text, said := s.plainText(), normal(s.text)
+		switch {
+		case isPartOf(s, h.said, h.next), n.orderedBy(s), isBeside(s):
+			return false
+		case n.isWhole(text), n.isProgramIn(text), n.subject != nil && n.subject.MatchString(withoutEmphasis(text)):
+			return restricts(said) || n.isInCode(text) && !isImperative(withoutLead(said))
+		}
+		return false
+	})
+}
+
+// isInCode reports whether code in a text is the beginning of the command, and more than its program.
+func (n naming) isInCode(text string) bool {
+	return slices.ContainsFunc(codeSpan.compiled().FindAllString(text, -1), func(span string) bool {
+		inner := strings.Trim(span, "` ")
+		return strings.Contains(inner, " ") && strings.HasPrefix(n.run+" ", inner+" ")
+	})
 }
 
 // orderedBy reports whether a sentence has only words of an order to run a command, and is one.

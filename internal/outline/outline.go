@@ -45,6 +45,8 @@ type Outline struct {
 	Tied   []Left // the candidates
 	Left   []Left // what did not become steps, in the order of the text
 	Hints  []Hint // what the text says about the steps and an author may want to add
+
+	every []sentence // of the text
 }
 
 // Left is a part of the text that is not in any step.
@@ -162,7 +164,8 @@ func Markdown(text []byte, form string) Outline {
 		}
 		o.Left = slices.Insert(o.Left, 0, Left{Line: at + 1, What: lost})
 	}
-	o.Hints = d.hints(o.Steps, best)
+	o.every = d.everySentence(0, len(d.starts), true)
+	o.Hints = d.hints(o.Steps, best, o.every)
 	return o
 }
 

@@ -105,7 +105,7 @@ var remark = pattern{text: `^\s*(?:#|//|--|;)`}
 
 // forbids reports whether a text forbids a command somewhere, or calls it broken. own says which sentences are part of the order.
 func forbids(every []sentence, run string, own func(sentence) bool) bool {
-	n, about := nameOf(run), false
+	n, about := nameOf(run, true), false
 	return slices.ContainsFunc(every, func(s sentence) bool {
 		if own(s) {
 			about = false

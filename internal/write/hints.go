@@ -7,16 +7,18 @@ import (
 	"github.com/fsmtx/fsmtx/internal/outline"
 )
 
-// possible returns the hints of a text without those whose commands are not known to check only, and with the commands as they have
-// to be typed.
-func possible(p checks.Project, all []outline.Hint) (left []outline.Hint) {
-	for _, h := range all {
+// possible returns the hints of a text without those whose commands are not known to check only, or run something that the text forbids,
+// and with the commands as they have to be typed.
+func possible(p checks.Project, o outline.Outline) (left []outline.Hint) {
+	for _, h := range o.Hints {
 		if h.Run != nil {
-			var run []string
+			var run, related []string
 			for _, line := range h.Run {
 				run = append(run, p.Command(line))
+				related = append(related, p.Related(run[len(run)-1])...)
 			}
-			if slices.Contains(run, "") {
+			takesBack := func(line string) bool { return !slices.Contains(h.Run, line) && o.TakesBack(h, line) }
+			if slices.Contains(run, "") || slices.ContainsFunc(related, takesBack) {
 				continue
 			}
 			h.Run, h.Gate = run, outline.Check(run)

@@ -45,12 +45,14 @@ as a check only if
   - its sentence tells to run it here and says that it has to pass, in plain words;
   - nothing in its step takes it back, and elsewhere no sentence names it, its program or
     what it does, but to order the same, such as "All tests must pass", or to work on it,
-    such as "Write a test";
+    such as "Write a test", and none forbids what it runs, or what runs it;
   - it is there, and is known to check without changing anything: a test runner, a linter, a
     type checker, a formatter in its check mode; or a target of the Makefile, a script of
     package.json or an executable of the project that was read, with all that it runs, and
     that only checks and builds.
-Rather no check than a wrong one: name others in fsm.json yourself. An approval that has to
+A sentence about a step, such as "Step 2 is optional", or about the steps takes back every
+gate of the steps that it names, of all if it names none; so does one that is not English.
+Rather no gate than a wrong one: name others in fsm.json yourself. An approval that has to
 come before a step is proposed for the step before it.
 
 --template NAME writes a complete workflow, and a SKILL.md by which the client finds it

@@ -75,7 +75,7 @@ func textOf(s terminal.Streams, dir, from, form string) (source string, o outlin
 		return source, o, noSteps(source, o)
 	}
 	path, _ := s.Getenv("PATH")
-	o.Hints = possible(checks.Project{Path: path}, o.Hints)
+	o.Hints = possible(checks.Project{Path: path}, o)
 	return source, o, nil
 }
 

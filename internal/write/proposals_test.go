@@ -74,7 +74,7 @@ func proposals(p checks.Project, text string) string {
 	text = strings.ReplaceAll(text, `\n`, "\n")
 	o := outline.Markdown([]byte("## Step 1: Do it\n\n"+text+"\n\n## Step 2: Stop\n"), "")
 	var gates []string
-	for _, h := range possible(p, o.Hints) {
+	for _, h := range possible(p, o) {
 		if h.Gate != "" {
 			gates = append(gates, h.Gate)
 		}
@@ -136,7 +136,7 @@ func TestTakenBackElsewhere(t *testing.T) {
 		o := outline.Markdown([]byte(strings.ReplaceAll(c.text, "RUN", run)), "")
 		require.Len(t, o.Steps, 2, c.text)
 		got := ""
-		for _, h := range possible(p, o.Hints) {
+		for _, h := range possible(p, o) {
 			got += h.Gate
 		}
 		assert.Equal(t, map[bool]string{true: `"check": "make e2e"`}[c.want], got, "%q", c.text)

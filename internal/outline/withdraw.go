@@ -1,0 +1,168 @@
+package outline
+
+import (
+	"slices"
+	"strings"
+)
+
+// A sentence may take back what a step is told by its number, or by speaking of the steps as such: "Step 2 is optional", "Ignore the
+// steps above". What can be said of steps cannot be listed, so such a sentence takes back each gate of the steps that it names, of all
+// if it names none, unless it only points at one or has only words that introduce steps. A sentence in a language that is not known
+// here may forbid anything, and takes back all.
+
+const (
+	nounOfStep = `(?:steps?|phases?|stages?|gates?|tasks?|items?|points?|bullets?|numbers?|nos?\.?|parts?)`
+	numeralOf  = `(?:\d{1,3}|` + inWords + `)\b`
+	stepsOf    = nounOfStep + `\s*#?` + numeralOf + `(?:\s*(?:,|and|or|&|/|\+|-|–|—|to|through)+\s*(?:and |or )?(?:` + nounOfStep + `\s*)?#?` +
+		numeralOf + `)*`
+)
+
+var (
+	// numbered are steps by their numbers: "step 2", "steps 2-3", "items 1, 2 and 4".
+	numbered = pattern{text: `(?i)\b` + stepsOf}
+	numberOf = pattern{text: `(?i)\b(` + numeralOf + `)(?:\s*(?:-|–|—|to|through)\s*(?:` + nounOfStep + `\s*)?#?(` + numeralOf + `))?`}
+	aloneOf  = pattern{text: `(?:^|[\s(])#?\d{1,2}(?:[.,;:)!?]*(?:\s|$)|\s*[-–—])|` +
+		`\bthe (?:\w+st|\w+nd|\w+rd|\w+th|second|third|last|final|other)\b`}
+	ofSteps   = pattern{text: `(?i)\bsteps?\b`}
+	ownStep   = pattern{text: `(?i)\b(?:this|the) step\b`}
+	fromThere = pattern{text: `(?i)\b(?:except\w*|but|others?|rest|remaining|all|after|before|until|till|past|beyond|stop\w*|end\w*|` +
+		`skip to|jump to|go to|move to|instead|alone|solely|merely|(?:to|from|with|at) ` + nounOfStep + `)\b|^(?:please )?(?:only|just)\b|` +
+		`\b(?:only|just) (?:do|run|follow|carry|take)\b|\bonly\W*$`}
+	// pointer leads to a step of which it says nothing.
+	pointer = pattern{text: `(?i)(?:\b(?:if|when|whenever) [^.;,\d]*, )?\b(?:(?:(?:go(?:ing)?|return|jump|start(?: over| again)?|come) )?` +
+		`back to|return to|repeat(?:ing)?(?: from)?|` +
+		`start again (?:at|with|from)) (?:the )?` + stepsOf + `(?: (?:if|when|until|till|for) [^.;,]*)?,?|` +
+		`\b(?:after|before|see) ` + stepsOf + `,?`}
+	// mended is what has to be done if a step fails.
+	mended = pattern{text: `(?i)\b(?:if|when|whenever) ` + stepsOf + `(?: still)? (?:fails?|breaks?|does not pass|doesn['’]t pass),? ([^.;]*)`}
+	// noneLeftOut demands every step.
+	noneLeftOut = pattern{text: `(?i)^(?:please )?(?:(?:do not|don['’]t|never|you must not)(?: ever)? (?:skip|omit|leave out|reorder|forget)` +
+		`(?: or (?:skip|omit|reorder|combine|merge))?(?: any| a| the| these| any of the| one of the| single)* steps?|` +
+		`no step (?:may|can|must) be ` +
+		`(?:skipped|omitted|left out))\W*$`}
+	// asWhole is all of the steps, without the word.
+	asWhole = pattern{text: `(?i)\b(?:this|these|those|the (?:above|following|whole|entire|old)) (?:list|procedures?|process|workflow|` +
+		`instructions?|checklist|plan|page|documents?|file|text|guide|runbook|playbook|skill|sections?|items?|points?)\b|` +
+		`\b(?:list|procedure|checklist|instructions|plan|items|points|workflow|process) (?:above|below)\b|` +
+		`^\W*(?:this|these|all (?:of )?(?:this|that|these)|everything|the (?:list|procedure|checklist|instructions|above|following))\b|` +
+		`\b(?:follow|do|run|use|execute|apply|obey|skip|ignore) (?:it|them|this|that|these|` +
+		`the (?:list|text|instructions|procedure|above))\b|` +
+		`\b(?:everything|all|what is|what stands|anything|nothing|things?) (?:above|below|here|written)\b|\bthe (?:above|below|rest)\b`}
+	invalid = pattern{text: `(?i)\b(?:drafts?|only for|for [\w ,']*only|not (?:yet )?(?:for|valid|current|in use|used|to be|meant|intended|` +
+		`apply|binding|needed|required)|(?:not|never|nobody|n['’]t)(?: \w+)? (?:follow|obey|use|do|run|execute|apply|perform|act)|` +
+		`ignor\w+|skip\w*|` +
+		`omit\w*|leave out|left out|reserved|no longer|manual(?:ly)?|by hand|for reference|illustration)\b`}
+	toPeople = pattern{text: `(?i)\b(?:` + people + `|admins?|ops|manual(?:ly)?|by hand|yourself|myself|I|we|drafts?|leav\w+|fine|okay|ok)\b`}
+	purpose  = pattern{text: `(?i)\b(?:to|for|when|whenever|before|after) .*$`}
+)
+
+// wordsOfSteps are those that introduce steps, beside their purpose.
+var wordsOfSteps = strings.Fields(`follow do perform work through go take carry out finish these this following below above next each every all
+	of in order exactly strictly carefully one by after another at time given listed sequence from top bottom as written described step
+	steps has have consists two three four five six seven eight nine ten with your now first start mark tick done task list so`)
+
+// withdrawn are the steps whose gates are not proposed.
+type withdrawn struct {
+	all  bool
+	some map[int64]bool // by id
+}
+
+func (w withdrawn) has(id int64) bool { return w.all || w.some[id] }
+
+// withdraw returns the steps of which a sentence of the text takes the gates back.
+func (d *document) withdraw(every []sentence, steps []Step, c *candidate) withdrawn {
+	w := withdrawn{some: map[int64]bool{}}
+	front := strings.Count(string(d.source[:frontmatter(d.source)]), "\n")
+	for _, s := range every {
+		isFront := s.line <= front && front > 0
+		at, isMark := c.markAt(s.line)
+		if l, title := cutLabel(s.text); isMark && l.isWord() && strings.HasPrefix(lineMarks.without(d.lineText(s.line)), s.text) {
+			s.text = title
+		}
+		inStep := at >= 0 && (isMark || c.marks[at].level > 0 || indent(d.lineText(s.line)) > 0)
+		named, takes := namedBy(s, inStep, isFront)
+		switch {
+		case isForeign(s, isFront):
+			w.all = true
+		case !takes:
+		case len(named) == 0 && inStep && ownStep.in(s.text):
+			w.add(steps, c.marks[at])
+		case len(named) == 0:
+			w.all = true
+		}
+		for _, n := range named {
+			w.some[int64(n)] = true
+			for _, m := range c.marks {
+				if m.label.class != "" && m.label.from <= n && n <= m.label.to {
+					w.add(steps, m)
+				}
+			}
+		}
+	}
+	return w
+}
+
+func (w withdrawn) add(steps []Step, m mark) {
+	for _, s := range steps {
+		if s.Line == m.line+1 {
+			w.some[s.ID] = true
+		}
+	}
+}
+
+// markAt returns the index of the step in whose text a line is, or -1, and whether the line is the first one of a step or a part.
+func (c *candidate) markAt(line int) (at int, isMark bool) {
+	at = slices.IndexFunc(c.marks, func(m mark) bool { return m.line <= line && line < max(m.end, m.line+1) })
+	return at, slices.ContainsFunc(everyMark(c.marks), func(m mark) bool { return m.line == line })
+}
+
+// namedBy returns the numbers of the steps that a sentence takes back; if takes is true and there are none, it may be any. One inside of
+// a step, or of the frontmatter, may speak of steps without a number as long as nothing in it restricts.
+func namedBy(s sentence, inStep, isFront bool) (named []int, takes bool) {
+	said := mended.compiled().ReplaceAllStringFunc(normal(s.text), func(found string) string {
+		if what := mended.find(found)[1]; tolerating.in(what) || !correcting.in(what) {
+			return found
+		}
+		return ""
+	})
+	if noneLeftOut.in(said) {
+		return nil, false
+	}
+	rest := strings.TrimLeft(pointer.without(said), ",;: ")
+	restricted := restricts(rest)
+	switch {
+	case !restricted && (s.isTitle || s.code):
+		return nil, false
+	case numbered.in(rest):
+		if fromThere.in(rest) {
+			return nil, true
+		}
+		for _, found := range numbered.compiled().FindAllString(rest, -1) {
+			named = append(named, numbersIn(found)...)
+		}
+		return named, true
+	case rest != said && !restricted:
+		return nil, rest != "" && !isImperative(withoutLead(rest)) && !isPlain(rest) // "Before step 2 Anna has a look."
+	case restricted:
+		return nil, ofSteps.in(rest) || rest != said || aloneOf.in(rest) && !inStep ||
+			!s.code && asWhole.in(rest) && (invalid.in(rest) || doubtful.in(rest))
+	}
+	return nil, ofSteps.in(rest) && !inStep && !isFront && !hasOnly(purpose.without(rest), wordsOfSteps)
+}
+
+// numbersIn returns the numbers in a text such as "steps 2-4 and 6".
+func numbersIn(text string) (all []int) {
+	for _, m := range numberOf.compiled().FindAllStringSubmatch(text, -1) {
+		all = append(all, number(m[1]))
+		for n := number(m[1]) + 1; m[2] != "" && n <= number(m[2]); n++ {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// restricts reports whether a text says of something that it is not done, or not by whoever reads it, or not always.
+func restricts(text string) bool {
+	return slices.ContainsFunc([]*pattern{&negation, &doubtful, &notToDo, &ofOthers, &elsewhere, &loose, &invalid, &toPeople},
+		func(p *pattern) bool { return p.in(text) })
+}
