@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -61,11 +62,7 @@ func (st *Store) recorded(src Source, whole bool) *OnRecord {
 	if k.record != nil && len(k.record.Broken) == 0 && (k.whole || !whole) && k.last != "" && k.last == st.lastChange() {
 		return k.record
 	}
-	read := st.historyIn
-	if !whole {
-		read = func(src Source) ([]txn.Entry, error) { return src.HistoryFrom(tasks.NeededFrom) }
-	}
-	history, err := read(src)
+	history, err := st.historyOf(src, whole)
 	if err != nil {
 		return &OnRecord{Broken: []broken{{err: err}}}
 	}
@@ -102,6 +99,32 @@ func (st *Store) historyIn(src Source) (all []txn.Entry, err error) {
 		k.changes = nil
 	}
 	return all, err
+}
+
+// MayBeIn reports whether a workflow of the list may be in a directory for which is returns true, or is away from its own: see AwayText.
+// With ever it is also about those that are not in the list any more. Of the record only that is read.
+func (st *Store) MayBeIn(is func(dir string) bool, ever bool) bool {
+	src, err := txn.OpenReader(st.List.Dir, txn.WithFS(st.List.Files()))
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	defer src.Close()
+	history, err := st.historyOf(src, ever)
+	return err != nil || slices.ContainsFunc(history, func(e txn.Entry) bool {
+		if e.Err != nil || e.Record == "" {
+			return e.Err != nil
+		}
+		all, err := workflow.DirsOf(e.Record)
+		return err != nil || slices.ContainsFunc(all, func(w workflow.Workflow) bool { return is(w.Dir) || AwayText(&w) != "" })
+	})
+}
+
+// historyOf returns the history in src, with whole all of it, else what is needed now.
+func (st *Store) historyOf(src Source, whole bool) ([]txn.Entry, error) {
+	if whole {
+		return st.historyIn(src)
+	}
+	return src.HistoryFrom(tasks.NeededFrom)
 }
 
 // lastChange returns the name of the last transaction in the history, "" if it is not known. What the history has of one never changes.

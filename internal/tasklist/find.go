@@ -157,12 +157,12 @@ func (q Query) ofAgent(ctx context.Context) (Found, error) {
 	if q.Begins || exists(f.Dir) {
 		return f, nil
 	}
-	all, err := OfProject(ctx, q.Lookup, q.Dir)
+	all, err := openOfProject(ctx, q.Lookup, q.Dir)
 	if err != nil {
 		return f, err
 	}
 	all = slices.DeleteFunc(all, func(l Listed) bool {
-		return !l.Open || l.Project == "" || program != "" && variable == "" && l.at(Project(q.Lookup, l.Project)).IsOfSession()
+		return l.Project == "" || program != "" && variable == "" && l.at(Project(q.Lookup, l.Project)).IsOfSession()
 	})
 	switch len(all) {
 	case 0:

@@ -64,9 +64,7 @@ func (l Listed) String() string {
 // list that cannot be read is not among them.
 //
 // Errors: those of WithHistory.
-func OfProject(ctx context.Context, lookup func(string) (string, bool), here string, pick ...func([]string) []string) (all []Listed,
-	err error,
-) {
+func OfProject(ctx context.Context, lookup func(string) (string, bool), here string, pick ...func([]string) []string) ([]Listed, error) {
 	dirs, err := WithHistory(lookup)
 	if err != nil {
 		return nil, err
@@ -74,6 +72,21 @@ func OfProject(ctx context.Context, lookup func(string) (string, bool), here str
 	for _, of := range pick {
 		dirs = of(dirs)
 	}
+	return ofProject(ctx, lookup, here, dirs, true)
+}
+
+// openOfProject is OfProject for the lists with open steps.
+func openOfProject(ctx context.Context, lookup func(string) (string, bool), here string) ([]Listed, error) {
+	dirs, err := WithHistory(lookup)
+	if err != nil {
+		return nil, err
+	}
+	all, err := ofProject(ctx, lookup, here, dirs, false)
+	return slices.DeleteFunc(all, func(l Listed) bool { return !l.Open }), err
+}
+
+// ofProject returns those of the lists that are of the project, with ever also those of which only a workflow is that was replaced.
+func ofProject(ctx context.Context, lookup func(string) (string, bool), here string, dirs []string, ever bool) (all []Listed, err error) {
 	own, _ := rootDir(lookup)
 	known := map[string]bool{} // most lists are of few directories
 	isHere := func(dir string) bool {
@@ -89,7 +102,7 @@ func OfProject(ctx context.Context, lookup func(string) (string, bool), here str
 			return nil, context.Cause(ctx)
 		}
 		st := &state.Store{List: tasks.List{Dir: dir}, Known: new(state.Known)}
-		w, now := workflowHere(ctx, st, isHere)
+		w, now := workflowHere(ctx, st, isHere, ever)
 		if w == nil {
 			continue
 		}
@@ -126,12 +139,14 @@ func (l *Listed) look(now *state.State) {
 
 // workflowHere returns the last workflow of a list that belongs to the project of here, nil if there is none, and the state of the list,
 // nil if that cannot be read. The steps of the workflow may be gone from the list, or a person has said that it is here now. Of a list
-// whose workflows are all elsewhere, as of most lists, the record is read, and nothing else.
-func workflowHere(ctx context.Context, st *state.Store, isHere func(dir string) bool) (*workflow.Workflow, *state.State) {
-	r, err := st.EverOnRecord()
-	if err != nil || len(r.Broken) == 0 && !slices.ContainsFunc(r.Workflows, func(w *workflow.Workflow) bool {
-		return isHere(w.Dir) || state.AwayText(w) != ""
-	}) {
+// whose workflows are all elsewhere, as of most lists, their directories are read, and nothing else.
+func workflowHere(ctx context.Context, st *state.Store, isHere func(dir string) bool, ever bool) (*workflow.Workflow, *state.State) {
+	if !st.MayBeIn(isHere, ever) {
+		return nil, nil
+	}
+	record := map[bool]func() (*state.OnRecord, error){true: st.EverOnRecord, false: st.OnRecord}[ever]
+	r, err := record()
+	if err != nil {
 		return nil, nil
 	}
 	now, err := st.Now(ctx)
@@ -215,12 +230,16 @@ func (e *SeveralError) Error() string {
 //
 // Errors: ErrNoList, *SeveralError.
 func (q Query) sole(ctx context.Context) (Found, error) {
-	all, err := OfProject(ctx, q.Lookup, q.Dir)
+	var all []Listed
+	var err error
+	if !q.Over {
+		all, err = openOfProject(ctx, q.Lookup, q.Dir)
+	}
+	if len(all) == 0 && err == nil {
+		all, err = OfProject(ctx, q.Lookup, q.Dir)
+	}
 	if err != nil {
 		return Found{}, err
-	}
-	if open := slices.DeleteFunc(slices.Clone(all), func(l Listed) bool { return !l.Open }); !q.Over && len(open) > 0 {
-		all = open
 	}
 	switch len(all) {
 	case 0:

@@ -277,3 +277,33 @@ func TestListsOfOtherProjectsAreNotRead(t *testing.T) {
 		assert.Equal(t, c.want, slices.Sorted(maps.Keys(read)), "%s: %s", c.dir, said)
 	}
 }
+
+// TestOfAnotherProjectOneChangeIsRead: whoever looks for the list with open steps opens of the history of each other list what is needed
+// of it, once, however often its skill was called.
+func TestOfAnotherProjectOneChangeIsRead(t *testing.T) {
+	w := &readWorld{Home: worlds.New(t), t: t}
+	w.Write(t, ".claude/skills/release/SKILL.md", "")
+	w.Write(t, ".claude/skills/release/fsm.json", `[{"id": 1, "subject": "One"}]`)
+	w.Write(t, "project/x", "")
+	w.Write(t, "other/x", "")
+	call := func(list, dir string) {
+		w.calls++
+		w.run(caller.Script, false, fmt.Sprintf(`{"session_id": %q, "cwd": %q, "hook_event_name": "PostToolUse", "tool_name": "Skill",
+"tool_use_id": "toolu_%d", "tool_input": {"skill": "release"}, "tool_response": {"success": true, "commandName": "release"}}`,
+			list, w.Path(dir), w.calls), "hook")
+	}
+	call(worlds.ListID, "project")
+	for range 4 {
+		call("elsewhere", "other")
+	}
+	state := w.Path(".claude/tasks/.elsewhere.fsmtx")
+	dead, err := filepath.Glob(filepath.Join(state, "done-*"))
+	require.NoError(t, err)
+	require.Len(t, dead, 4)
+	t.Chdir(w.Path("project"))
+	all := newReadings(t, state)
+	assert.Contains(t, w.run(caller.Person, false, "", "next"), "One")
+	read, _ := all.count()
+	delete(read, "")
+	assert.Equal(t, map[string]int{filepath.Base(dead[3]): 1}, read)
+}

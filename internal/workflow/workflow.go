@@ -117,6 +117,23 @@ func (w Workflow) Encode() (string, error) {
 	return string(text), err
 }
 
+// DirsOf returns of a line that Encode wrote the directories of the workflows in it, without the rest: it takes a fraction of the time.
+func DirsOf(text string) (all []Workflow, err error) {
+	type places struct {
+		Dir    string   `json:"dir"`
+		Inode  uint64   `json:"inode"`
+		Beside []places `json:"beside"`
+	}
+	var p places
+	if err := json.Unmarshal([]byte(text), &p, jsonx.Tolerant); err != nil {
+		return nil, err
+	}
+	for _, one := range append([]places{p}, p.Beside...) {
+		all = append(all, Workflow{Dir: one.Dir, Inode: one.Inode})
+	}
+	return all, nil
+}
+
 // ParseWorkflow parses a line that Encode wrote. Unknown fields are ignored.
 //
 // ErrVersion is returned for a record of another version. Any other error describes what is

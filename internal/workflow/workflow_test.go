@@ -191,3 +191,28 @@ func TestBegun(t *testing.T) {
 		require.Equal(t, want, w.Begun())
 	}
 }
+
+// TestDirsOf: the directories alone are those that the whole record has.
+func TestDirsOf(t *testing.T) {
+	w := planned(t)
+	w.Inode = 7
+	for _, dir := range []string{"/a", `/b "quoted"`} {
+		beside := planned(t)
+		beside.Dir, beside.Inode = dir, 8
+		w.Beside = append(w.Beside, beside)
+	}
+	text, err := w.Encode()
+	require.NoError(t, err)
+	read, err := ParseWorkflow(text)
+	require.NoError(t, err)
+	var want []Workflow
+	for _, one := range read.Records() {
+		want = append(want, Workflow{Dir: one.Dir, Inode: one.Inode})
+	}
+	got, err := DirsOf(text)
+	require.NoError(t, err)
+	require.Len(t, got, 3)
+	assert.Equal(t, want, got)
+	_, err = DirsOf(text[1:])
+	assert.Error(t, err)
+}
