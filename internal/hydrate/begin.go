@@ -220,7 +220,7 @@ func (r Request) in(dir, asked string) (Request, error) {
 	if IsPath(asked) {
 		r.Command = filepath.Base(dir) // of . it is another
 	}
-	if _, err := os.Lstat(filepath.Join(dir, "fsm.json")); err == nil {
+	if _, err := os.Lstat(filepath.Join(dir, specName)); err == nil {
 		return r, nil
 	}
 	return r, &NotBegun{message.Sprintf("%s has no fsm.json", asked), "name a skill, or a directory with an fsm.json", true}
@@ -306,6 +306,11 @@ func notBegun(err error, result Result, env Env) error {
 func (r Request) noSpec(env Env, program string) error {
 	hint := "fsmtx locate lists the workflows that are visible from here"
 	if f, err := FinderEverywhere(env, program); err == nil {
+		if found, err := f.Locate(r.Command, r.Cwd); err == nil && found.Runs() != "" {
+			for _, m := range MisnamedIn(filepath.Dir(found.Runs())) {
+				return &NotBegun{m.Path + " " + m.Why(), cmp.Or(m.Command(), "write it as JSON into "+specName), true}
+			}
+		}
 		near, all := f.Near(r.Command, r.Cwd), usable(f, r.Cwd)
 		switch {
 		case len(near) > 0:

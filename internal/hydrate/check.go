@@ -86,7 +86,7 @@ type check struct {
 // Otherwise the history of the list decides, because files may have been moved since the
 // hydration.
 func (c check) compare(ctx context.Context) (h *Hydration, result Result, over bool, err error) {
-	spec := filepath.Join(c.run.Dir, "fsm.json")
+	spec := filepath.Join(c.run.Dir, specName)
 	if _, err := os.Lstat(spec); err != nil {
 		spec = ""
 	}

@@ -85,7 +85,7 @@ func runsApart(folder string) bool {
 // specIn reads and parses the fsm.json in the folder of a skill. It returns nil if there is
 // none.
 func specIn(folder string, r Request, result *Result) (*fsmspec.Spec, error) {
-	path := filepath.Join(folder, "fsm.json")
+	path := filepath.Join(folder, specName)
 	if _, err := (locator.OS{}).Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

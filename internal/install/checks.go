@@ -153,3 +153,13 @@ func (d *doctor) writtenDirs() (dirs []string, err error) {
 	}
 	return dirs, nil
 }
+
+// otherwiseNamed reports such files of skills.
+func otherwiseNamed(skills []locator.Skill) (found []Fault) {
+	for _, k := range skills {
+		for _, m := range hydrate.MisnamedIn(k.Folder) {
+			found = append(found, Fault{Kind: "workflow", What: m.Why(), File: m.Path, Command: m.Command()})
+		}
+	}
+	return found
+}

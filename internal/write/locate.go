@@ -148,7 +148,7 @@ func runLocate(s terminal.Streams, l hydrate.Finder, cwd string, asJSON bool, na
 		return command.Fail(command.ExitNo, fmt.Errorf("no skill is called %q", name), didYouMean(near))
 	}
 	if runs := result.Runs(); runs != "" && !asJSON {
-		for _, m := range install.MisnamedIn(filepath.Dir(runs)) {
+		for _, m := range hydrate.MisnamedIn(filepath.Dir(runs)) {
 			message.Fprintf(s.Out, "%s %s\n", m.Path, m.Why())
 		}
 	}

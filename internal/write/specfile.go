@@ -2,6 +2,7 @@ package write
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/internal/install"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -104,8 +105,8 @@ func specsIn(dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if wrong := install.MisnamedIn(dir); len(below) == 0 && len(wrong) > 0 {
-		return nil, command.Fail(command.ExitNo, fmt.Errorf("%s %s", wrong[0].Path, wrong[0].Why()), "rename it")
+	if wrong := hydrate.MisnamedIn(dir); len(below) == 0 && len(wrong) > 0 {
+		return nil, notRead(wrong)
 	}
 	if len(below) == 0 {
 		return nil, command.Fail(command.ExitNo, fmt.Errorf("%s: no %s in this directory or below", dir, SpecName),
@@ -157,7 +158,7 @@ func visibleSpecs(s terminal.Streams) ([]string, error) {
 		}
 	}
 	if wrong := misnamed(s); len(paths) == 0 && len(wrong) > 0 {
-		return nil, command.Fail(command.ExitNo, fmt.Errorf("%s %s", wrong[0].Path, wrong[0].Why()), "rename it")
+		return nil, notRead(wrong)
 	}
 	if len(paths) == 0 {
 		return nil, command.Fail(command.ExitNo, fmt.Errorf("no skill that is visible from %s has an %s", cwd, SpecName),
@@ -192,10 +193,22 @@ func specAt(arg string) (string, error) {
 		return arg, command.Unusable(arg, err)
 	}
 	path := filepath.Join(arg, SpecName)
+	if wrong := hydrate.MisnamedIn(arg); len(wrong) > 0 {
+		return "", notRead(wrong)
+	}
 	if _, err := os.Lstat(path); err != nil {
 		return "", command.Fail(command.ExitNo, fmt.Errorf("%s has no %s", arg, SpecName), "fsmtx new "+shell.Join(arg)+" writes one")
 	}
 	return path, nil
+}
+
+// notRead returns the error that files are not read because of their names.
+func notRead(wrong []hydrate.Misnamed) error {
+	var all []string
+	for _, m := range wrong {
+		all = append(all, m.Path+" "+m.Why())
+	}
+	return command.Fail(command.ExitNo, message.Lines(strings.Join(all, "\n")), cmp.Or(wrong[0].Command(), "write it as JSON into "+SpecName))
 }
 
 // writesWorkflow returns the command that writes a workflow for a skill that was found without one, "" if none was.
@@ -246,14 +259,14 @@ func findSpec(s terminal.Streams, arg string) (string, error) {
 }
 
 // misnamed returns the files of the skills here that are not read because of their names.
-func misnamed(s terminal.Streams) (all []install.Misnamed) {
+func misnamed(s terminal.Streams) (all []hydrate.Misnamed) {
 	l, cwd, err := command.FinderHere(s)
 	if err != nil {
 		return nil
 	}
 	skills, _ := l.Skills(cwd)
 	for _, k := range skills {
-		for _, m := range install.MisnamedIn(k.Folder) {
+		for _, m := range hydrate.MisnamedIn(k.Folder) {
 			m.Path = command.Relative(cwd, m.Path)
 			all = append(all, m)
 		}

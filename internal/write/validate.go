@@ -14,6 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -54,7 +55,7 @@ column (both from 1, in characters), offset (in bytes), pointer (RFC 6901), seve
 and warnings.
 
 A file beside a SKILL.md with another name than fsm.json is not read by the hook: that is a
-warning.
+warning, in every format. It counts as no workflow.
 
 The exit code is 0 if there are no errors, 1 if there are errors (or with --strict
 warnings), and 2 if a file could not be read or the command line is wrong.`
@@ -87,17 +88,11 @@ func NewValidate(s terminal.Streams) *cobra.Command {
 			if f.fix && slices.Contains(paths, "-") {
 				return command.Fail(exitUnread, errors.New("--fix cannot change standard input"), "name a file")
 			}
-			var wrong []install.Misnamed
-			if len(args) == 0 && f.format.Value == "text" {
+			var wrong []hydrate.Misnamed
+			if len(args) == 0 {
 				wrong = misnamed(s)
 			}
-			for _, m := range wrong {
-				message.Fprintf(s.Out, "%s:1:1: warning: this file %s\n", m.Path, m.Why())
-			}
-			if err := f.run(s, paths); err != nil || len(wrong) == 0 || !f.strict {
-				return err
-			}
-			return &command.Exit{Code: command.ExitNo}
+			return f.run(s, paths, wrong)
 		},
 	}
 	c.Flags().BoolVar(&f.strict, "strict", false, "exit with 1 on warnings, too")
@@ -130,10 +125,15 @@ type validated struct {
 	problems []fsmspec.Problem
 	err      error // why it could not be read
 	fixable  bool
+	misnamed bool // a file that is not read because of its name
 }
 
-func (f validateFlags) run(s terminal.Streams, paths []string) error {
+func (f validateFlags) run(s terminal.Streams, paths []string, wrong []hydrate.Misnamed) error {
 	var all []validated
+	for _, m := range wrong {
+		all = append(all, validated{path: m.Path, misnamed: true, problems: []fsmspec.Problem{
+			{Line: 1, Column: 1, Warning: true, Message: "this file " + m.Why()}}})
+	}
 	for _, path := range paths {
 		v := validate(s, path)
 		if f.fix && v.err == nil {

@@ -132,9 +132,12 @@ type validationSummary struct {
 }
 
 func summarize(all []validated) (sum validationSummary) {
-	sum.Files = len(all)
 	for _, v := range all {
+		if !v.misnamed {
+			sum.Files++
+		}
 		switch {
+		case v.misnamed:
 		case v.err != nil:
 			sum.Unreadable++
 		case v.spec == nil:

@@ -1,4 +1,4 @@
-package install
+package hydrate
 
 import (
 	"os"
@@ -7,10 +7,13 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
-	"github.com/fsmtx/fsmtx/locator"
 )
+
+// specName is the name of a workflow's file beside its SKILL.md.
+const specName = "fsm.json"
 
 // Misnamed is a file beside a SKILL.md that seems to be its workflow, under a name that is not read: nothing is enforced, and the
 // author does not notice.
@@ -22,13 +25,13 @@ type Misnamed struct {
 // Why says what is wrong, in one line.
 func (m Misnamed) Why() string {
 	if !m.json {
-		return "is not read: a workflow is JSON, in a file with the name " + specName
+		return "is not read: a workflow is JSON without comments, in a file with the name " + specName
 	}
 	return "is not read: the name has to be " + specName
 }
 
-// command returns the command that renames the file, "" if that is not enough.
-func (m Misnamed) command() string {
+// Command returns the command that renames the file, "" if that is not enough.
+func (m Misnamed) Command() string {
 	if !m.json {
 		return ""
 	}
@@ -50,9 +53,7 @@ func MisnamedIn(folder string) (found []Misnamed) {
 		if err != nil {
 			continue
 		}
-		_, err = fsmspec.Parse(data)
-		first := strings.TrimSpace(string(data[:min(len(data), 64)]))
-		found = append(found, Misnamed{path, err == nil || strings.HasPrefix(first, "[") || strings.HasPrefix(first, "{")})
+		found = append(found, Misnamed{path, jsonx.Check(data, jsonx.Tolerant) == nil})
 	}
 	return found
 }
@@ -62,7 +63,7 @@ func seemsWorkflow(path string) bool {
 	name := strings.ToLower(filepath.Base(path))
 	stem, end, _ := strings.Cut(name, ".")
 	if slices.Contains([]string{"fsm", "workflow", "fsm-json", "fsm_json"}, stem) &&
-		slices.Contains([]string{"", "json", "jsonc", "json5", "yaml", "yml", "toml", "txt", "json.txt", "fsm.json"}, end) {
+		slices.Contains([]string{"", "json", "jsonc", "json5", "yaml", "yml", "toml", "txt", "json.txt", specName}, end) {
 		return true
 	}
 	if !strings.HasSuffix(name, ".json") {
@@ -74,14 +75,4 @@ func seemsWorkflow(path string) bool {
 	}
 	spec, err := fsmspec.Parse(data)
 	return err == nil && spec.Len() > 0
-}
-
-// otherwiseNamed reports such files of skills.
-func otherwiseNamed(skills []locator.Skill) (found []Fault) {
-	for _, k := range skills {
-		for _, m := range MisnamedIn(k.Folder) {
-			found = append(found, Fault{Kind: "workflow", What: m.Why(), File: m.Path, Command: m.command()})
-		}
-	}
-	return found
 }
