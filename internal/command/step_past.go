@@ -203,9 +203,10 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	if err != nil {
 		return err
 	}
-	target, opened := now.Step(f.past.Step), now.OpenedAgain(f.past.Step)
-	if f.past.Done && len(opened) > 0 {
-		word = "leads back"
+	target := now.Step(f.past.Step)
+	var opened []*state.Current
+	if f.past.Done && !target.Done() { // a step that is done was opened again by what came before
+		word, opened = "leads back", now.OpenedAgain(f.past.Step)
 	}
 	if f.past.Outcome != "" && target.Outcome != "" && target.Outcome != f.past.Outcome { // the one that was said is spent
 		word += " as " + target.Outcome
