@@ -282,7 +282,7 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 	if err != nil {
 		return nil, err
 	}
-	title := "session " + frame.Session
+	title := "list " + frame.Session
 	now, err := frame.Now(ctx)
 	if err != nil {
 		return nil, err
@@ -293,7 +293,7 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 			return nil, err
 		}
 		if len(list) == 0 {
-			return nil, command.Fail(command.ExitNo, fmt.Errorf("the session %s has no tasks", frame.Session), "fsmtx graph PATH draws an fsm.json")
+			return nil, command.Fail(command.ExitNo, fmt.Errorf("the list %s has no tasks", frame.Session), "fsmtx graph PATH draws an fsm.json")
 		}
 		return graph.New(title, stepsOfTasks(list)), nil
 	}
