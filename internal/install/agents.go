@@ -65,12 +65,15 @@ func unedited(kind, whose string, err error) Fault {
 	return Fault{Kind: kind, What: strings.TrimSuffix(whose+err.Error()+"; "+advice, "; ")}
 }
 
-// agentFaults returns what is wrong with the files of an agent. What the agent demands is for a person who has it: the files of a
-// project are there for everyone.
+// agentFaults returns what is wrong with the files of an agent. The files of a project are there for everyone, and concern only who has
+// the agent.
 func agentFaults(a *agent.Agent, scope Scope, isHere bool, files []wanted, err error) (found []Fault) {
 	repair := "fsmtx install --agent " + a.Name
 	if scope == Project {
 		repair += " --project"
+	}
+	if scope == Project && !isHere {
+		return nil
 	}
 	if err != nil {
 		return []Fault{unedited("agents", a.Title+": ", err)}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -71,14 +72,23 @@ func Works(getenv func(string) (string, bool), dir string) string {
 			"set it to %s there",
 			settings.TaskTools, set[0].Value, set[0].Where, settings.TaskToolsOn)
 	}
-	return ByCommands
+	return ByCommands()
 }
 
-// How a session works on steps.
-const (
-	ByList     = "by the client's task list"
-	ByTools    = "by the tools of the MCP server; nothing is drawn: " + newerModels
-	ByCommands = "by commands; nothing is drawn: " + newerModels
+// ByList is how a session with the client's task tools works on steps.
+const ByList = "by the client's task list"
 
-	newerModels = "newer models have no tools for the task list, which fsmtx install --task-tools gives them"
-)
+// ByTools is how one without them does that has the MCP server.
+func ByTools() string { return "by the tools of the MCP server; nothing is drawn: " + newerModels() }
+
+// ByCommands is how any other does.
+func ByCommands() string { return "by commands; nothing is drawn: " + newerModels() }
+
+// newerModels says why. To who has the program from a plugin, install would register the hooks a second time.
+func newerModels() string {
+	const lack = "newer models have no tools for the task list, which "
+	if programs.PluginRoot() != "" {
+		return lack + settings.TaskTools + "=" + settings.TaskToolsOn + ` in "env" of your settings gives them`
+	}
+	return lack + "fsmtx install --task-tools gives them"
+}

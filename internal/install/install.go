@@ -198,6 +198,9 @@ func (j *job) printOthers(s terminal.Streams, path string) {
 			message.Fprintf(s.Out, "  also registered in %s: one is enough, and each call of the agent starts both\n", r.Place)
 		}
 	}
+	if p := (&doctor{Streams: s, cwd: here}).pluginWithHooks(); p.root != "" {
+		message.Fprintf(s.Out, "  also registered by the plugin in %s: one is enough, and each call of the agent starts both\n", p.root)
+	}
 	for _, more := range []string{hook.Differing(all), hook.Observes(all)} {
 		if more != "" {
 			message.Fprintf(s.Out, "  %s\n", more)

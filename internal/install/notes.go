@@ -30,8 +30,8 @@ func Notes(s terminal.Streams, dir string) (notes []string) {
 	works := Works(s.Getenv, dir)
 	for _, scope := range []Scope{Local, Project, User} {
 		j := job{Request: Request{Scope: scope}}
-		if _, had, err := j.readServer(s, ""); works == ByCommands && err == nil && had {
-			works = ByTools
+		if _, had, err := j.readServer(s, ""); works == ByCommands() && err == nil && had {
+			works = ByTools()
 		}
 	}
 	if text := d.teams(); text != "" {

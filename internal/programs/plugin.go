@@ -56,7 +56,7 @@ func Spell(text []byte) []byte {
 			return append(out, text...)
 		}
 		word, _, _ := bytes.Cut(text[at+len(name):], []byte(" "))
-		word = bytes.TrimRight(word, "\\n\"\n.,;:)`'")
+		word = bytes.TrimRight(word, "\\n\"\n.,;:?)`'")
 		out = append(out, text[:at]...)
 		if (at == 0 || !bytes.ContainsRune([]byte("/-_."), rune(text[at-1]))) && isSpelt(word) {
 			out = append(out, typed...)
@@ -70,7 +70,7 @@ func Spell(text []byte) []byte {
 // isSpelt reports whether a word is a command that a text tells somebody to type.
 func isSpelt(word []byte) bool {
 	const all = " begin continue next start complete finish status step undo log init new validate fmt graph plan locate doctor install " +
-		"recover attest verify hooks guard mcp demo version help "
+		"recover attest verify report schema test statusline hooks guard mcp demo version help --help [command] [flags] "
 	return strings.Contains(all, " "+string(word)+" ")
 }
 

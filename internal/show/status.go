@@ -267,9 +267,9 @@ func (st *status) look(s terminal.Streams) {
 	st.works = install.Works(s.Getenv, dir)
 	for _, e := range st.steps.Evidence {
 		if e.By.Who == state.TheAgent {
-			st.works = cmp.Or(map[state.How]string{state.ByUpdate: install.ByList, state.ByShell: install.ByCommands,
-				state.ByCommand: install.ByCommands,
-				state.ByMCP:     install.ByTools}[e.By.How], st.works)
+			st.works = cmp.Or(map[state.How]string{state.ByUpdate: install.ByList, state.ByShell: install.ByCommands(),
+				state.ByCommand: install.ByCommands(),
+				state.ByMCP:     install.ByTools()}[e.By.How], st.works)
 		}
 	}
 }
