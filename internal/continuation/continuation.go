@@ -30,6 +30,7 @@ import (
 // Unfinished is a workflow with open steps in another list, or one without tasks in this list.
 type Unfinished struct {
 	List     string // the directory of the list
+	Name     string // by which the list can be named
 	Root     int64  // number of its first step
 	Workflow *workflow.Workflow
 	Steps    state.Count
@@ -79,7 +80,7 @@ func (q Query) in(dir string, s *state.State, last time.Time) (all []Unfinished)
 	for _, w := range s.Workflows() {
 		cleaned := s.Parent(w) == nil && s.Revive(w)
 		if s.Parent(w) == nil && len(s.OpenIn(w)) > 0 && (cleaned || dir != q.List) {
-			all = append(all, Unfinished{dir, w.Steps[0].ID, w, s.CountOf(s.In(w)), last, atWork, cleaned, same})
+			all = append(all, Unfinished{dir, tasklist.ShortName(q.Lookup, dir), w.Steps[0].ID, w, s.CountOf(s.In(w)), last, atWork, cleaned, same})
 		}
 	}
 	return all
@@ -121,7 +122,7 @@ func words(u Unfinished) string {
 // String returns, for example, "release: 3 of 7 done, last worked on 2026-01-02 15:04, session 0b54".
 func (u Unfinished) String() string {
 	text := message.Sprintf("%s: %s, last worked on %s, session %s", words(u), u.Steps.Short(),
-		u.Time.Local().Format("2006-01-02 15:04"), filepath.Base(u.List)) // by which it can be named
+		u.Time.Local().Format("2006-01-02 15:04"), u.Name)
 	if u.AtWork {
 		text += ", which is at work on it"
 	}

@@ -42,16 +42,11 @@ func command(c *state.Current, what string, r state.Result) Verdict {
 	} else {
 		reason += "\nIt printed nothing. Fix what it checks, then complete the step again"
 	}
-	what = strings.TrimPrefix(what, "its ")
-	v := deny(c, what+" "+failed+": "+how, reason)
-	if v.Check = &r; r.Unrunnable {
-		v.Trouble = message.ForPerson(fmt.Sprintf("the %s of %s cannot run (%s), so the step is not completed, and nothing is sent back: %s. %s",
-			what, c.Name(), how,
-			message.Clip(message.Words(r.Run), message.MaxSubject), message.Clip(message.Words(r.Printed()), message.MaxSubject)))
-		if r.Lacks != "" {
-			v.Trouble += message.ForPerson(". " + lacks(r) + ": name its path in " + message.Words(c.Workflow.Spec))
-		}
+	if what = strings.TrimPrefix(what, "its "); r.Lacks != "" {
+		how = lacks(r) + ": name its path in " + message.Words(c.Workflow.Spec)
 	}
+	v := deny(c, what+" "+failed+": "+how, reason)
+	v.Check = &r
 	return v
 }
 

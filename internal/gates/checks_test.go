@@ -232,8 +232,8 @@ func TestACheckThatCannotRunSendsNothingBack(t *testing.T) {
 			require.Nil(t, v.Turn)
 			require.Contains(t, v.Reason, "cannot run")
 			require.Contains(t, v.Reason, why)
-			require.Contains(t, v.Trouble, `the check of #1 "Build" cannot run`)
-			require.Contains(t, v.Trouble, why)
+			require.Contains(t, v.Why, "check cannot run: ")
+			require.Empty(t, v.Trouble, "the refusal says it, and that the person reads, too")
 		}
 		require.Equal(t, 1, l.state().Step(1).Round)
 	}
@@ -631,7 +631,7 @@ func TestAFileIsNew(t *testing.T) {
 			l.write("out/b.md", "other")
 			v := l.do(id, completed)
 			require.True(t, v.Allowed(), "%+v", v)
-			require.Contains(t, v.Trouble, `"Write" is completed, and notes.md was not changed for it`)
+			require.Contains(t, v.Beside, `"Write" is completed, and notes.md was not changed for it`)
 			require.Equal(t, []string{"notes.md"}, l.lastLine().Unchanged)
 
 			l = ofSpec(t, file, "notes.md", "of the last release")
@@ -730,7 +730,7 @@ func TestWhatIsWatchedAndNotKnownIsTold(t *testing.T) {
 	}
 	v := l.do(1, completed)
 	require.True(t, v.Allowed(), v.Reason)
-	require.Contains(t, v.Trouble,
+	require.Contains(t, v.Beside,
 		`#1 "Test" is completed, and of the files on which its check stands nothing is known: more than 1000 files match`)
 }
 
@@ -747,7 +747,7 @@ func TestWatchedFilesAreComparedWithTheLastStart(t *testing.T) {
 	l.allows(1, completed) // it was so when it was opened again
 	l.end(2, "again")
 	l.write("a_test.go", "1\n")
-	require.Contains(t, l.do(1, completed).Trouble, "a_test.go shorter (files: 1 before, 1 now; lines: 2 before, 1 now)")
+	require.Contains(t, l.do(1, completed).Beside, "a_test.go shorter; files: 1 before, 1 now; lines: 2 before, 1 now")
 }
 
 // decided makes a decision about a step that was made that long ago.

@@ -351,9 +351,10 @@ func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *state.State, d dec
 		return c.trouble(done.Unset)
 	}
 	v = v.telling(message.ForAgent(done.Told))
-	for _, text := range []string{notYet(done.NotYet), done.PutRight, over, tellFresh(s, slices.Concat(c.seen, d.lines))} {
+	for _, text := range []string{notYet(done.NotYet), done.PutRight, over, tellLines(s, slices.Concat(c.seen, d.lines))} {
 		v.Trouble = message.Join(v.Trouble, message.ForPerson(text))
 	}
+	v.Beside = besides(s, slices.Concat(c.seen, d.lines))
 	return c.withTroubles(dir, c.withLate(v, s, d), s)
 }
 

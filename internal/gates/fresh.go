@@ -141,29 +141,57 @@ func (f fact) isRefused() bool {
 func unchanged(c *state.Current, f fact) Verdict {
 	v := Verdict{unchanged: f.Unchanged}
 	if f.isRefused() {
-		list, verb := quotedNames(f.Unchanged), "is as it was"
+		list, verb, why := quotedNames(f.Unchanged), "is as it was", "a file is unchanged: "
 		if len(f.Unchanged) > 1 {
-			verb = "are as they were"
+			verb, why = "are as they were", "files are unchanged: "
 		}
-		v = deny(c, "unchanged: "+list, c.Name()+" cannot be completed: "+list+" "+verb+" before the step was worked on. Write what has to be "+
+		v = deny(c, why+list, c.Name()+" cannot be completed: "+list+" "+verb+" before the step was worked on. Write what has to be "+
 			"written; if nothing has to be, complete the step again: it is recorded as unchanged, and the person is told")
 		v.unchanged = f.Unchanged
 	}
 	return v
 }
 
-// tellFresh tells the person which steps were completed with files that are as they were, and which are done for no line, or for
-// others than a gate has seen.
-func tellFresh(s *state.State, lines []state.Evidence) (text string) {
+// asideOf says of a completion, in parentheses, what was not enforced, and which files are as they were or weaker.
+func asideOf(e state.Evidence) (text string) {
+	text = state.WordsOf(e.Gaps)
+	if stood := filesAside(e); stood != "" {
+		text += " (" + stood + ")"
+	}
+	return text
+}
+
+// filesAside says of a completion which files are as they were or weaker; empty if none are.
+func filesAside(e state.Evidence) string {
+	switch weak := weakened(e.Watched); {
+	case !e.Lets():
+		return ""
+	case weak != "":
+		return "of " + weak
+	case len(e.Unchanged) > 1:
+		return quotedNames(e.Unchanged) + " were not changed for it"
+	case len(e.Unchanged) > 0:
+		return quotedNames(e.Unchanged) + " was not changed for it"
+	}
+	return ""
+}
+
+// besides says for the person which steps were completed with files that are as they were or weaker. News says it with the completion.
+func besides(s *state.State, lines []state.Evidence) (text message.ForPerson) {
+	for _, e := range lines {
+		if c, stood := s.Step(e.Step), filesAside(e); c != nil && stood != "" {
+			text = message.Join(text, message.ForPerson(c.Name()+" is completed, and "+stood))
+		}
+	}
+	return text
+}
+
+// tellLines tells the person which steps are done for no line, or for others than a gate has seen.
+func tellLines(s *state.State, lines []state.Evidence) (text string) {
 	for _, e := range lines {
 		c := s.Step(e.Step)
 		switch {
-		case c == nil:
-		case e.Lets() && weakened(e.Watched) != "":
-			text = message.Join(text, c.Name()+" is completed, and of "+weakened(e.Watched))
-		case e.Lets() && len(e.Unchanged) > 0:
-			text = message.Join(text, c.Name()+" is completed, and "+quotedNames(e.Unchanged)+" was not changed for it")
-		case e.Verdict != state.Expand || e.Changed == 0 && len(e.Items) > 0:
+		case c == nil || e.Verdict != state.Expand || e.Changed == 0 && len(e.Items) > 0:
 		case e.Changed != 0:
 			text = message.Join(text, fmt.Sprintf("%s has changed since #%d was completed: %s is done for %s of it", c.Each.Source(), e.Changed,
 				c.Name(),

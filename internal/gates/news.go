@@ -90,7 +90,7 @@ func newsOf(s *state.State, f *Frame, since string) (lines []string, last time.T
 	told := s.Told(from)
 	open := s.NotCarriedOut()
 	var done []*state.Current
-	gaps := map[*state.Current][]state.Gap{}
+	asides := map[*state.Current]string{}
 	for _, e := range s.Evidence[told:] {
 		c := s.Step(e.Step)
 		if e.By.Session != f.Session || c == nil {
@@ -106,7 +106,7 @@ func newsOf(s *state.State, f *Frame, since string) (lines []string, last time.T
 		case len(e.Reopens) > 0:
 			lines = append(lines, message.Sprintf("%s: %s was sent back: %s", c.Workflow.Command, c.Name(), e.Why))
 		case e.Verdict == state.Deny && !c.Done() && (e.By.How == state.ByApproval || e.Use == "" &&
-			slices.Contains([]state.How{state.ByShell, state.ByCommand}, e.By.How)):
+			slices.Contains([]state.How{state.ByShell, state.ByCommand, state.ByMCP}, e.By.How)):
 			if e.Times > 1 { // the same again
 				break
 			}
@@ -116,10 +116,10 @@ func newsOf(s *state.State, f *Frame, since string) (lines []string, last time.T
 			}
 			lines = append(lines, line)
 		case e.Lets() && e.To == workflow.Completed && c.Done() && !slices.Contains(done, c):
-			done, gaps[c] = append(done, c), e.Gaps
+			done, asides[c] = append(done, c), asideOf(e)
 		}
 	}
-	return append(lines, progressOf(s, done, gaps)...), last
+	return append(lines, progressOf(s, done, asides)...), last
 }
 
 // waitingFor returns which steps wait for the person, by a key that is another one when they are asked again.
@@ -151,24 +151,24 @@ func treesOf(s *state.State, done []*state.Current) string {
 	return "; the gates looked in the work tree " + message.Words(message.Sentence(trees))
 }
 
-// namesWith names steps, with what of each was not enforced.
-func namesWith(all []*state.Current, gaps map[*state.Current][]state.Gap) string {
+// namesWith names steps, with what there is to say of each.
+func namesWith(all []*state.Current, asides map[*state.Current]string) string {
 	var names []string
 	for _, c := range all {
-		names = append(names, c.Name()+state.WordsOf(gaps[c]))
+		names = append(names, c.Name()+asides[c])
 	}
 	return message.Sentence(names)
 }
 
 // howEnded names the steps and says how each ended.
-func howEnded(s *state.State, all []*state.Current, gaps map[*state.Current][]state.Gap) string {
+func howEnded(s *state.State, all []*state.Current, asides map[*state.Current]string) string {
 	var parts []string
 	for _, word := range []state.Word{state.IsDone, state.IsSkipped, state.IsGone, state.IsNotNeeded} {
 		of := slices.DeleteFunc(slices.Clone(all), func(c *state.Current) bool { return s.Word(c) != word })
 		switch {
 		case len(of) == 0:
 		case word == state.IsDone:
-			parts = append(parts, namesWith(of, gaps))
+			parts = append(parts, namesWith(of, asides))
 		default:
 			parts = append(parts, string(word)+" "+state.Names(of))
 		}
@@ -177,13 +177,13 @@ func howEnded(s *state.State, all []*state.Current, gaps map[*state.Current][]st
 }
 
 // progressOf says which steps are done, a line for each workflow.
-func progressOf(s *state.State, done []*state.Current, gaps map[*state.Current][]state.Gap) (lines []string) {
+func progressOf(s *state.State, done []*state.Current, asides map[*state.Current]string) (lines []string) {
 	for _, w := range s.Workflows() {
 		ended := slices.DeleteFunc(slices.Clone(done), func(c *state.Current) bool { return c.Workflow != w })
 		if len(ended) == 0 {
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s: %s%s", message.Words(w.Command), s.CountOf(s.In(w)).News(), howEnded(s, ended, gaps),
+		lines = append(lines, fmt.Sprintf("%s: %s: %s%s", message.Words(w.Command), s.CountOf(s.In(w)).News(), howEnded(s, ended, asides),
 			treesOf(s, ended)))
 	}
 	return lines

@@ -23,7 +23,7 @@ func order(s *state.State, c *state.Current, u Update) Verdict {
 		verb = "completed"
 	}
 	reason := c.Name() + " cannot be " + verb + ": " + state.Names(open) + " must be done first"
-	v := deny(c, "order: "+state.Numbers(open)+" not done", reason+". "+s.Next(open))
+	v := deny(c, state.Numbers(open)+areNot(open)+" done", reason+". "+s.Next(open))
 	v.gate, v.past.step = fsmspec.InOrder, open[0].ID
 	if first := s.First(open); first != nil && (first != open[0] || len(open) > 1) {
 		v.past.step, v.past.more = first.ID, true
@@ -36,7 +36,15 @@ func order(s *state.State, c *state.Current, u Update) Verdict {
 // notDoneUnder denies the completion of a step while a workflow under it is unfinished.
 func notDoneUnder(s *state.State, c *state.Current, open []*state.Current) Verdict {
 	reason := fmt.Sprintf("%s cannot be completed: under it is %s", c.Name(), s.DescribeUnder(c))
-	v := deny(c, "order: "+state.Numbers(open)+" under it not done", reason+". "+s.Next(open))
+	v := deny(c, state.Numbers(open)+" under it"+areNot(open)+" done", reason+". "+s.Next(open))
 	v.gate = fsmspec.InOrder
 	return v
+}
+
+// areNot is the verb for these steps.
+func areNot(open []*state.Current) string {
+	if len(open) == 1 {
+		return " is not"
+	}
+	return " are not"
 }

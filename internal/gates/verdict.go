@@ -48,6 +48,8 @@ type Verdict struct {
 	// Trouble is what the person has to know: why gates could not be evaluated, or why the
 	// decision is not on record.
 	Trouble message.ForPerson
+	// Beside is what they have to know of a completion. Where a hook tells them of it, News says so.
+	Beside message.ForPerson
 
 	// Turn is set if the step does not end, but leads back: the
 	// update has to set it to pending, and to remove the outcome from its metadata.

@@ -89,7 +89,7 @@ func weakened(w *state.Watched) string {
 	if len(w.Shorter) > 0 {
 		parts = append(parts, quotedNames(clipped(w.Shorter))+" shorter")
 	}
-	return fmt.Sprintf("the files on which its check stands: %s (files: %d before, %d now; lines: %d before, %d now)",
+	return fmt.Sprintf("the files on which its check stands: %s; files: %d before, %d now; lines: %d before, %d now",
 		strings.Join(parts, ", "), w.Before.Files, w.After.Files, w.Before.Lines, w.After.Lines)
 }
 

@@ -108,7 +108,7 @@ func TestADecisionOutlivesItsClient(t *testing.T) {
 	served := &tools{chooser{w.lookup, w.flags, nil, w.who}, questions{client: func(string) bool { return false }}}
 	_, _, err := served.start(gone, &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}}, startInput{Step: 1})
 	require.NoError(t, err)
-	for step, why := range map[int64]string{1: "check interrupted", 2: "order: #1 not done"} {
+	for step, why := range map[int64]string{1: "check interrupted", 2: "#1 is not done"} {
 		_, _, err := served.complete(gone, &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}},
 			completeInput{startInput: startInput{Step: step}})
 		require.Error(t, err)

@@ -111,7 +111,7 @@ func EndVouchers(ctx context.Context, list string, over func(state.Voucher) bool
 // that works on the list see its agent's commands.
 func Vouched(ctx context.Context, list, command string) (v state.Voucher, ok, expected bool) {
 	p, err := storeOf(list).Memory()
-	expected = err != nil || slices.ContainsFunc(p.Clients, func(c state.Client) bool { return c.Hooked && c.IsAlive() })
+	expected = err != nil || isHooked(p.Presence)
 	is := func(v state.Voucher) bool { return v.Command == command }
 	i := slices.IndexFunc(p.Vouchers, is)
 	if i < 0 {
@@ -125,6 +125,13 @@ func Vouched(ctx context.Context, list, command string) (v state.Voucher, ok, ex
 		})
 	}
 	return v, true, expected
+}
+
+// Hooked reports whether a client works on the list whose hooks see the commands of its agent.
+func Hooked(list string) bool { return isHooked(Of(list)) }
+
+func isHooked(p state.Presence) bool {
+	return slices.ContainsFunc(p.Clients, func(c state.Client) bool { return c.Hooked && c.IsAlive() })
 }
 
 // change changes the memo of a list that has a state directory.

@@ -122,7 +122,7 @@ func TestLine(t *testing.T) {
 	step := func(id int64, status string, passed bool, after ...int64) *state.Current {
 		return currentStep(id, w, status, passed, after...)
 	}
-	denied := state.Evidence{Time: at, Step: 3, To: "completed", Verdict: state.Deny, Why: "order: #2 not done"}
+	denied := state.Evidence{Time: at, Step: 3, To: "completed", Verdict: state.Deny, Why: "#2 is not done"}
 	asked := state.Evidence{Time: at, Step: 2, To: "completed", Verdict: state.Ask}
 	allowed := state.Evidence{Time: at.Add(time.Second), Step: 2, To: "in_progress", Verdict: state.Allow}
 	working := []*state.Current{step(1, "completed", true), step(2, "in_progress", false), step(3, "pending", false, 2)}
@@ -137,7 +137,7 @@ func TestLine(t *testing.T) {
 		{done, nil, []Part{{"● 1/1", Done}}},
 		{working, nil, []Part{{"◐ 1/3", Busy}, {"#2 S", Plain}}},
 		{two, nil, []Part{{"◐ 1/3", Busy}, {"#2 S +1", Plain}}},
-		{working, []state.Evidence{denied}, []Part{{"◐ 1/3", Busy}, {"#2 S", Plain}, {"refused #3: order: #2 not done", Bad}}},
+		{working, []state.Evidence{denied}, []Part{{"◐ 1/3", Busy}, {"#2 S", Plain}, {"refused #3: #2 is not done", Bad}}},
 		{working, []state.Evidence{denied, allowed}, []Part{{"◐ 1/3", Busy}, {"#2 S", Plain}}},
 		{working, []state.Evidence{asked}, []Part{{"! 1/3", Busy}, {"waiting for you", Person}, {"#2 S", Plain}}},
 		{[]*state.Current{step(1, "", false)}, nil, []Part{{"✗ 0/1, 1 gone", Bad}}},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
@@ -123,15 +124,18 @@ func (o *Work) after(ctx context.Context, gaps, more string) string {
 	return sentence + " " + o.Way.Report(s)
 }
 
-// toThePerson returns what the person has to know. An agent is asked to pass it on, because only it can reach them.
+// toThePerson returns what the person has to know. An agent whose client has no hook to tell them is asked to pass it on.
 func (o *Work) toThePerson(v gates.Verdict) string {
+	text := message.Words(string(message.Join(v.Beside, v.Trouble)))
 	switch {
-	case v.Trouble == "":
+	case text == "":
 		return ""
 	case o.Via.Who == state.ThePerson:
-		return " " + message.Words(string(v.Trouble)) + "."
+		return " " + text + "."
+	case o.Session != "" && presence.Hooked(o.List.Dir):
+		return " The person is told: " + text + "."
 	}
-	return " Tell the person: " + message.Words(string(v.Trouble)) + "."
+	return " Tell the person: " + text + "."
 }
 
 // SessionFlag returns the flag with which a person names the list in a terminal of theirs.

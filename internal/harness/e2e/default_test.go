@@ -160,7 +160,7 @@ func TestTheStatusLineShowsTheWorkflow(t *testing.T) {
 	client.See(0, "MINE")
 	client.Enter("release it")
 	from := client.Here()
-	client.See(from, "refused #2: order: #1 not done | MINE")
+	client.See(from, "refused #2: #1 is not done | MINE")
 	from = client.Here()
 	client.Enter("go on")
 	client.See(from, "Publish it?")
