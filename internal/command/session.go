@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,8 +43,12 @@ func orWhich(ctx context.Context, s terminal.Streams, err error) error {
 	var several *tasklist.SeveralError
 	switch {
 	case errors.Is(err, tasklist.ErrNoList):
-		return &Exit{ExitNo, err, "call a skill that has a workflow in the client first (fsmtx locate lists them); fsmtx status --all lists " +
-			"the sessions of other projects"}
+		hint := "call a skill that has a workflow in the client first (fsmtx locate lists them)"
+		worked := func(list string) bool { return !tasklist.LastWork(list).IsZero() }
+		if others, err := tasklist.WithHistory(s.Getenv); err == nil && slices.ContainsFunc(others, worked) {
+			hint += "; fsmtx status --all lists the sessions of other projects"
+		}
+		return &Exit{ExitNo, err, hint}
 	case errors.Is(err, tasklist.ErrNoSuchList):
 		return &Exit{ExitNo, err, "a list is named by its name or by the beginning of it, of at least four characters; " +
 			"fsmtx status --all shows them"}

@@ -516,7 +516,7 @@ func (f *Frame) withPastHint(c *call, v Verdict, told func(key string) bool) Ver
 	v.Step = c.target.ID
 	if v.Decision == state.Deny && v.Step != 0 && !v.past.none {
 		v.Reason = strings.TrimSuffix(v.Reason, ".") + "."
-		if step := cmp.Or(v.past.step, v.Step); !told(f.Session+"/past/"+message.Itoa(step)) || v.past.only {
+		if step := cmp.Or(v.past.step, v.Step); (!told(f.Session+"/past/"+message.Itoa(step)) || v.past.only) && !f.isUntrusted() {
 			what := "this"
 			if v.past.more {
 				what = "#" + message.Itoa(v.past.step) + ", which comes first,"
@@ -530,6 +530,15 @@ func (f *Frame) withPastHint(c *call, v Verdict, told func(key string) bool) Ver
 			", and end its whole workflow with " + endCommand(v.Step, " "+f.listFlag())
 	}
 	return f.shortened(v)
+}
+
+// isUntrusted reports whether the state directory is not used because others may write to it: then no command decides anything.
+func (f *Frame) isUntrusted() bool {
+	r, err := txn.OpenReader(f.List.Dir)
+	if err == nil {
+		r.Close()
+	}
+	return errors.Is(err, txn.ErrUntrustedDir)
 }
 
 // reloadHint says, the first time that a step is refused after its fsm.json has changed, and again when the agent is sent to the

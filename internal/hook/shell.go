@@ -408,16 +408,25 @@ func (h *hook) reloads(ctx context.Context, one restrictedCall) (question string
 }
 
 // stateFor returns the state of the list that a command decides about.
-func (h *hook) stateFor(ctx context.Context, one restrictedCall) (_ *state.State, err error) {
-	dir := h.List.Dir
-	if list := one.Flags.Lookup("list"); list != nil && list.Value.String() != "" {
-		if dir, err = h.listNamed(ctx, list.Value.String()); errors.Is(err, tasklist.ErrNoSuchList) {
-			return new(state.State), nil // the command says so
-		} else if err != nil {
-			return nil, err
-		}
+func (h *hook) stateFor(ctx context.Context, one restrictedCall) (*state.State, error) {
+	dir, err := h.listFor(ctx, one)
+	if dir == "" || err != nil {
+		return new(state.State), err
 	}
 	return state.LoadNow(ctx, dir)
+}
+
+// listFor returns the directory of the list that a command decides about, empty if it names none that there is: it says so itself.
+func (h *hook) listFor(ctx context.Context, one restrictedCall) (string, error) {
+	list := one.Flags.Lookup("list")
+	if list == nil || list.Value.String() == "" {
+		return h.List.Dir, nil
+	}
+	dir, err := h.listNamed(ctx, list.Value.String())
+	if errors.Is(err, tasklist.ErrNoSuchList) {
+		return "", nil
+	}
+	return dir, err
 }
 
 // listNamed returns the directory of another list.
@@ -428,8 +437,15 @@ func (h *hook) listNamed(ctx context.Context, name string) (dir string, err erro
 
 // wouldFail returns why a command would fail whatever the person says: they are not asked then, and the agent reads why.
 func (h *hook) wouldFail(ctx context.Context, one restrictedCall) (why, err error) {
-	if one.Rule.Command == "step reload" {
+	switch one.Rule.Command {
+	case "step reload":
 		_, why, err = h.reloads(ctx, one)
+		return why, err
+	case "undo":
+		dir, err := h.listFor(ctx, one)
+		if dir != "" && err == nil && !hasCalls(dir) {
+			why = message.Lines("there is no call to undo in the list " + message.Words(dir))
+		}
 		return why, err
 	}
 	if one.override == nil {
@@ -450,6 +466,12 @@ func (h *hook) wouldFail(ctx context.Context, one restrictedCall) (why, err erro
 		}
 		return nil, nil
 	}
+}
+
+// hasCalls reports whether the history of a list has something that can be undone; true if that is not known.
+func hasCalls(list string) bool {
+	history, err := txn.ReadHistory(list)
+	return err != nil || slices.ContainsFunc(history, func(e txn.Entry) bool { return e.Err == nil })
 }
 
 // deed says what a command of "fsmtx step" does to a step, behind "to": all of it, because the person agrees to all of it.

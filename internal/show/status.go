@@ -401,6 +401,9 @@ func (st *status) workTo(line func(string, ...any)) {
 	}
 	work := waitsOf(st.steps, st.list.Dir, st.name, nil)
 	text := ""
+	if work.Time.IsZero() { // the state directory cannot be read
+		return
+	}
 	if work.AtWork {
 		text = "; its client runs"
 	}

@@ -52,12 +52,11 @@ type trial struct {
 	Touched               []string // lists that changed and are not named
 }
 
-// with are the sessions in which a person is told what to run, without those that damage the state, in which nothing works, and the one
-// that is about where the program is.
+// with are the sessions in which a person is told what to run, without the one that is about where the program is, and says nothing.
 var (
 	with = regexp.MustCompile(`^(begin|continue|do|elsewhere|finish|hydrate_changed|hydrate_emptied|hook|loosen|nest|replaced|shared|status|` +
 		`step|undo|work)[_.]`)
-	without = regexp.MustCompile(`/(hook_trouble|step_trouble|step_through)`)
+	without = regexp.MustCompile(`/step_through`)
 )
 
 // TestAdviceWorks takes each line for a person out of what the programs say in the sessions, and runs it as it is said in a terminal, in a
