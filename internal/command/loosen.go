@@ -18,7 +18,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/txn"
 )
 
 // ruleOf returns the rule about the command.
@@ -102,7 +101,7 @@ func permit(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args []st
 			return state.By{}, err
 		}
 		own, err := tasklist.Find(c.Context(), tasklist.Query{Lookup: s.Getenv, Who: s.Who, Over: true})
-		if err == nil && (own.Project == "" || !txn.IsAbsent(own.Dir)) {
+		if err == nil {
 			line = hook.Outside(rule, c.Flags(), args, line, tasklist.ShortName(s.Getenv, own.Dir))
 		}
 		return state.By{}, &Exit{ExitNo, fmt.Errorf("an agent cannot %s by itself (%s)", rule.What, who.Why),

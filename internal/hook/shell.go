@@ -264,9 +264,6 @@ func (h *hook) restricted(ctx context.Context, call Invocation, dir string) (one
 
 // outside returns the command as a person runs it outside the session.
 func (h *hook) outside(call Invocation) string {
-	if !h.agent.Session && txn.IsAbsent(h.List.Dir) {
-		return call.line
-	}
 	return Outside(call.Rule, call.Flags, call.Args, call.line, tasklist.ShortName(h.streams.Getenv, h.List.Dir))
 }
 
