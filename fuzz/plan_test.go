@@ -44,7 +44,7 @@ func FuzzPlan(f *testing.F) {
 			require.Len(t, plan.Lines, must(fsmspec.Parse(plan.Data)).Len())
 			boxes := map[string]int{}
 			for _, b := range checklist.Read(string(text)).Boxes {
-				boxes[b.Open]++
+				boxes[b.Text]++
 			}
 			for _, line := range plan.Lines {
 				boxes[line.Text]--

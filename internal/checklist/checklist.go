@@ -5,6 +5,7 @@ package checklist
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,7 +16,6 @@ import (
 // Box is an item with a box.
 type Box struct {
 	Line   int    // from 0
-	Open   string // the line with an empty box, without what is behind its text
 	Text   string // behind the box
 	Done   bool
 	Spare  bool   // it is marked as optional
@@ -39,6 +39,35 @@ type Fault struct {
 }
 
 func (f Fault) String() string { return fmt.Sprintf("line %d: %s", f.Line+1, f.Why) }
+
+// Headings returns the headings of the section of a box, a line each, the outermost first.
+func (b Box) Headings() string {
+	var all []string
+	for _, h := range b.Above {
+		all = append(all, h.Text)
+	}
+	return strings.Join(all, "\n")
+}
+
+// Named names lines, from 0, for people, from 1.
+func Named(lines []int) string {
+	var texts []string
+	for i := 0; i < len(lines); {
+		end := i
+		for end+1 < len(lines) && lines[end+1] == lines[end]+1 {
+			end++
+		}
+		text := strconv.Itoa(lines[i] + 1)
+		if end > i {
+			text += "–" + strconv.Itoa(lines[end]+1)
+		}
+		texts, i = append(texts, text), end+1
+	}
+	if len(lines) == 1 {
+		return "line " + texts[0]
+	}
+	return "lines " + strings.Join(texts, ", ")
+}
 
 // Set returns the line of the box with another mark.
 func (b Box) Set(line string, done bool) string {
@@ -80,15 +109,16 @@ type List struct {
 	Boxes  []Box
 	Heads  []Head  // every heading
 	Faults []Fault // the lines that cannot be read; if there are some, boxes may be missing
+	Unread bool    // the text as a whole cannot be read
 }
 
 // Read returns the boxes of a text.
 func Read(text string) List {
-	if strings.ContainsRune(text, 0) {
-		return List{Faults: []Fault{{Why: "this is not text in UTF-8: save it as UTF-8"}}}
+	if i := strings.IndexFunc(text, func(r rune) bool { return r == 0 || r == utf8.RuneError }); i >= 0 && NotUTF8(text) {
+		return unread(strings.Count(text[:i], "\n"), IsNotUTF8)
 	}
 	if strings.Contains(text, "\r") && !strings.Contains(text, "\n") {
-		return List{Faults: []Fault{{Why: "its lines end with a carriage return alone: save it with line feeds"}}}
+		return unread(0, "its lines end with a carriage return alone: save it with line feeds")
 	}
 	r := reader{defined: map[string]bool{}}
 	for _, m := range named.Regexp().FindAllStringSubmatch(text, -1) {
@@ -99,6 +129,16 @@ func Read(text string) List {
 	}
 	r.end()
 	return r.List
+}
+
+// IsNotUTF8 says what is wrong with a text for which NotUTF8 is true.
+const IsNotUTF8 = "this is not text in UTF-8: save it as UTF-8"
+
+// NotUTF8 reports whether a text has another encoding, such as UTF-16 or Latin-1.
+func NotUTF8(text string) bool { return strings.ContainsRune(text, 0) || !utf8.ValidString(text) }
+
+func unread(line int, why string) List {
+	return List{Faults: []Fault{{Line: line, Why: why}}, Unread: true}
 }
 
 // reader is the state between two lines.
@@ -225,8 +265,12 @@ func (r *reader) box(i int, line string, offset int) (b Box, ok bool) {
 	if b.Spare = strings.HasPrefix(after, "* "); b.Spare { // an asterisk behind a box
 		b.Text = after[1:]
 	}
-	b.Text = strings.TrimSpace(strings.ToValidUTF8(b.Text, "\uFFFD"))
-	b.Open = strings.ToValidUTF8(text[:start]+"[ ]"+after, "\uFFFD")
+	for _, emphasis := range []string{"**", "__"} { // which begins before the box
+		if strings.HasSuffix(text[:start], emphasis) {
+			b.Text = strings.Replace(b.Text, emphasis, "", 1)
+		}
+	}
+	b.Text = strings.TrimSpace(b.Text)
 	return b, true
 }
 

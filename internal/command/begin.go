@@ -41,8 +41,9 @@ characters. One of another project is refused, and a person is asked first.
 
 --plan takes the boxes of a Markdown file, such as the tasks.md of OpenSpec or spec-kit: each box is a step, in the order of the
 file, but for those in code and comments. [x] is done; [ ], [], [-], [~], [/] and [>] are open. A line that may be a box and cannot
-be read is named, and nothing is begun. --form takes some of the boxes. The boxes are ticked as the steps are done. If the file is changed
-otherwise, the person is told what differs, and begin --plan takes it up again.
+be read is named, and nothing is begun. --form takes some of the boxes. The boxes are ticked as the steps are done: each is found by its
+text and its headings, also where it was moved to. What else differs in the file is told by complete, next and status, and
+begin --plan takes it up again.
 
 --json prints an object with list, session, skill, spec (path of the fsm.json), created,
 deleted (arrays of numbers), text (as without --json), and what "fsmtx next --json" prints.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/checklist"
@@ -190,33 +189,7 @@ func inText(best *candidate, list checklist.List) []Left {
 	if len(lines) == 0 || best.form == Tasks {
 		return nil
 	}
-	return []Left{{Line: lines[0] + 1, What: "boxes that are no steps, but text of one (" + linesOf(lines) + ")"}}
-}
-
-// maxLines limits the lines that are named.
-const maxLines = 10
-
-// linesOf names lines, from 0, for people, from 1.
-func linesOf(lines []int) string {
-	var texts []string
-	for i := 0; i < len(lines); {
-		end := i
-		for end+1 < len(lines) && lines[end+1] == lines[end]+1 {
-			end++
-		}
-		text := strconv.Itoa(lines[i] + 1)
-		if end > i {
-			text += "–" + strconv.Itoa(lines[end]+1)
-		}
-		texts, i = append(texts, text), end+1
-	}
-	if len(texts) > maxLines {
-		texts = append(texts[:maxLines], "…")
-	}
-	if len(lines) == 1 {
-		return "line " + texts[0]
-	}
-	return "lines " + strings.Join(texts, ", ")
+	return []Left{{Line: lines[0] + 1, What: "boxes that are no steps, but text of one (" + checklist.Named(lines) + ")"}}
 }
 
 // everyBox is the outline of a text whose steps are all of its boxes.
@@ -256,7 +229,7 @@ func (d *document) wholly(best *candidate, all []*candidate, list checklist.List
 	if len(list.Faults) == 0 {
 		every = toldEvery(list)
 	}
-	return fmt.Sprintf("%d of its %d boxes would be no steps (%s)", len(lines), len(list.Boxes), linesOf(lines)), every
+	return fmt.Sprintf("%d of its %d boxes would be no steps (%s)", len(lines), len(list.Boxes), checklist.Named(lines)), every
 }
 
 // toldEvery returns every box as what a person may ask for.

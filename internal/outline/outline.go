@@ -117,10 +117,13 @@ func lineOf(steps []Step, pointer string) (line int) {
 // Markdown returns the steps in a text. form is "", the name of a form, or a form and the line where it begins, such as list:12:
 // then a person has decided.
 func Markdown(text []byte, form string) Outline {
+	if list := checklist.Read(string(text)); list.Unread {
+		return Outline{Unsure: faultOf(list)}
+	}
 	d := read(text)
+	list := checklist.Read(string(d.source))
 	all := d.candidates()
 	best, tied, why := choose(all, form)
-	list := checklist.Read(string(d.source))
 	if form == Tasks && len(list.Boxes) > 0 && len(list.Faults) == 0 && (best == nil || len(d.untaken(best, all, list.Boxes)) > 0) {
 		return valid(d.everyBox(list), nil)
 	}

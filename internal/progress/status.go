@@ -186,7 +186,7 @@ func (w Way) message(s *state.State) string {
 		return fmt.Sprintf("%s %s %s %v. If all are gone, %s brings them back.", text, state.Names(gone), message.IsOrAre(len(gone)),
 			state.ErrMissing, back)
 	case n.Open == 0:
-		return text + " The workflow is complete."
+		return strings.Join(append([]string{text + " The workflow is complete."}, s.Differs()...), " ")
 	case len(now) == 0:
 		return text + " " + state.NoneReady + ": ask the person."
 	case now[0].Status == workflow.Pending && !s.Checking(now[0].ID):
@@ -224,6 +224,9 @@ func (w Way) Next(s *state.State) string {
 	text := w.Report(s)
 	if waiting := Waiting(s); len(waiting) > 0 {
 		text += "\n\n" + strings.Join(waiting, "\n")
+	}
+	if s.Count().Open > 0 { // else the message has it
+		text += strings.Join(append([]string{""}, s.Differs()...), "\n")
 	}
 	for _, trouble := range s.Troubles {
 		text += "\n" + message.Sprintf("not fully enforced: %v", trouble)

@@ -562,7 +562,7 @@ func (st *status) shown() shownStatus {
 	for _, trouble := range st.troubles {
 		out.Troubles = append(out.Troubles, trouble.Error())
 	}
-	out.Troubles = append(out.Troubles, st.off...)
+	out.Troubles = append(append(out.Troubles, st.off...), st.steps.Differs()...)
 	if st.observing != "" {
 		out.Troubles = append(out.Troubles, st.observing)
 	}

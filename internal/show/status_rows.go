@@ -70,6 +70,9 @@ func (st *status) text(chosen string, columns int, colour bool) string {
 	for _, off := range st.off {
 		message.Fprintf(&b, "not enforced: %s\n", off)
 	}
+	for _, text := range st.steps.Differs() {
+		message.Fprintf(&b, "%s\n", text)
+	}
 	for _, w := range st.steps.Workflows() {
 		if what, takes := st.changeOf(w); takes {
 			message.Fprintf(&b, "%s: its fsm.json %s: fsmtx step reload --because \"...\" takes the new one\n", message.Words(w.Command), what)

@@ -27,6 +27,9 @@ func (st *status) screen(folded bool) (head, body []viewRow) {
 	for _, trouble := range st.troubles {
 		head = append(head, viewRow{text: fmt.Sprintf("not fully enforced: %v", trouble), state: state.Unchecked})
 	}
+	for _, text := range st.steps.Differs() {
+		head = append(head, viewRow{text: text, state: state.Unchecked})
+	}
 	v := &view{folded: folded}
 	if len(st.steps.Steps) == 0 {
 		v.line("no workflow is in the list")

@@ -23,10 +23,11 @@ const Version = 7
 // program.
 var ErrVersion = errors.New("the workflow was recorded by another version of fsmtx")
 
-// PlanLine is a line of a plan.
+// PlanLine is a line of a plan with a box.
 type PlanLine struct {
-	Line int    `json:"line"` // from 0, when the plan was read
-	Text string `json:"text"` // with an empty box
+	Line  int    `json:"line"`           // from 0, when the plan was read
+	Text  string `json:"text"`           // behind the box
+	Above string `json:"above,omitzero"` // the headings of its section, a line each, the outermost first
 }
 
 // Step is a task of a workflow, with numbers of the list.
@@ -44,7 +45,7 @@ type Workflow struct {
 	Inode    uint64     `json:"inode,omitzero"`    // of Dir; see Inode
 	FSM      string     `json:"fsm"`               // the fsm.json; of an expansion, what is done for each of Items
 	Base     int64      `json:"base"`              // the number of a step in the list is this and its id in the fsm.json
-	Plan     []PlanLine `json:"plan,omitempty"`    // of a plan, which Spec is: the line of each of Steps
+	Plan     []PlanLine `json:"plan,omitempty"`    // of a plan, which Spec is: the line of each of Steps, then those not taken
 	Unticked string     `json:"unticked,omitzero"` // of a plan: the digest of its text with every box empty
 
 	Args string            `json:"args,omitzero"`  // the arguments of the skill's call

@@ -43,11 +43,7 @@ func ReadPlan(path, form string) (*hydrate.Plan, error) {
 		return nil, command.Fail(command.ExitNo, fmt.Errorf("%s: %w", path, err), hintOf(path, form, all))
 	}
 	steps := outline.Plan(text, list, boxes)
-	lines := make([]workflow.PlanLine, len(steps))
-	for i, step := range steps {
-		at := slices.IndexFunc(boxes, func(b checklist.Box) bool { return b.Line+1 == step.Line })
-		lines[i] = workflow.PlanLine{Line: boxes[at].Line, Text: boxes[at].Open}
-	}
+	lines := linesOf(steps, list.Boxes)
 	if data, err = Format(outline.JSON(steps, nil)); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -60,6 +56,31 @@ func ReadPlan(path, form string) (*hydrate.Plan, error) {
 		}
 	}
 	return plan, nil
+}
+
+// linesOf returns the lines of steps, and then those of the other boxes.
+func linesOf(steps []outline.Step, boxes []checklist.Box) (lines []workflow.PlanLine) {
+	at := map[int]int{}
+	for i, step := range steps {
+		at[step.Line-1] = i
+	}
+	boxes = slices.SortedStableFunc(slices.Values(boxes), func(a, b checklist.Box) int {
+		i, isStep := at[a.Line]
+		j, too := at[b.Line]
+		switch {
+		case isStep && too:
+			return i - j
+		case isStep:
+			return -1
+		case too:
+			return 1
+		}
+		return a.Line - b.Line
+	})
+	for _, b := range boxes {
+		lines = append(lines, workflow.PlanLine{Line: b.Line, Text: b.Text, Above: b.Headings()})
+	}
+	return lines
 }
 
 func hintOf(path, form string, all int) string {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/checklist"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
@@ -204,6 +205,11 @@ func (v *validated) checkMention() {
 	skill := filepath.Join(filepath.Dir(v.path), "SKILL.md")
 	text, err := safefile.ReadFile(skill, fsmspec.MaxBytes, 0)
 	if err != nil {
+		return
+	}
+	if checklist.NotUTF8(string(text)) {
+		v.problems = append(v.problems, fsmspec.Problem{Line: 1, Column: 1, Message: skill + ": " + checklist.IsNotUTF8})
+		v.spec = nil
 		return
 	}
 	_, _, body, err := frontmatter.CutSkill(text) // hooks in the frontmatter may name it
