@@ -243,11 +243,23 @@ func (q Query) sole(ctx context.Context) (Found, error) {
 	}
 	switch len(all) {
 	case 0:
+		if f, err := q.ofProject(""); err == nil && isUnread(ctx, f.Dir) {
+			return f, nil
+		}
 		return Found{}, ErrNoList
 	case 1:
 		return all[0].Found, nil
 	}
 	return Found{}, &SeveralError{all}
+}
+
+// isUnread reports whether a list has a workflow that cannot be read, such as one that another version has recorded.
+func isUnread(ctx context.Context, dir string) bool {
+	if !exists(dir) {
+		return false
+	}
+	s, err := state.LoadNow(ctx, dir)
+	return err == nil && len(s.Troubles) > 0
 }
 
 // minName is the least number of characters of a beginning by which a list can be named.
