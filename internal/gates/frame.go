@@ -100,6 +100,7 @@ type call struct {
 	lockless bool                   // the lock could not be had a moment ago
 	asks     bool                   // see Question
 	twin     *state.Evidence        // the denial of this call that another process has recorded
+	state    *state.State           // in which the decision was carried out; nil before that
 	printed  string                 // what the check of that call has printed
 	seen     []state.Evidence       // lines of earlier rounds, of which nobody is told yet
 }
@@ -324,6 +325,7 @@ func (c *call) decideUnlessAnswered(s *state.State) decision {
 
 // carryOut does what a decision says, under the lock, and returns its verdict.
 func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *state.State, d decision) Verdict {
+	c.state = s
 	if !d.decided() {
 		if c.Record(dir, s, d.lines) == nil { // else they are found out again
 			c.seen = append(c.seen, d.lines...)
@@ -549,7 +551,12 @@ func (f *Frame) reloadHint(c *call, again bool, told func(key string) bool) stri
 	if !takes || told(f.Session+"/reload/"+w.SHA256[:min(len(w.SHA256), 16)]) && !again {
 		return ""
 	}
-	return "\nThe fsm.json of " + message.Words(w.Command) + " " + what + ", and the gates are still those of then. " +
+	changed := "\nThe fsm.json of " + message.Words(w.Command) + " " + what + ", and the gates are still those of then. "
+	if c.state != nil && c.state.CannotReload(w) != "" {
+		return changed + "It cannot be reloaded: " + c.state.CannotReload(w) +
+			"; a person can finish or end the workflow, or call the skill again."
+	}
+	return changed +
 		"A person can take the new one in a terminal outside the client: fsmtx step reload --because \"...\" " + f.listFlag()
 }
 

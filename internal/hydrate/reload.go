@@ -42,7 +42,7 @@ type Reload struct {
 }
 
 // errKept is returned for a workflow of which something cannot be kept.
-var errKept = message.NewError("cannot be reloaded", "finish or end what is named, or call the skill again: it begins anew then")
+var errKept = message.NewError("cannot be reloaded", state.InsteadOfReload)
 
 // errSame is returned by PrepareReload if the fsm.json is as it was when the workflow began.
 var errSame = errors.New("has not changed since the workflow began")
@@ -57,8 +57,8 @@ func PrepareReload(s *state.State, list, skill string) (*Reload, error) {
 		return nil, err
 	}
 	r := &Reload{Workflow: w, Spec: w.Spec, values: map[string]string{}}
-	if err := keepable(s, w); err != nil {
-		return nil, err
+	if why := s.CannotReload(w); why != "" {
+		return nil, fmt.Errorf("%s %w: %s", message.Words(w.Command), errKept, why)
 	}
 	data, err := locator.ReadSpec(locator.OS{}, w.Spec, fsmspec.MaxBytes)
 	if err != nil {
@@ -97,33 +97,6 @@ func reloadable(s *state.State, skill string) (*workflow.Workflow, error) {
 		return nil, fmt.Errorf("no workflow of %s is open in this task list", message.Words(skill))
 	}
 	return nil, message.WithHint(errors.New("no workflow is open in this task list"), "fsmtx status shows what is there")
-}
-
-// keepable returns errKept if the workflow has something that a reload would lose.
-func keepable(s *state.State, w *workflow.Workflow) error {
-	refuse := func(why string, args ...any) error {
-		return fmt.Errorf("%s %w: %s", message.Words(w.Command), errKept, fmt.Sprintf(why, args...))
-	}
-	if w.Plan != nil {
-		return refuse("it is a plan, which fsmtx begin --plan takes up again")
-	}
-	for _, c := range s.In(w) {
-		name := fmt.Sprintf("#%d %q", c.ID, c.Subject)
-		switch {
-		case s.Checking(c.ID):
-			return refuse("the check of %s is running", name)
-		case c.Round > 1:
-			return refuse("%s is in round %d, and how often a loop may go on would be counted anew", name, c.Round)
-		case c.Each != nil && (c.Status != workflow.Pending || c.Done()):
-			return refuse("%s is done for lines, and what was done for each would be lost", name)
-		}
-		for _, other := range s.Workflows() {
-			if p := s.Parent(other); p != nil && p.ID == c.ID && other.Command != w.Command && len(s.OpenIn(other)) > 0 {
-				return refuse("the skill %s is open under %s", message.Words(other.Command), name)
-			}
-		}
-	}
-	return nil
 }
 
 // compare finds out what becomes of the steps.

@@ -111,7 +111,9 @@ func (d *doctor) ofProject(ctx context.Context, list *state.Store) (found []Faul
 		if what, takes := state.FileChange(w); len(st.OpenIn(w)) > 0 && what != "" {
 			fault := Fault{Kind: "workflow", File: w.Spec, What: what + "; the gates of the open workflow of " + message.Words(w.Command) +
 				" are those of then"}
-			if takes {
+			if why := st.CannotReload(w); takes && why != "" {
+				fault.What += ", and it cannot be reloaded: " + why + ": " + state.InsteadOfReload
+			} else if takes {
 				fault.Command = `fsmtx step reload --because "..." --list ` + shell.Join(filepath.Base(dir))
 			}
 			found = append(found, fault)

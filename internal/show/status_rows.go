@@ -74,7 +74,10 @@ func (st *status) text(chosen string, columns int, colour bool) string {
 		message.Fprintf(&b, "%s\n", text)
 	}
 	for _, w := range st.steps.Workflows() {
-		if what, takes := st.changeOf(w); takes {
+		if what, takes := st.changeOf(w); takes && st.steps.CannotReload(w) != "" {
+			message.Fprintf(&b, "%s: its fsm.json %s, and cannot be reloaded: %s: %s\n", message.Words(w.Command), what, st.steps.CannotReload(w),
+				state.InsteadOfReload)
+		} else if takes {
 			message.Fprintf(&b, "%s: its fsm.json %s: fsmtx step reload --because \"...\" takes the new one\n", message.Words(w.Command), what)
 		} else if what != "" {
 			message.Fprintf(&b, "%s: its fsm.json %s; its steps and gates stay those of then: %s\n",

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io/fs"
 	"maps"
@@ -90,6 +91,33 @@ func FileChange(w *workflow.Workflow) (what string, takes bool) {
 		return "has changed since the workflow began, and is not valid now", false
 	}
 	return "has changed since the workflow began", true
+}
+
+// InsteadOfReload is what to do with a workflow that cannot be reloaded.
+const InsteadOfReload = "finish or end what is named, or call the skill again: it begins anew then"
+
+// CannotReload says what of a workflow a new version of its fsm.json would lose, "" if nothing.
+func (s *State) CannotReload(w *workflow.Workflow) string {
+	if w.Plan != nil {
+		return "it is a plan, which fsmtx begin --plan takes up again"
+	}
+	for _, c := range s.In(w) {
+		name := fmt.Sprintf("#%d %q", c.ID, c.Subject)
+		switch {
+		case s.Checking(c.ID):
+			return "the check of " + name + " is running"
+		case c.Round > 1:
+			return fmt.Sprintf("%s is in round %d, and how often a loop may go on would be counted anew", name, c.Round)
+		case c.Each != nil && (c.Status != workflow.Pending || c.Done()):
+			return name + " is done for lines, and what was done for each would be lost"
+		}
+		for _, other := range s.Workflows() {
+			if p := s.Parent(other); p != nil && p.ID == c.ID && other.Command != w.Command && len(s.OpenIn(other)) > 0 {
+				return fmt.Sprintf("the skill %s is open under %s", message.Words(other.Command), name)
+			}
+		}
+	}
+	return ""
 }
 
 // changed is what a hydration has on record for the person, its number and its id.
