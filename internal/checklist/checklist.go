@@ -78,18 +78,36 @@ func (b Box) Set(line string, done bool) string {
 	return line[:b.from] + mark + line[b.to:]
 }
 
+const (
+	blank = `[ \t\x{a0}\x{2000}-\x{200b}\x{202f}\x{3000}\x{feff}]`
+
+	// boxSigns are boxes in other signs, and tickSigns what may be one.
+	boxSigns  = `[☐☑☒🗹⬜⬛🔲🔳◻▢□［]`
+	tickSigns = `[✅❌❎✔✓✗✘⏳🔄🚧]`
+)
+
 var (
 	// marker is what stands before a box: quotes, a heading, marks of lists in any alphabet, emphasis.
-	marker = pattern.New(`^[ \t]*(?:>[ \t]?)*[ \t]*(?:#{1,6}[ \t]+)?(?:(?:[-+][ \t]*|\*[ \t]+|[•·・‣◦–—▪●○][ \t\x{3000}]*|` +
-		`(?:\d+(?:\.\d+)+[.)]?|[(（]?(?:\p{L}{1,2}|[ivxIVX]{1,4}|\p{N}{1,4})[.)、．）])[ \t\x{3000}]*)){0,2}(?:\*\*|__)?`)
+	marker = pattern.New(`^` + blank + `*(?:>[ \t]?)*` + blank + `*(?:#{1,6}[ \t]+)?(?:(?:[-+]` + blank + `*|\*` + blank + `+|` +
+		`[•·・‣◦–—▪●○]` + blank + `*|(?:\d+(?:\.\d+)+[.)]?|[(（]?(?:\p{L}{1,2}|[ivxIVX]{1,4}|\p{N}{1,4})[.)、．）])` +
+		blank + `*)){0,2}(?:\*\*|__)?`)
 	// mark is a box. Another text in brackets may be one, and what ( or [ follows is a link.
-	mark    = pattern.New(`^\[([ \t]*[^\[\]\s]?[ \t]*|\p{L}[^\[\]]*)\]`)
-	heading = pattern.New(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$`)
-	behind  = pattern.New(`[^\s\[]\s+(?:\[ ?[ xX] ?\](?:[\s*_.]*$|\*\*)|\[ +\]\s)`)
-	inText  = pattern.New(`\[ ?[ xX] ?\]`)
-	cell    = pattern.New(`^\s*\|(?:.*\|)?\s*\[ ?[ xX] ?\]\s*\|`)
-	asCode  = pattern.New("^`\\[ ?[ xX]? ?\\]`")
-	named   = pattern.New(`(?m)^[ \t>]*\[([^\[\]]+)\]:`) // the definition of a reference
+	mark        = pattern.New(`^\[([ \t]*[^\[\]\s]?[ \t]*|\p{L}[^\[\]]*)\]`)
+	heading     = pattern.New(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$`)
+	behind      = pattern.New(`[^\s\[]\s+(?:\[ ?[ xX] ?\](?:[\s*_.]*$|\*\*)|\[ +\]\s)`)
+	inText      = pattern.New(`\[ ?[ xX] ?\]`)
+	sign        = pattern.New(`^` + boxSigns)
+	tick        = pattern.New(`^` + tickSigns)
+	cell        = pattern.New(`^\s*\|(?:.*\|)?\s*(?:\[ ?[ xX] ?\]|` + boxSigns + `\x{fe0f}?)\s*\|`)
+	tickIn      = pattern.New(`^\s*\|(?:.*\|)?\s*` + tickSigns + `\x{fe0f}?\s*\|`)
+	inHTML      = pattern.New(`(?i)<input\b[^>]*\bcheckbox\b|<li[^>]*>\s*(?:<[^>]*>\s*)*\[[ x]?\]`)
+	toDo        = pattern.New(`^[ \t>]*(?i:to-?do|done|doing|task)\b`)
+	block       = pattern.New(`(?i)^<(?:script|pre|style|textarea)(?:[\s>]|$)`) // of HTML, with text as it is
+	commentEnds = pattern.New(`-->`)
+	ends        = pattern.New(`(?i)</(?:script|pre|style|textarea)>`)
+	first       = pattern.New(`^(?:[-+*]|\d+[.)])[ \t]`)
+	asCode      = pattern.New("^`\\[ ?[ xX]? ?\\]`")
+	named       = pattern.New(`(?m)^[ \t>]*\[([^\[\]]+)\]:`) // the definition of a reference
 )
 
 // Unticked returns a text with every box empty.
@@ -146,13 +164,13 @@ type reader struct {
 	List
 	heads []Head // above the line
 
-	fence   string // with which the block of code ends, "" outside
-	comment bool
-	front   string // with which the frontmatter ends
-	begun   int    // the line at which the code or the comment begins
-	inList  bool
-	blank   bool // the line before
-	code    bool // indented
+	fence   string           // with which the block of code ends, "" outside
+	until   *pattern.Pattern // with which a comment or a block of HTML ends, nil outside
+	front   string           // with which the frontmatter ends
+	begun   int              // the line at which the code or the comment begins
+	content []int            // where the text of the items begins that the line may be in, in columns
+	blank   bool             // the line before
+	code    bool             // indented
 	inside  []Box
 	doubts  []Fault
 	defined map[string]bool // the names of references
@@ -183,9 +201,9 @@ func (r *reader) line(i int, line string) {
 			r.front, r.inside = "", nil
 		}
 		return
-	case r.comment:
-		if r.hide(i, line, offset, text); strings.Contains(text, "-->") {
-			r.comment, r.inside = false, nil
+	case r.until != nil:
+		if r.hide(i, line, offset, text); r.until.Regexp().MatchString(text) {
+			r.until, r.inside = nil, nil
 		}
 		return
 	case r.fence != "":
@@ -207,15 +225,36 @@ func (r *reader) line(i int, line string) {
 		r.head(Head{i, len(m[1]), m[2]})
 	}
 	indent := columns(text)
-	if r.code = indent >= 4 && !r.inList && (before || r.code); r.code {
+	if r.code = r.isCode(indent, before); r.code {
 		return
 	}
-	if indent == 0 {
-		r.inList = false
-	}
-	r.inList = r.inList || isItem(text)
+	r.within(text, indent, before)
 	if b, ok := r.box(i, line, offset); ok {
 		r.Boxes = append(r.Boxes, b)
+	}
+}
+
+// isCode reports whether a line is code because it is indented by four columns more than the text that it may belong to.
+func (r *reader) isCode(indent int, afterBlank bool) bool {
+	base := 0
+	for _, c := range r.content {
+		if c <= indent {
+			base = max(base, c)
+		}
+	}
+	return indent-base >= 4 && (afterBlank || r.code)
+}
+
+// within notes in which items the next line may be.
+func (r *reader) within(text string, indent int, afterBlank bool) {
+	item := isItem(text)
+	if item || afterBlank || indent == 0 {
+		r.content = slices.DeleteFunc(slices.Clone(r.content), func(c int) bool { return c > indent })
+	}
+	if item {
+		inner := strings.TrimLeft(unquoted(text), " \t")
+		r.content = append(r.content, indent+max(2, len(first.Regexp().FindString(inner))),
+			indent+max(2, utf8.RuneCountInString(marker.Regexp().FindString(inner))))
 	}
 }
 
@@ -226,17 +265,7 @@ func (r *reader) box(i int, line string, offset int) (b Box, ok bool) {
 	rest := text[start:]
 	m := mark.Regexp().FindStringSubmatch(rest)
 	if m == nil {
-		switch {
-		case asCode.Regexp().MatchString(rest) && isItem(text):
-			r.doubt(i, asCode.Regexp().FindString(rest)+" is code: write the box without the marks of code")
-		case strings.HasPrefix(rest, "☐"), strings.HasPrefix(rest, "☑"), strings.HasPrefix(rest, "☒"), strings.HasPrefix(rest, "［"):
-			r.fault(i, "write the box as [ ] or [x]")
-		case cell.Regexp().MatchString(text):
-			r.fault(i, "a box in a table is not a list item")
-		case (isItem(text) || heading.Regexp().MatchString(text)) && len(inText.Regexp().FindAllString(text, -1)) == 1 &&
-			behind.Regexp().MatchString(withoutCode(text)):
-			r.fault(i, "the box stands behind the text: write it before")
-		}
+		r.mayBe(i, text, rest)
 		return b, false
 	}
 	after := rest[len(m[0]):]
@@ -274,6 +303,31 @@ func (r *reader) box(i int, line string, offset int) (b Box, ok bool) {
 	return b, true
 }
 
+// mayBe notes a line that may be a box, though it does not begin with one.
+func (r *reader) mayBe(i int, text, rest string) {
+	struck := strings.TrimPrefix(rest, "~~")
+	plain := withoutCode(text)
+	switch {
+	case asCode.Regexp().MatchString(rest) && isItem(text):
+		r.doubt(i, asCode.Regexp().FindString(rest)+" is code: write the box without the marks of code")
+	case sign.Regexp().MatchString(rest):
+		r.fault(i, "write the box as [ ] or [x]")
+	case tick.Regexp().MatchString(rest) && isItem(text):
+		r.doubt(i, "write the mark as a box, [ ] or [x], or leave it out")
+	case cell.Regexp().MatchString(text):
+		r.fault(i, "a box in a table is not a list item")
+	case tickIn.Regexp().MatchString(text):
+		r.doubt(i, "a box in a table is not a list item")
+	case struck != rest && mark.Regexp().MatchString(struck):
+		r.fault(i, "the box is struck through: write it without ~~, or take the line out")
+	case inHTML.Regexp().MatchString(plain):
+		r.fault(i, "a box in HTML: write it as - [ ] or - [x]")
+	case (isItem(text) || toDo.Regexp().MatchString(text) || heading.Regexp().MatchString(text)) &&
+		len(inText.Regexp().FindAllString(text, -1)) == 1 && behind.Regexp().MatchString(plain):
+		r.fault(i, "the box stands behind the text: write it before")
+	}
+}
+
 // marks reports what stands between the brackets of a box: whether it is a tick, and whether it is known. What is in progress,
 // skipped or put off is open: nobody has done it.
 func marks(inner string) (done, known bool) {
@@ -289,12 +343,19 @@ func marks(inner string) (done, known bool) {
 // opens reports whether a line begins code or a comment, or has one.
 func (r *reader) opens(i int, text string) bool {
 	inner := unquoted(text)
-	if items := marker.Regexp().FindString(inner); isFence(inner[len(items):], "") {
-		inner = inner[len(items):]
+	items := marker.Regexp().FindString(inner)
+	if rest := inner[len(items):]; isFence(rest, "") || block.Regexp().MatchString(rest) {
+		inner = rest
 	}
 	inner = strings.TrimLeft(inner, " \t")
 	if isFence(inner, "") {
 		r.fence, r.begun = inner[:len(inner)-len(strings.TrimLeft(inner, inner[:1]))], i
+		return true
+	}
+	if block.Regexp().MatchString(inner) {
+		if !ends.Regexp().MatchString(inner) {
+			r.until, r.begun = ends, i
+		}
 		return true
 	}
 	plain := withoutCode(text)
@@ -302,7 +363,7 @@ func (r *reader) opens(i int, text string) bool {
 	if at < 0 || strings.Contains(plain[at:], "-->") {
 		return strings.HasPrefix(strings.TrimLeft(text, " \t>-*+"), "<!--") && strings.HasSuffix(text, "-->")
 	}
-	if r.comment, r.begun = true, i; strings.TrimLeft(plain[:at], " \t>-*+") == "" {
+	if r.until, r.begun = commentEnds, i; strings.TrimLeft(plain[:at], " \t>-*+") == "" {
 		return true
 	}
 	return false
@@ -322,7 +383,9 @@ func (r *reader) end() {
 	switch {
 	case r.fence != "":
 		what = "the code"
-	case r.comment:
+	case r.until == ends:
+		what = "the block of HTML"
+	case r.until != nil:
 		what = "the comment"
 	case r.front != "":
 		what = "the frontmatter"
@@ -345,7 +408,7 @@ func (r *reader) fault(line int, why string) {
 func (r *reader) head(h Head) {
 	r.Heads = append(r.Heads, h)
 	r.heads = slices.DeleteFunc(slices.Clone(r.heads), func(above Head) bool { return above.Level >= h.Level })
-	r.heads, r.inList = append(r.heads, h), false
+	r.heads, r.content = append(r.heads, h), nil
 }
 
 // isFence reports whether a text begins code or, with the fence that began it, ends it.

@@ -19,11 +19,12 @@ func TestBoxesInTheFormsOfPeople(t *testing.T) {
 		"- [✓] a": "+a", "\ufeff- [ ] a": "a", "  - [x] a  ": "+a", "\t- [ ] a": "a", "> - [ ] a": "a", "> > * [x] a": "+a", "[ ] a": "a",
 		"### [ ] a": "a", "## - [x] a": "+a", "**[ ] a**": "a", "- **[x]** a": "+a", "• [ ] a": "a", "a) [ ] b": "b", "а) [x] б": "+б",
 		"一、[ ] 二": "二", "- 1. [ ] a": "a", "1.2 [ ] a": "a", "- [ ] Parse [x] boxes": "Parse [x] boxes", "- [ ]\u3000a": "a",
+		"-\u00a0[ ] a": "a", "- \u200b[x] a": "+a", "- [\u00a0] a": "a",
 		"١. [x] a": "+a", "- [ ] `[ ]` b": "`[ ]` b", "- [ ] a <!-- b -->": "a <!-- b -->",
 		"- [ x ] a": "+a", "- [x ] a": "+a", "- [ X] a": "+a", "- [\t] a": "a", "- [ - ] a": "a",
 		"- [ ]": "", "- [x][ref] a": "none", "- [x](url) a": "none", "- [1] a": "none",
 		"- [P] is parallel": "none", "a [ ] b": "none", "- a": "none", "- [link] a": "none", "- `- [ ]` is a box": "none", "": "none",
-		"<!-- - [ ] a -->": "none",
+		"<!-- - [ ] a -->": "none", "- ✅ a": "none", "`<input type=checkbox>`": "none", "<pre>- [ ] a</pre>": "none",
 	} {
 		list := checklist.Read(line)
 		require.Empty(t, list.Faults, line)
@@ -55,6 +56,18 @@ func TestWhatCannotBeReadIsTold(t *testing.T) {
 		"x\n- ☐ a":                       "line 2: write the box as [ ] or [x]",
 		"- ［ ］ a":                        "line 1: write the box as",
 		"| 1 | [ ] | a |":                "line 1: a box in a table",
+		"| 1 | ☐ | a |":                  "line 1: a box in a table",
+		"- [ ] a\n\n| 1 | ✅ | a |":       "line 3: a box in a table",
+		"- ⬜ a":                          "line 1: write the box as [ ] or [x]",
+		"1. 🔲 a":                         "line 1: write the box as [ ] or [x]",
+		"- [ ] a\n- ✅ b":                 "line 2: write the mark as a box, [ ] or [x], or leave it out",
+		"- [ ] a\n- ❌ b":                 "line 2: write the mark as a box",
+		"- [ ] a\n- ✔️ b":                "line 2: write the mark as a box",
+		"- ~~[ ] a~~":                    "line 1: the box is struck through",
+		"TODO: [ ] a":                    "line 1: the box stands behind the text",
+		"- <input type=\"checkbox\"> a":  "line 1: a box in HTML",
+		"<ul>\n<li>[ ] a</li>\n</ul>":    "line 2: a box in HTML",
+		"<pre>\n- [ ] a\n":               "line 1: the block of HTML that begins here does not end, and the box in line 2 is in it",
 		"- Write it [x]":                 "line 1: the box stands behind the text",
 		"1. Write it: [ ] today":         "line 1: the box stands behind the text",
 		"### Task 1 [ ]":                 "line 1: the box stands behind the text",
@@ -88,8 +101,10 @@ func TestCodeAndCommentsHaveNoBoxes(t *testing.T) {
 		"---", "name: x", "---", "# Plan", "", "Tick `- [ ]` when done.", "```markdown", "- [ ] in code", "```", "- [ ] one", "  ~~~~",
 		"  - [ ] code", "  ~~~", "  - [ ] code", "  ~~~~", "<!--", "- [ ] comment", "-->", "- [x] two", "  <!-- - [ ] comment -->",
 		"> ```", "> - [ ] code", "> ```", "", "Text.", "", "    - [ ] indented code", "", "- ```", "  - [ ] code", "  ```",
-		"- a <!-- begins", "- [ ] comment", "ends --> ", "- [ ] three", "", "      - [ ] four", "````", "```", "- [ ] code", "````",
-		"1. [ ] five",
+		"- a <!-- begins", "- [ ] comment", "ends --> ", "- [ ] three", "", "     - [ ] four", "````", "```", "- [ ] code", "````",
+		"1. [ ] five", "", "        - [ ] code", "   - [ ] six", "", "       - [ ] seven", "", "             - [ ] code", "",
+		"  Text.", "", "         - [ ] code", "<script>", "- [ ] code", "</script>", "- <pre>", "  - [ ] code", "  </pre>",
+		"- [ ] a", "        - [ ] b", "", "## H", "", "    - [ ] code", "- 1. [ ] c", "", "       - [ ] d",
 	}, "\n")
 	list := checklist.Read(text)
 	require.Empty(t, list.Faults)
@@ -97,7 +112,8 @@ func TestCodeAndCommentsHaveNoBoxes(t *testing.T) {
 	for _, b := range list.Boxes {
 		texts = append(texts, b.Text+" "+strconv.Itoa(b.Line+1))
 	}
-	require.Equal(t, []string{"one 10", "two 19", "three 35", "four 37", "five 42"}, texts)
+	require.Equal(t, []string{"one 10", "two 19", "three 35", "four 37", "five 42",
+		"six 45", "seven 47", "a 60", "b 61", "c 66", "d 68"}, texts)
 }
 
 // TestEveryBoxIsTakenWhateverIsBeside: lines that are boxes, between others, in the order of the text; only the mark changes.

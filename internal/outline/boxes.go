@@ -14,14 +14,23 @@ func Plan(text string, list checklist.List, boxes []checklist.Box) []Step {
 	return planOf{lines: checklist.Lines(text), boxes: boxes, ends: endsOf(list)}.steps()
 }
 
-// Parts returns the boxes that are indented below one.
+// Parts returns the boxes that are indented below one, or whose numbers begin with its number, such as 2.1 with 2.
 func Parts(boxes []checklist.Box, i int) []checklist.Box {
-	end := i + 1
-	for end < len(boxes) && boxes[end].Indent > boxes[i].Indent && slices.Equal(boxes[end].Above, boxes[i].Above) {
+	of, end := boxes[i], i+1
+	number := partNumber.find(of.Text)
+	isPart := func(b checklist.Box) bool {
+		m := partNumber.find(b.Text)
+		return b.Indent > of.Indent ||
+			b.Indent == of.Indent && number != nil && m != nil && strings.HasPrefix(m[1], number[1]+".")
+	}
+	for end < len(boxes) && slices.Equal(boxes[end].Above, of.Above) && isPart(boxes[end]) {
 		end++
 	}
 	return boxes[i+1 : end]
 }
+
+// partNumber is the number with which the text of a box begins.
+var partNumber = pattern{text: `^[*_]*(?i:(?:sub)?task\s+)?(\d+(?:\.\d+)*)\b`}
 
 // planOf is a plan that becomes steps.
 type planOf struct {

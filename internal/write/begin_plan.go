@@ -122,9 +122,6 @@ func chosen(boxes []checklist.Box, form string) ([]checklist.Box, error) {
 	return taken, nil
 }
 
-// maxFaults limits the faults of a plan that are told.
-const maxFaults = 5
-
 // faultsOf returns an error for the lines of a plan that cannot be steps as they are; nil if there are none.
 func faultsOf(boxes []checklist.Box, faults []checklist.Fault, form string) error {
 	if form != "" && form != outline.Tasks && len(boxes) > 0 { // a person has named what is taken
@@ -151,11 +148,16 @@ func faultsOf(boxes []checklist.Box, faults []checklist.Fault, form string) erro
 	}
 	slices.SortStableFunc(faults, func(a, b checklist.Fault) int { return a.Line - b.Line })
 	var texts []string
-	for _, f := range faults[:min(len(faults), maxFaults)] {
-		texts = append(texts, f.String())
-	}
-	if more := len(faults) - len(texts); more > 0 {
-		texts = append(texts, fmt.Sprintf("and %d more", more))
+	for len(faults) > 0 {
+		why := faults[0].Why
+		var lines []int
+		for _, f := range faults {
+			if f.Why == why {
+				lines = append(lines, f.Line)
+			}
+		}
+		faults = slices.DeleteFunc(faults, func(f checklist.Fault) bool { return f.Why == why })
+		texts = append(texts, checklist.Named(lines)+": "+why)
 	}
 	return fmt.Errorf("it is not sure what its steps are: %s", strings.Join(texts, "; "))
 }

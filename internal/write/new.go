@@ -31,7 +31,8 @@ Markdown file. A text has its steps in one of these forms; the first that it has
   list      one ordered list of instructions
   graph     a flowchart of Mermaid or a digraph of dot, with its branches and loops
 Nested tasks and headings become the parts of a step, the text below it its description, and
-a checked box a completed step. Notes, rules, examples and the like are not steps.
+a checked box a completed step. The text of a box, with its identifier, is the subject.
+Notes, rules, examples and the like are not steps.
 Files that the text names are not read: --from takes the steps of one of them.
 
 The form is taken as a whole or not at all. Where several parts of the text have equal right,
