@@ -73,7 +73,7 @@ type Duty struct {
 // commands; it stays open, so that what mends the program always runs. The events also occur in subagents. TaskCompleted covers a
 // task that is completed without the hook of PreToolUse (fact 38, client 2.1.329). PostToolUse
 // shows that an update was carried out, and what a person chose (fact 186, client 2.1.329); with PostToolUseFailure (fact 192)
-// it is when the person is told what came of a command. At the
+// it is when the person is told what came of a command or of a tool of the server. At the
 // next prompt it is known that an update was not: after an interruption no Stop comes (fact 54).
 // That of SessionStart reports a missing program.
 func Hooks(binary string, flags []string, d Duty) []Hook {
@@ -111,9 +111,11 @@ func Hooks(binary string, flags []string, d Duty) []Hook {
 			bash.Matcher = ran.Matcher
 		}
 	}
+	answered, unanswered := on(client.PostToolUse, "^"+servedTools+"$", short), on(client.PostToolUseFailure, "^"+servedTools+"$", short)
 	failed := ran
 	failed.Event = client.PostToolUseFailure
-	return []Hook{on(client.PostToolUse, "Skill|TaskUpdate|AskUserQuestion", short), ran, failed, on(client.UserPromptExpansion, "", short),
+	return []Hook{on(client.PostToolUse, "Skill|TaskUpdate|AskUserQuestion", short), ran, answered, failed, unanswered,
+		on(client.UserPromptExpansion, "", short),
 		stepping, on(client.PreToolUse, "^("+otherTaskTools+")$", short), inList(client.PreToolUse, tools), bash,
 		on(client.TaskCompleted, "", StepTimeout), inList(client.UserPromptSubmit, ""), stop, on(client.SubagentStop, "", short), start}
 }

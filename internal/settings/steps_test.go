@@ -45,10 +45,11 @@ func TestHooks(t *testing.T) {
 	const open, own = "! command -v fsmtx >/dev/null || exec fsmtx hook --agent=claude", ",\n            \"if\": \"Bash(*fsmtx *)\""
 	inList := shell.InList(open)
 	or := func(f shell.Fallback) string { return shell.GuardOr(f, "fsmtx", []string{"hook", "--agent=claude"}) }
+	const served = "^mcp__.*__(workflow_status|step_start|step_complete|step_skip|workflow_begin|workflow_continue)$"
 	hooks := settings.Hooks("fsmtx", nil, settings.Duty{})
 	want := "{\n  \"hooks\": {" + strings.Join([]string{
-		event("PostToolUse", group(open, "Skill|TaskUpdate|AskUserQuestion", 15, ""), group(open, "Bash", 15, own)),
-		event("PostToolUseFailure", group(open, "Bash", 15, own)),
+		event("PostToolUse", group(open, "Skill|TaskUpdate|AskUserQuestion", 15, ""), group(open, "Bash", 15, own), group(open, served, 15, "")),
+		event("PostToolUseFailure", group(open, "Bash", 15, own), group(open, served, 15, "")),
 		event("UserPromptExpansion", group(open, "", 15, "")),
 		event("PreToolUse",
 			group(or(shell.Refuse),
