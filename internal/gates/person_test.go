@@ -477,3 +477,13 @@ func TestResumeNamesEveryStepInProgress(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, text, report)
 }
+
+// TestTheRefusalOfAToolIsTold: the terminal shows only that a call of the server has failed, so the person is told why, once.
+func TestTheRefusalOfAToolIsTold(t *testing.T) {
+	l := hydrated(t, `{"subject": "Build"}`, `{"subject": "Publish", "blockedBy": [1]}`)
+	l.Apply, l.Via = true, state.By{How: state.ByMCP}
+	v := l.Update(t.Context(), Update{Task: "2", Status: completed, Use: "toolu_1"})
+	require.Equal(t, state.Deny, v.Decision)
+	require.EqualValues(t, `release: #2 "Publish" was refused: #1 is not done`, l.News(t.Context(), false))
+	require.Empty(t, l.News(t.Context(), false))
+}
