@@ -1,9 +1,11 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -83,10 +85,36 @@ func (r Repository) Run(ctx context.Context, args ...string) ([]byte, error) {
 
 func output(c *exec.Cmd) ([]byte, error) {
 	out, err := c.Output()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && len(exit.Stderr) > 0 {
-		err = fmt.Errorf("git: %s (%w)", message.FirstLine(string(exit.Stderr), 300), err)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		err = failed(exit.Stderr, err)
 	}
 	return out, err
+}
+
+// ErrPartial is returned for an object that a partial clone does not have. Nothing is fetched.
+var ErrPartial = message.NewError("this clone is partial, and does not have all that is looked at",
+	"clone it without --filter; actions/checkout: without filter")
+
+// failed returns the error of a command of git that has printed this.
+func failed(stderr []byte, err error) error {
+	switch {
+	case bytes.Contains(stderr, []byte("lazy fetching disabled")):
+		return fmt.Errorf("%w (git: %w)", ErrPartial, err)
+	case len(stderr) > 0:
+		return fmt.Errorf("git: %s (%w)", message.FirstLine(string(stderr), 300), err)
+	}
+	return err
+}
+
+// Stream writes what git prints.
+func (r Repository) Stream(ctx context.Context, to io.Writer, args ...string) error {
+	var stderr bytes.Buffer
+	c := r.Command(ctx, args...)
+	c.Stdout, c.Stderr = to, &stderr
+	if err := c.Run(); err != nil {
+		return failed(stderr.Bytes(), err)
+	}
+	return nil
 }
 
 // Line is Run for one line.

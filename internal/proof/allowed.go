@@ -135,7 +135,10 @@ func (a *allowed) options(text string) (err error) {
 			}
 			name += "="
 		}
-		if err := a.option(strings.ToLower(name), value); err != nil {
+		if name != "" { // else it is a comma alone
+			err = a.option(strings.ToLower(name), value)
+		}
+		if err != nil {
 			return err
 		}
 		text = ""

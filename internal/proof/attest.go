@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -28,9 +29,9 @@ SKILL names the workflow; by default it is the last one that has ended. The sess
 "fsmtx status". Commit the work first: uncommitted changes are refused, unless --tree takes the
 digest of the files as they are. What git was told not to look at is refused, too.
 
---key is a private key, or a public one (.pub) whose private half ssh-agent holds, of the type
-ed25519 or ecdsa; by default git's user.signingkey. The statement goes to standard output, to a
-file with -o, or with --note into the git note of the commit in refs/notes/fsmtx.`
+--key is a private key, or a public one (.pub) whose private half ssh-agent holds or is the file beside
+it, of the type ed25519 or ecdsa; by default git's user.signingkey. The statement goes to standard output,
+to a file with -o, or with --note into the git note of the commit in refs/notes/fsmtx.`
 
 type attestFlags struct {
 	session, out, key              string
@@ -72,6 +73,10 @@ func NewAttest(s terminal.Streams) *cobra.Command {
 func (f attestFlags) run(ctx context.Context, s terminal.Streams, skill string) error {
 	if _, err := os.Lstat(f.out); err == nil && !f.force {
 		return command.Fail(command.ExitNo, fmt.Errorf("%s exists", f.out), "--force replaces it")
+	}
+	if dir := filepath.Dir(f.out); f.out != "" && !safefile.IsDir(dir) {
+		return command.Fail(command.ExitNo, fmt.Errorf("%s cannot be written: %s is not a directory", f.out, dir),
+			"make it; a relative path of -o counts from the directory of -C")
 	}
 	list, err := command.FindAnyList(ctx, s, f.session)
 	if err != nil {

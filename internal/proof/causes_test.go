@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/git"
 	"github.com/fsmtx/fsmtx/internal/message"
 )
 
@@ -38,6 +39,24 @@ func TestCausesAreNamed(t *testing.T) {
 	_, err = r.changedSince(t.Context(), first, r.commitAll())
 	require.ErrorContains(t, err, "no common ancestor of")
 	require.NotContains(t, err.Error(), "shallow")
+}
+
+// TestAPartialCloneIsNamed: what it lacks is not fetched, and nothing else is blamed.
+func TestAPartialCloneIsNamed(t *testing.T) {
+	r := aRepository(t)
+	r.git("config", "uploadpack.allowFilter", "true")
+	for _, filter := range []string{"tree:0", "blob:none"} {
+		dir := t.TempDir()
+		r.git("clone", "-q", "--no-checkout", "--filter="+filter, "file://"+r.Dir, dir)
+		partial, err := openRepository(t.Context(), dir)
+		require.NoError(t, err)
+		commit := must(partial.commit(t.Context(), "HEAD"))
+		_, err = partial.read(t.Context(), commit, "dist/notes.md")
+		require.ErrorIs(t, err, git.ErrPartial, filter)
+		_, err = partial.digest(t.Context(), commit, "dist/notes.md")
+		require.ErrorIs(t, err, git.ErrPartial, filter)
+		require.Contains(t, message.Hint(err), "--filter")
+	}
 }
 
 // TestTheActionNamesCauses: before it needs a program.

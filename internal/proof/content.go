@@ -53,13 +53,16 @@ func (r Run) passes(names []string) (all []pass, missing []string) {
 		return nil, nil // that it has not ended is said
 	}
 	if last == nil {
-		return []pass{{what: "the run ended"}}, nil
+		return []pass{{what: atEnd}}, nil
 	}
 	if what == "" {
-		what = "the run ended"
+		what = atEnd
 	}
 	return []pass{{what, last.Content}}, nil
 }
+
+// atEnd is the pass of a run without a check that passed.
+const atEnd = "the run ended"
 
 // named returns the steps with a subject, and those under them.
 func (r Run) named(subject string) (all []Step) {
@@ -100,7 +103,9 @@ var passing = []string{string(state.Allow), string(state.Ask), string(state.Seen
 // completed returns the last decision that completed the step, or with it the workflow, nil if none did.
 func (s Step) completed() *Decision {
 	for i := range slices.Backward(s.Decisions) {
-		if d := &s.Decisions[i]; (d.To == "completed" || d.Decision == string(state.End)) && d.Time.Equal(s.Ended) {
+		d := &s.Decisions[i]
+		lets := state.Evidence{Verdict: state.Decision(d.Decision)}.Lets()
+		if lets && (d.To == "completed" || d.Decision == string(state.End)) && d.Time.Equal(s.Ended) {
 			return d
 		}
 	}
@@ -117,6 +122,9 @@ func (j judge) content(ctx context.Context, s Statement) (problems, notes []stri
 		standing.After = append(slices.Clone(standing.After), pattern.Literal(plan.Path))
 	}
 	all, problems := s.Predicate.passes(standing.Checks)
+	if len(all) == 1 && all[0].what == atEnd {
+		notes = append(notes, "no check of it has passed, so the content at its end was compared")
+	}
 	since, tree, err := j.since(ctx, s)
 	if err != nil {
 		return nil, nil, err
@@ -137,7 +145,7 @@ func (j judge) content(ctx context.Context, s Statement) (problems, notes []stri
 			}
 		}
 	}
-	return problems, nil, nil
+	return problems, notes, nil
 }
 
 // since returns the paths that have changed from what a statement is about to the commit, and the tree that it is about; empty if that

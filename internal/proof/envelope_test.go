@@ -79,6 +79,20 @@ func (d device) Sign(_ io.Reader, data []byte) (*ssh.Signature, error) {
 
 var someTime = time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 
+// aWorkflow is that of aRun, with its digest.
+const aWorkflow = `[{"id": 1, "subject": "Test", "check": "make test"}, {"id": 2, "subject": "Sign"}]`
+
+// aNested is a workflow under the first step of aRun.
+const aNested = `[{"id": 1, "subject": "List"}]`
+
+// nest puts aNested under the first step of a run.
+func nest(r *Run) {
+	list := r.Steps[1]
+	list.ID, list.Skill, list.Under, list.Subject = 7, "notes", 1, "List"
+	r.Steps = append(r.Steps, list)
+	r.Nested = []Nested{{"notes", 1, File{Path: "skills/notes/fsm.json", SHA256: digest(aNested)}}}
+}
+
 // aRun is a run of two steps that ended at someTime.
 func aRun() Run {
 	check := &Check{Run: "make test", SHA256: strings.Repeat("c", 64), Bytes: 12}
@@ -86,8 +100,10 @@ func aRun() Run {
 		Fsmtx: "1.0.0",
 		Began: someTime.Add(-time.Hour), Ended: someTime, Overrides: []Override{}, Unenforced: []Span{},
 		Steps: []Step{{ID: 1, Subject: "Test", State: isDone, Outcome: "done", Rounds: 1, Began: someTime.Add(-time.Hour), Ended: someTime,
-			Decisions: []Decision{{Time: someTime, Round: 1, To: "completed", Decision: "allow", Who: "agent", How: "update", Check: check}}},
-			{ID: 2, Subject: "Sign", State: isDone, Outcome: "done", Rounds: 1, Decisions: []Decision{}}},
+			Decisions: []Decision{{Time: someTime, Round: 1, To: "completed", Decision: "allow", Outcome: "done",
+				Who: "agent", How: "update", Check: check}}},
+			{ID: 2, Subject: "Sign", State: isDone, Outcome: "done", Rounds: 1, Ended: someTime, Decisions: []Decision{{Time: someTime, Round: 1,
+				To: "completed", Decision: "allow", Outcome: "done", Who: "agent", How: "update"}}}},
 		Evidence: Evidence{strings.Repeat("e", 64), 3}}
 }
 

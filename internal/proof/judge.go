@@ -58,9 +58,10 @@ func (j judge) of(ctx context.Context, file string, data []byte) (v verdict, err
 		return v, nil
 	}
 	v.Skill, v.project = s.Predicate.Skill, s.Predicate.Project
-	v.Problems = append(v.Problems, j.policy.judge(s.Predicate, j.now)...)
-	for _, look := range []func(context.Context, Statement) (problems, notes []string, err error){j.subject, j.workflow, j.content,
-		j.produced} {
+	problems, notes := j.policy.judge(s.Predicate, j.now)
+	v.Problems, v.Notes = append(v.Problems, problems...), append(v.Notes, notes...)
+	for _, look := range []func(context.Context, Statement) (problems, notes []string, err error){j.subject, j.workflow, j.steps,
+		j.content, j.produced} {
 		problems, notes, err := look(ctx, s)
 		if err != nil {
 			return v, err

@@ -37,7 +37,7 @@ func aRepository(t *testing.T) testRepository {
 	r.git("init", "-q", "-b", "main")
 	r.git("config", "user.name", "Ada")
 	r.git("config", "user.email", "ada@example.org")
-	r.put("skills/release/fsm.json", "[]")
+	r.put("skills/release/fsm.json", aWorkflow)
 	r.put("dist/notes.md", "notes")
 	r.commitAll()
 	return r
@@ -94,7 +94,7 @@ func digest(text string) string {
 // about returns a statement about a commit of the repository.
 func about(commit string, change ...func(*Statement)) Statement {
 	r := aRun()
-	r.FSM.SHA256 = digest("[]")
+	r.FSM.SHA256 = digest(aWorkflow)
 	s := newStatement(commitSubject(commit), []Subject{fileSubject("dist/notes.md", digest("notes"))}, r)
 	for _, c := range change {
 		c(&s)
@@ -131,6 +131,7 @@ func TestWhatHoldsAndWhatDoesNot(t *testing.T) {
 	run := func(change func(*Run)) func(world) func(*Statement) {
 		return func(world) func(*Statement) { return func(s *Statement) { change(&s.Predicate) } }
 	}
+	const past, lets = `skip: a person's word on step "Sign" at 2026-11-28T12:00:00Z: no key`, " (the policy lets that pass)"
 	override := Override{Time: someTime, Kind: "skip", Step: 2, Subject: "Sign", Because: "no key", How: "terminal"}
 	for name, c := range map[string]struct {
 		policy string
@@ -141,41 +142,49 @@ func TestWhatHoldsAndWhatDoesNot(t *testing.T) {
 		"it holds": {},
 		"open": {"", run(func(r *Run) { r.Steps[1].State, r.Ended = isOpen, time.Time{} }),
 			[]string{`step "Sign" is open`, "the run has not ended"}, nil},
-		"gone":                     {"", run(func(r *Run) { r.Steps[1].State = isGone }), []string{`step "Sign" is gone`}, nil},
-		"not needed":               {"", run(func(r *Run) { r.Steps[1].State = notNeeded }), nil, nil},
+		"gone": {"", run(func(r *Run) { r.Steps[1].State = isGone }), []string{`step "Sign" is gone`}, nil},
+		"not needed": {"", run(func(r *Run) { r.Steps[1].State = notNeeded }),
+			[]string{`step "Sign" is said not to be needed, and nothing on record makes it so`}, nil},
 		"skipped without an entry": {"", run(func(r *Run) { r.Steps[1].State = isSkipped }), []string{`step "Sign" was skipped`}, nil},
 		"an override": {"", run(func(r *Run) { r.Steps[1].State, r.Overrides = isSkipped, []Override{override} }),
 			[]string{`skip: a person's word on step "Sign" at 2026-11-28T12:00:00Z: no key`}, nil},
 		"an override that the policy allows": {`{"policy": 1, "overrides": ["Sign"]}`,
-			run(func(r *Run) { r.Steps[1].State, r.Overrides = isSkipped, []Override{override} }), nil, nil},
+			run(func(r *Run) { r.Steps[1].State, r.Overrides = isSkipped, []Override{override} }), nil, []string{past + lets}},
+		"a skip without an entry that the policy allows": {`{"policy": 1, "overrides": ["Sign"]}`,
+			run(func(r *Run) { r.Steps[1].State = isSkipped }), nil, []string{`step "Sign" was skipped` + lets}},
 		"an override that the policy allows for another kind": {`{"policy": 1, "overrides": {"done": ["Sign"]}}`,
 			run(func(r *Run) { r.Steps[1].State, r.Overrides = isSkipped, []Override{override} }),
 			[]string{`skip: a person's word on step "Sign" at 2026-11-28T12:00:00Z: no key`}, nil},
 		"an override that the policy allows for this kind": {`{"policy": 1, "overrides": {"skip": ["Sign"]}}`,
-			run(func(r *Run) { r.Steps[1].State, r.Overrides = isSkipped, []Override{override} }), nil, nil},
+			run(func(r *Run) { r.Steps[1].State, r.Overrides = isSkipped, []Override{override} }), nil, []string{past + lets}},
 		"an end of which the policy allows one step": {`{"policy": 1, "overrides": ["Sign"]}`, run(func(r *Run) {
 			r.Steps[1].State = notNeeded
 			r.Overrides = []Override{{Time: someTime, Kind: "end", Step: 2, Subject: "Sign", Because: "enough", NotNeeded: []string{"Tag"}}}
-		}), []string{`end: a person's word on step "Sign" at 2026-11-28T12:00:00Z made step "Tag" unnecessary`}, nil},
+		}), []string{`end: a person's word on step "Sign" at 2026-11-28T12:00:00Z made step "Tag" unnecessary`},
+			[]string{`end: a person's word on step "Sign" at 2026-11-28T12:00:00Z: enough` + lets}},
 		"an end of which the policy allows all": {`{"policy": 1, "overrides": {"end": ["Sign", "Tag"]}}`, run(func(r *Run) {
 			r.Overrides = []Override{{Time: someTime, Kind: "end", Step: 2, Subject: "Sign", NotNeeded: []string{"Tag"}}}
-		}), nil, nil},
+		}), nil, []string{`end: a person's word on step "Sign"`, `made step "Tag" unnecessary` + lets}},
 		"a terminal that the agent could have opened": {"", run(func(r *Run) {
 			r.Overrides = []Override{{Time: someTime, Kind: isYoung, Step: 2, Subject: "Sign", Because: "pts/5"}}
 		}), []string{`young: a person's word on step "Sign"`}, nil},
-		"a yes in a terminal": {"", run(func(r *Run) { r.Steps[1].Decisions = []Decision{{Time: someTime, Answer: "yes", How: "terminal"}} }),
+		"a yes in a terminal": {"", run(func(r *Run) { r.Steps[1].Decisions[0].Answer, r.Steps[1].Decisions[0].How = "yes", "terminal" }),
 			nil, nil},
 		"a yes in a terminal, where the policy wants a question": {`{"policy": 1, "approvals": "question"}`,
-			run(func(r *Run) { r.Steps[1].Decisions = []Decision{{Time: someTime, Answer: "yes", How: "terminal"}} }),
+			run(func(r *Run) { r.Steps[1].Decisions[0].Answer, r.Steps[1].Decisions[0].How = "yes", "terminal" }),
 			[]string{`step "Sign" was answered in another way (terminal) at 2026-11-28T12:00:00Z, and the policy wants a question of the client`},
 			nil},
 		"a yes to a question": {`{"policy": 1, "approvals": "question"}`,
-			run(func(r *Run) { r.Steps[1].Decisions = []Decision{{Time: someTime, Answer: "yes", How: "approval"}} }), nil, nil},
+			run(func(r *Run) { r.Steps[1].Decisions[0].Answer, r.Steps[1].Decisions[0].How = "yes", "approval" }), nil, nil},
 		"it ended before it began": {"", run(func(r *Run) { r.Ended = r.Began.Add(-time.Second) }), []string{"before it began"}, nil},
 		"not enforced": {"", run(func(r *Run) { r.Unenforced = []Span{{someTime, someTime, "hooks were off"}} }),
 			[]string{"the steps were not enforced from 2026-11-28T12:00:00Z to 2026-11-28T12:00:00Z: hooks were off"}, nil},
 		"not enforced, which the policy allows": {`{"policy": 1, "unenforced": true}`,
-			run(func(r *Run) { r.Unenforced = []Span{{someTime, someTime, "hooks were off"}} }), nil, nil},
+			run(func(r *Run) { r.Unenforced = []Span{{someTime, someTime, "hooks were off"}} }), nil,
+			[]string{"the steps were not enforced from 2026-11-28T12:00:00Z to 2026-11-28T12:00:00Z: hooks were off" + lets}},
+		"a check that failed, which the policy allows": {`{"policy": 1, "unenforced": true}`, run(func(r *Run) {
+			r.Steps[0].Decisions[0].Check.Exit, r.Unenforced = 2, []Span{{someTime, someTime, "observing"}}
+		}), nil, []string{"observing" + lets, "no check of it has passed, so the content at its end was compared"}},
 		"too old": {`{"policy": 1, "maxAge": "90m"}`, run(func(r *Run) { r.Ended = someTime.Add(-time.Hour) }),
 			[]string{"the run ended at 2026-11-28T11:00:00Z, which is too long ago"}, nil},
 		"not too old": {`{"policy": 1, "maxAge": "2h"}`, nil, nil, nil},
@@ -245,11 +254,11 @@ func TestWhatHoldsAndWhatDoesNot(t *testing.T) {
 			}
 		}, []string{"the run was by another skills/notes/fsm.json than the commit has"}, nil},
 		"the nested workflow": {"", func(w world) func(*Statement) {
-			w.r.put("skills/notes/fsm.json", "[1]")
+			w.r.put("skills/notes/fsm.json", aNested)
 			w.j.commit = w.r.commitAll()
 			return func(s *Statement) {
 				s.Subject[0].Digest.Commit = w.j.commit
-				s.Predicate.Nested = []Nested{{"notes", 1, File{Path: "skills/notes/fsm.json", SHA256: digest("[1]")}}}
+				nest(&s.Predicate)
 			}
 		}, nil, nil},
 		"a nested workflow elsewhere": {"", run(func(r *Run) { r.Nested = []Nested{{"notes", 1, File{Path: "", SHA256: digest("[]")}}} }),
@@ -438,7 +447,7 @@ func TestAReplacedCommitIsNotBelieved(t *testing.T) {
 func TestPoliciesThatAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`{}`:                                                         "this is empty",
-		`{"ignore": ["a"]}`:                                          `"policy" is 0, want 1`,
+		`{"ignore": ["a"]}`:                                          `it has no "policy": want "policy": 1`,
 		`{"policy": 2}`:                                              `"policy" is 2, want 1`,
 		`{"policy": 1, "ingore": ["x"]}`:                             `1:15: unknown member "ingore"`,
 		`{"policy": 1, "policy": 1}`:                                 "duplicate",
@@ -476,6 +485,15 @@ func TestPoliciesThatAreRefused(t *testing.T) {
 		`{"policy": 1, "Ignore": ["x"]}`:                                               `unknown member "Ignore"`,
 		`{"policy": 1, "maxAge": ""}`:                                                  "this text is blank",
 		`[]`:                                                                           "this is empty",
+		`{"policy": 1, "signers": "ada@example.org"}`:                                  `1:26: signers: got a string, want a list of texts`,
+		`{"policy": 1, "signers": [1]}`:                                                "got a number, want a text",
+		`{"policy": 1, "unenforced": "true"}`:                                          "got a string, want true or false",
+		`{"policy": 1.0}`:                                                              "got a number, want the number 1",
+		`{"policy": 1, "maxAge": 30}`:                                                  "maxAge: got a number, want a text",
+		`{"policy": 1, "overrides": {"skip": "x"}}`:                                    `skip: got a string, want a list`,
+		`{"policy": 1, "skills": ["a"]}`:                                               "skills: got an array, want an object",
+		`{"policy": 1, "skills": {"a": 1}}`:                                            `a: got a number, want a list of patterns`,
+		`{"policy": 1, "skills": {"a": {"paths": "x"}}}`:                               `paths: got a string, want a list`,
 		`{"policy": 1, "maxAge": "30"}`:                                                "want an age such as 30d",
 		`{"policy": 1, "maxAge": "-3d"}`:                                               "want an age such as 30d",
 		`{"policy": 1, "maxAge": "0d"}`:                                                "want an age such as 30d",
@@ -505,6 +523,8 @@ func TestAllowedSigners(t *testing.T) {
 		{"bob " + other, nil, "not in the file"},
 		{"", nil, "not in the file"},
 		{"ada unknown-type AAAA\nada " + key, nil, "ada"},
+		{`ada ,,namespaces="git,fsm*" ` + key, nil, "ada"},
+		{`ada namespaces="git",,cert-authority ` + key, nil, "authority"},
 		{`ada namespaces="git" ` + key, nil, `for the namespaces "git" only`},
 		{`ada namespaces="git" ` + key + "\nada " + key, nil, "ada"},
 		{`ada NAMESPACES="git,fsm*" ` + key, nil, "ada"},
@@ -530,6 +550,8 @@ func TestAllowedSigners(t *testing.T) {
 	for file, want := range map[string]string{
 		"\n" + key[:11]:                            "line 2: want principals",
 		`ada valid-after="tomorrow" ` + key:        `line 1: want a time such as`,
+		`ada ="x" ` + key:                          `line 1: its option "" is unknown`,
+		`ada cert-authority,, ` + key:              `its options go on with ","`,
 		`ada no-pty ` + key:                        `line 1: its option "no-pty" is unknown`,
 		`ada namespaces=fsmtx ` + key:              `its option namespaces: want a value in quotes`,
 		`"ada lovelace ` + key:                     "want principals",

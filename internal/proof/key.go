@@ -24,7 +24,7 @@ var errNoKey = message.NewError("there is no key to sign with: no --key, and git
 	"--key ~/.ssh/id_ed25519, or its .pub file if ssh-agent holds the key; --no-sign writes the statement without a signature")
 
 // findKey returns the key to sign with, and a function that lets the agent go. name is a private key file, or a public one whose
-// private half ssh-agent holds; if it is empty, it is git's user.signingkey.
+// private half ssh-agent holds or is the file beside it; if it is empty, it is git's user.signingkey.
 func findKey(ctx context.Context, r repository, name string, getenv func(string) string) (ssh.Signer, func(), error) {
 	var data []byte
 	var err error
@@ -47,20 +47,40 @@ func findKey(ctx context.Context, r repository, name string, getenv func(string)
 		}
 	}
 	if public, _, _, _, err := ssh.ParseAuthorizedKey(data); err == nil {
-		return fromAgent(public, name, getenv("SSH_AUTH_SOCK"))
+		signer, done, err := fromAgent(public, name, getenv("SSH_AUTH_SOCK"))
+		if private, isFile := strings.CutSuffix(name, ".pub"); err != nil && isFile { // as ssh-keygen does
+			data, failed := safefile.ReadFile(private, maxKey, 0)
+			if failed != nil {
+				return nil, nil, err
+			}
+			beside, failed := parsePrivate(private, data)
+			if failed != nil {
+				return nil, nil, failed
+			}
+			if bytes.Equal(beside.PublicKey().Marshal(), public.Marshal()) {
+				return beside, func() {}, nil
+			}
+		}
+		return signer, done, err
 	}
+	signer, err := parsePrivate(name, data)
+	return signer, func() {}, err
+}
+
+// parsePrivate parses the file of a private key.
+func parsePrivate(name string, data []byte) (ssh.Signer, error) {
 	signer, err := ssh.ParsePrivateKey(data)
 	if _, ok := errors.AsType[*ssh.PassphraseMissingError](err); ok {
-		return nil, nil, message.WithHint(fmt.Errorf("%s is encrypted with a passphrase, which only ssh-agent asks for", name),
+		return nil, message.WithHint(fmt.Errorf("%s is encrypted with a passphrase, which only ssh-agent asks for", name),
 			"ssh-add "+name+", and name its public half: --key "+name+".pub")
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: not an OpenSSH key: %s", name, strings.TrimPrefix(err.Error(), "ssh: "))
+		return nil, fmt.Errorf("%s: not an OpenSSH key: %s", name, strings.TrimPrefix(err.Error(), "ssh: "))
 	}
 	if err := checkAlgorithm(signer.PublicKey().Type()); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return signer, func() {}, nil
+	return signer, nil
 }
 
 // literalKey returns the key in a value of user.signingkey that is one, and not a path.

@@ -73,6 +73,12 @@ func TestKeys(t *testing.T) {
 	held := anAgent(t, private)
 	empty := anAgent(t)
 	dead := func(string) string { return "/nonexistent/socket" }
+	lone := filepath.Join(t.TempDir(), "lone.pub") // without the private file beside it
+	require.NoError(t, os.WriteFile(lone, must(os.ReadFile(public)), 0o600))
+	another := filepath.Join(t.TempDir(), "key.pub") // with one of another key
+	require.NoError(t, os.WriteFile(another, must(os.ReadFile(public)), 0o600))
+	of, _ := aKey(t, "", newEd25519(t))
+	require.NoError(t, os.WriteFile(strings.TrimSuffix(another, ".pub"), must(os.ReadFile(of)), 0o600))
 	for _, c := range []struct {
 		name string
 		env  func(string) string
@@ -82,9 +88,14 @@ func TestKeys(t *testing.T) {
 		{public, held, ""},
 		{encrypted + ".pub", held, ""},
 		{encrypted, held, "is encrypted with a passphrase, which only ssh-agent asks for"},
-		{public, noEnv, "is a public key, and no ssh-agent is running"},
-		{public, empty, "ssh-agent does not hold the private half of"},
-		{public, dead, "ssh-agent cannot be reached"},
+		{public, noEnv, ""},
+		{public, empty, ""},
+		{public, dead, ""},
+		{encrypted + ".pub", noEnv, "is encrypted with a passphrase"},
+		{another, noEnv, "is a public key, and no ssh-agent is running"},
+		{lone, noEnv, "is a public key, and no ssh-agent is running"},
+		{lone, empty, "ssh-agent does not hold the private half of"},
+		{lone, dead, "ssh-agent cannot be reached"},
 		{foreign, noEnv, `the key is of the type "ssh-rsa"`},
 		{foreign + ".pub", held, `the key is of the type "ssh-rsa"`},
 		{text, noEnv, "not an OpenSSH key"},

@@ -3,6 +3,7 @@ package proof
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -130,7 +131,10 @@ func parsePolicy(data []byte) (p policy, err error) {
 		return policy{}, err
 	}
 	if err := json.Unmarshal(data, &p, strictly); err != nil {
-		return policy{}, jsonx.Explain(data, err)
+		return policy{}, fmt.Errorf("%w%s", jsonx.Explain(data, err), wants(err))
+	}
+	if p.Version == 0 {
+		return policy{}, fmt.Errorf(`it has no "policy": want "policy": %d`, policyVersion)
 	}
 	if p.Version != policyVersion {
 		return policy{}, fmt.Errorf(`"policy" is %d, want %d`, p.Version, policyVersion)
@@ -166,6 +170,32 @@ func parsePolicy(data []byte) (p policy, err error) {
 		}
 	}
 	return p, nil
+}
+
+// wants returns what a member has to be, for the end of an error about a value of another type; empty for other errors.
+func wants(err error) string {
+	wrong, ok := errors.AsType[*json.SemanticError](err)
+	if !ok || wrong.JSONKind == 0 || wrong.GoType == nil || errors.Is(err, json.ErrUnknownName) {
+		return ""
+	}
+	name := wrong.JSONPointer.LastToken()
+	if _, err := strconv.Atoi(name); err == nil { // an element
+		return ", want a text"
+	} else if slices.Contains(theKinds, name) {
+		name = "checks" // a list of subjects, too
+	}
+	for what, names := range map[string][]string{
+		"the number 1, without a point": {"policy"},
+		"a list of texts, [\"…\"]":      {"ignore", "signers", "checks", "after", "paths"},
+		"true or false":                 {"unenforced", "nothing"},
+		"a text":                        {"approvals", "maxAge", "content", "workflow", "project"},
+		"an object or a list":           {"skills", "overrides"},
+	} {
+		if slices.Contains(names, name) {
+			return ", want " + what
+		}
+	}
+	return ", want a list of patterns, or an object with \"paths\"" // a skill
 }
 
 func (p policy) standings() []standing {
@@ -267,58 +297,58 @@ func matchesAny(patterns []string, name string) bool {
 	})
 }
 
-// judge returns what the policy does not allow in a run, a line each.
-func (p policy) judge(r Run, now time.Time) (lines []string) {
-	say := func(format string, operands ...any) { lines = append(lines, fmt.Sprintf(format, operands...)) }
-	for _, o := range r.Overrides {
-		if !p.Overrides.allow(o.Kind, o.Subject) {
-			say("%s: a person's word on step %q at %s: %s", o.Kind, o.Subject, moment(o.Time), o.Because)
+// judge returns what the policy does not allow in a run, and in notes what it lets pass, a line each.
+func (p policy) judge(r Run, now time.Time) (problems, notes []string) {
+	say := func(lets bool, format string, operands ...any) {
+		if text := fmt.Sprintf(format, operands...); lets {
+			notes = append(notes, text+" (the policy lets that pass)")
+		} else {
+			problems = append(problems, text)
 		}
+	}
+	for _, o := range r.Overrides {
+		say(p.Overrides.allow(o.Kind, o.Subject), "%s: a person's word on step %q at %s: %s", o.Kind, o.Subject, moment(o.Time), o.Because)
 		for _, subject := range o.NotNeeded {
-			if !p.Overrides.allow(o.Kind, subject) {
-				say("%s: a person's word on step %q at %s made step %q unnecessary", o.Kind, o.Subject, moment(o.Time), subject)
-			}
+			say(p.Overrides.allow(o.Kind, subject), "%s: a person's word on step %q at %s made step %q unnecessary",
+				o.Kind, o.Subject, moment(o.Time), subject)
 		}
 	}
 	for _, s := range r.Steps {
-		lines = append(lines, p.judgeStep(s, r)...)
+		p.judgeStep(s, r, say)
 	}
 	for _, u := range r.Unenforced {
-		if !p.Unenforced {
-			say("the steps were not enforced from %s to %s: %s", moment(u.From), moment(u.To), u.Why)
-		}
+		say(p.Unenforced, "the steps were not enforced from %s to %s: %s", moment(u.From), moment(u.To), u.Why)
 	}
 	switch {
 	case r.Ended.IsZero():
-		say("the run has not ended")
+		say(false, "the run has not ended")
 	case r.Ended.Before(r.Began):
-		say("the run ended at %s, before it began", moment(r.Ended))
+		say(false, "the run ended at %s, before it began", moment(r.Ended))
 	case r.Ended.After(now.Add(clockSkew)):
-		say("the run ended in the future, at %s", moment(r.Ended))
+		say(false, "the run ended in the future, at %s", moment(r.Ended))
 	case p.maxAge > 0 && now.Sub(r.Ended) > p.maxAge:
-		say("the run ended at %s, which is too long ago", moment(r.Ended))
+		say(false, "the run ended at %s, which is too long ago", moment(r.Ended))
 	}
-	return lines
+	return problems, notes
 }
 
-func (p policy) judgeStep(s Step, r Run) (lines []string) {
+// judgeStep says of a step what was gone past, and whether the policy lets that pass.
+func (p policy) judgeStep(s Step, r Run, say func(lets bool, format string, operands ...any)) {
 	switch {
 	case s.Earlier, s.State == isDone, s.State == notNeeded:
 	case s.State == isSkipped:
-		overruled := slices.ContainsFunc(r.Overrides, func(o Override) bool { return o.Step == s.ID })
-		if !overruled && !p.Overrides.allow("skip", s.Subject) {
-			lines = append(lines, fmt.Sprintf("step %q was skipped", s.Subject))
+		if !slices.ContainsFunc(r.Overrides, func(o Override) bool { return o.Step == s.ID }) {
+			say(p.Overrides.allow("skip", s.Subject), "step %q was skipped", s.Subject)
 		}
 	default:
-		lines = append(lines, fmt.Sprintf("step %q is %s", s.Subject, s.State))
+		say(false, "step %q is %s", s.Subject, s.State)
 	}
 	for _, d := range s.Decisions {
 		if p.Approvals == inDialogs && d.Answer != "" && !slices.Contains(dialogs, d.How) {
-			lines = append(lines, fmt.Sprintf("step %q was answered in another way (%s) at %s, and the policy wants a question of the client",
-				s.Subject, d.How, moment(d.Time)))
+			say(false, "step %q was answered in another way (%s) at %s, and the policy wants a question of the client",
+				s.Subject, d.How, moment(d.Time))
 		}
 	}
-	return lines
 }
 
 // dialogs has Decision.How of an answer in a dialog of the client.

@@ -21,7 +21,7 @@ func TestVerdictsArePrinted(t *testing.T) {
 		"text": "a.json: holds: ship, signed by me (k)\na.json: note: old\nb.json: not signed\nbuild: no statement\n",
 		"github": "a.json: holds: ship, signed by me (k)\n::warning file=a.json::old\n::error file=b.json::not signed\n" +
 			"::error::no statement\n",
-		"gitlab": "info|blocker|blocker|",
+		"gitlab": "info a.json|blocker b.json|blocker p.json|",
 	} {
 		var out strings.Builder
 		f := verifyFlags{format: &command.Choice{Value: format}}
@@ -29,8 +29,8 @@ func TestVerdictsArePrinted(t *testing.T) {
 		got := out.String()
 		if format == "gitlab" {
 			got = ""
-			for _, p := range forGitLab(all) {
-				got += p.Severity + "|"
+			for _, p := range forGitLab(all, "p.json") {
+				got += p.Severity + " " + p.Location.Path + "|"
 			}
 		}
 		assert.Equal(t, want, got, format)

@@ -22,7 +22,7 @@ import (
 func TestEachFileOfTheCommit(t *testing.T) {
 	worlds.Long(t)
 	r := aRepository(t)
-	r.put("skills/notes/fsm.json", "[1]")
+	r.put("skills/notes/fsm.json", aNested)
 	r.put("skills/release/SKILL.md", "x")
 	r.put("docs/a.md", "x")
 	commit := r.commitAll()
@@ -30,7 +30,7 @@ func TestEachFileOfTheCommit(t *testing.T) {
 	j := judge{in: r.repository, now: someTime.Add(time.Hour),
 		signers: parseAllowed([]byte("ada " + string(ssh.MarshalAuthorizedKey(signer.PublicKey()))))}
 	s := about(commit, func(s *Statement) {
-		s.Predicate.Nested = []Nested{{"notes", 1, File{Path: "skills/notes/fsm.json", SHA256: digest("[1]")}}}
+		nest(&s.Predicate)
 		s.Predicate.Skillmd = &File{Path: "skills/release/SKILL.md", SHA256: digest("x")}
 	})
 	stands(r, &s)

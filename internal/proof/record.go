@@ -166,7 +166,8 @@ func (o *recorder) add(r *Run, s *Step, e state.Evidence) {
 		r.Unenforced = append(r.Unenforced, Span{o.last, e.Time, why})
 	}
 	d := Decision{Time: e.Time, Round: max(e.Round, o.rounds[s.ID]+1), To: e.To, Decision: string(e.Verdict), Times: e.Times,
-		Outcome: e.Outcome, Answer: e.Answer(), Who: string(e.By.Who), How: string(e.By.How), Question: e.Question, Reopens: e.Reopens,
+		Outcome: e.Outcome, Answer: e.Answer(), Who: string(e.By.Who), How: string(e.By.How), Young: e.By.Young,
+		Question: e.Question, Reopens: e.Reopens,
 		Skips: e.NotNeeded,
 		Same:  e.Unchanged, Gate: string(e.Gate), Watched: e.Watched}
 	if e.GonePast() == "" { // else it is the person's reason, which Overrides has

@@ -173,9 +173,8 @@ func (r repository) digest(ctx context.Context, commit, name string) (string, er
 	if id == "" || err != nil {
 		return "", err
 	}
-	sum, cat := sha256.New(), r.Command(ctx, "cat-file", "blob", id)
-	cat.Stdout = sum
-	err = cat.Run()
+	sum := sha256.New()
+	err = r.Stream(ctx, sum, "cat-file", "blob", id)
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
@@ -205,7 +204,10 @@ func (r repository) read(ctx context.Context, commit, name string) ([]byte, erro
 // content returns what is in a blob, which has to be small enough for a note or a policy.
 func (r repository) content(ctx context.Context, id string) ([]byte, error) {
 	size, err := r.Line(ctx, "cat-file", "-s", id)
-	if n, _ := strconv.Atoi(size); err != nil || n > 4*maxBytes {
+	if err != nil {
+		return nil, err
+	}
+	if n, _ := strconv.Atoi(size); n > 4*maxBytes {
 		return nil, fmt.Errorf("%s is too large: %s bytes", short(id), size)
 	}
 	return r.Run(ctx, "cat-file", "blob", id)

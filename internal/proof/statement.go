@@ -2,6 +2,7 @@ package proof
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -135,6 +136,7 @@ type Decision struct {
 	Outcome  string         `json:"outcome,omitzero"`
 	Who      string         `json:"who"`
 	How      string         `json:"how"`
+	Young    bool           `json:"young,omitzero"`    // the terminal was opened after the session began
 	Question string         `json:"question,omitzero"` // the words that the person was shown
 	Answer   string         `json:"answer,omitzero"`   // of the person: yes, no or a choice
 	Check    *Check         `json:"check,omitzero"`
@@ -235,10 +237,41 @@ func parseStatement(data []byte) (s Statement, err error) {
 	if err := json.Unmarshal(data, &s, strictly); err != nil {
 		return Statement{}, jsonx.Explain(data, err)
 	}
+	var members any
+	if err := json.Unmarshal(data, &members); err != nil {
+		return Statement{}, jsonx.Explain(data, err)
+	}
+	if name := lacks(members, reflect.TypeFor[Statement](), ""); name != "" {
+		return Statement{}, fmt.Errorf("it has no member %s", name)
+	}
 	if err := s.check(); err != nil {
 		return Statement{}, err
 	}
 	return s, nil
+}
+
+// lacks returns the path of a member that every value of a type has, and this one does not; empty if there is none.
+func lacks(value any, t reflect.Type, path string) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	elements, isList := value.([]any)
+	for i := 0; isList && t.Kind() == reflect.Slice && i < len(elements); i++ {
+		if name := lacks(elements[i], t.Elem(), fmt.Sprintf("%s.%d", path, i)); name != "" {
+			return name
+		}
+	}
+	members, isObject := value.(map[string]any)
+	for i := 0; isObject && t.Kind() == reflect.Struct && i < t.NumField(); i++ {
+		name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		member, has := members[name]
+		if at := strings.TrimPrefix(path+"."+name, "."); !has && options == "" {
+			return at
+		} else if name := lacks(member, t.Field(i).Type, at); has && name != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 func (s Statement) check() error {

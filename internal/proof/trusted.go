@@ -2,6 +2,7 @@ package proof
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,9 +28,13 @@ func (f verifyFlags) trusted(ctx context.Context, j judge, name string) ([]byte,
 	file := safefile.Absolute(name, safefile.Resolve(cwd))
 	inside, isIn := below(dirs[:1], filepath.Clean(file))
 	if j.base != "" && isIn {
-		data, err := j.in.read(ctx, j.base, filepath.ToSlash(inside))
-		if err == nil && data == nil {
-			err = fmt.Errorf("%s does not have %s", f.from, filepath.ToSlash(inside))
+		inside = filepath.ToSlash(inside)
+		data, err := j.in.read(ctx, j.base, inside)
+		if errors.Is(err, errLink) {
+			err = message.WithHint(fmt.Errorf("%s cannot be read from %s: %w", inside, f.from, err),
+				"commit the file itself at that path, or name the path of the file that it leads to")
+		} else if err == nil && data == nil {
+			err = fmt.Errorf("%s does not have %s", f.from, inside)
 		}
 		return data, err
 	}

@@ -28,17 +28,19 @@ The record is a file of the user's: who can write it and holds the key can sign 
 
 It checks of what "fsmtx attest" has written: that an allowed signer has signed it and that
 it was not changed since; that it is about this commit, or about one before it from which only paths
-differ that the policy ignores; that the commit has this workflow; that every step is done, none was
-gone past, and the steps were enforced all the time; that the last check passed on the content of this
-commit; and the files that steps produced, as far as the commit has them. It needs no network and
-nothing that the run has left on its machine.
+differ that the policy ignores; that the commit has this workflow; that every step of it is done, by a
+decision in which its gates held, none was gone past, and the steps were enforced all the time; that the
+last check passed on the content of this commit, or, if none has passed, that the run ended on it; and
+the files that steps produced, as far as the commit has them. It needs no network and nothing that the
+run has left on its machine.
 
 --allowed-signers is a file as ssh-keygen reads it, by default git's gpg.ssh.allowedSignersFile. --policy
 says what may be otherwise, and which skills a change needs. Both are read from the branch of
 --from, such as origin/main. Without it they may not be files of the repository that is judged: that would
 let a change say who may sign it.
 
-It prints a line for each thing that does not hold. --json, or --format json, prints an array with an
+It prints a line for each thing that does not hold, and a note for each that the policy let pass, or that
+was not compared. --json, or --format json, prints an array with an
 object for each file, and for each statement that is missing: file, holds, skill, signer, key, problems
 and notes. --format github and gitlab print what these show in a pull request or merge request.
 
@@ -204,7 +206,7 @@ func (f verifyFlags) print(s terminal.Streams, all []verdict) error {
 	case "github":
 		printForGitHub(s.Out, all)
 	case "gitlab":
-		return command.PrintJSON(s.Out, forGitLab(all))
+		return command.PrintJSON(s.Out, forGitLab(all, f.policy))
 	default:
 		for _, v := range all {
 			v.print(s.Out)
@@ -260,12 +262,13 @@ type codePlace struct {
 	Lines map[string]int `json:"lines"`
 }
 
-func forGitLab(all []verdict) []codeProblem {
+// forGitLab returns a report. What is about no statement is about the policy.
+func forGitLab(all []verdict, policy string) []codeProblem {
 	found := []codeProblem{}
 	add := func(v verdict, text, severity string) {
 		sum := sha256.Sum256([]byte(v.File + "\n" + text))
 		found = append(found, codeProblem{text, "fsmtx verify", hex.EncodeToString(sum[:]), severity,
-			codePlace{v.File, map[string]int{"begin": 1}}})
+			codePlace{cmp.Or(v.File, policy, "."), map[string]int{"begin": 1}}})
 	}
 	for _, v := range all {
 		for _, p := range v.Problems {
