@@ -41,9 +41,9 @@ invalid() {
 	mkdir -p $1/skills/bad && echo '[' >$1/skills/bad/fsm.json && fsmtx validate
 }
 policy() {
-	git init -q . && git -c user.name=a -c user.email=a@example.com commit -q --allow-empty -m x && touch signers
+	git init -q . && git -c user.name=a -c user.email=a@example.com commit -q --allow-empty -m x && touch ../signers
 	printf '{"policy": 1, "skills": {"s": ["%s"]}}' "$1" >../policy.json
-	fsmtx verify --policy ../policy.json --allowed-signers signers none
+	fsmtx verify --policy ../policy.json --allowed-signers ../signers none
 }
 `
 
