@@ -41,9 +41,13 @@ func (p Person) Agrees(question string, enter bool) bool {
 func (p Person) Choose(r Request) Request {
 	list, line, file := open(p.Streams, r)
 	if list {
+		whose := ""
+		if r.Scope == Project {
+			whose = " of everyone who works on the project"
+		}
 		message.Fprintf(p.Out, "\nNewer models have no tools for the task list: they work by commands, "+
 			"and the client draws no list of the steps.\n"+
-			"A variable in %s gives them the tools, in every session.\n", file)
+			"A variable in %s gives them the tools, in every session%s.\n", file, whose)
 		if p.Agrees("Shall the client show the steps as a list?", true) {
 			r.TaskTools = With
 		}

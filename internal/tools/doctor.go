@@ -118,7 +118,7 @@ func (f doctorFlags) run(ctx context.Context, s terminal.Streams) error {
 // sayWhyNot tells what --fix has not repaired, and why.
 func (f doctorFlags) sayWhyNot(s terminal.Streams, fixed, left int) {
 	message.Fprintf(s.Out, "\n--fix repaired %d of %s. It only completes or removes what fsmtx itself has left behind; for settings, "+
-		"workflows and programs run the commands above.\n",
+		"workflows and programs do what is said above.\n",
 		fixed, terminal.Count(fixed+left, "problem"))
 }
 
