@@ -21,6 +21,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // recovered finishes an interrupted change of the list when a session starts.
@@ -76,6 +77,11 @@ func (h *hook) goesOn(ctx context.Context) client.Answer {
 func (h *hook) unfinished(ctx context.Context) client.Answer {
 	s, err := h.Now(ctx)
 	cleaned := err == nil && len(s.Missing()) > 0
+	isOpen := func(skill string) bool { // it cannot go on beside itself
+		return err == nil && slices.ContainsFunc(s.Workflows(), func(w *workflow.Workflow) bool {
+			return w.Command == skill && len(s.OpenIn(w)) > 0
+		})
+	}
 	if h.call.Resumed && !cleaned || h.call.Cwd == "" {
 		return client.Answer{}
 	}
@@ -83,11 +89,12 @@ func (h *hook) unfinished(ctx context.Context) client.Answer {
 	if h.found.IsOfSession() {
 		q.List = h.List.Dir
 	}
-	all, err := continuation.Find(ctx, q)
+	all, unread := continuation.Find(ctx, q)
 	all = slices.DeleteFunc(all, func(u continuation.Unfinished) bool {
-		return u.List != q.List && (h.call.Resumed || u.AtWork && time.Since(u.Time) < 24*time.Hour)
+		return u.List != q.List && (h.call.Resumed || u.AtWork && time.Since(u.Time) < 24*time.Hour ||
+			u.List != h.List.Dir && isOpen(u.Workflow.Command))
 	})
-	if err != nil || len(all) == 0 {
+	if unread != nil || len(all) == 0 {
 		return client.Answer{}
 	}
 	if i := slices.IndexFunc(all, func(u continuation.Unfinished) bool { return u.List == q.List }); i >= 0 {
