@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
@@ -66,6 +67,23 @@ const itemName = "{" + Item + "}"
 // replaceItem returns a text with the line in the place of its name.
 func replaceItem(text, item string) string {
 	return strings.ReplaceAll(text, itemName, Literal(item))
+}
+
+// SubjectOf returns the subject of a step of what is done for each line, as the file has it, with {item}; empty if it has no such step.
+func (e *Each) SubjectOf(id int64) string {
+	var file struct {
+		Steps []struct {
+			ID      int64  `json:"id"`
+			Subject string `json:"subject"`
+		} `json:"steps"`
+	}
+	_ = json.Unmarshal([]byte(e.Workflow), &file) // the file was read when the steps were begun
+	for _, s := range file.Steps {
+		if s.ID == id {
+			return s.Subject
+		}
+	}
+	return ""
 }
 
 // ForItem returns what is done for one line of a step with Each, whose workflow is that of

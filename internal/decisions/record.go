@@ -60,6 +60,7 @@ type Record struct {
 	Task      int64    `json:"task,omitzero"`
 	Place     string   `json:"place,omitzero"`
 	Subject   string   `json:"subject,omitzero"`
+	Defined   string   `json:"defined,omitzero"`
 	From      string   `json:"from,omitzero"`
 	To        string   `json:"to,omitzero"`
 	Outcome   string   `json:"outcome,omitzero"`

@@ -35,8 +35,9 @@ content is on record only where there is a policy (docs/ci.md).
 
 A check that cannot run, or does not end, has refused nothing. Then it says which gates never
 refused, which refused wrongly (--wrong of fsmtx step, or passed on the next try on the same
-content), which a person went past, and which steps are skipped most: in all versions, with the last
-in which it was so, if that is not the newest. With less than ten runs it says "too few to tell"
+content), which steps a person went past, and which are skipped most: in all versions, with the last
+in which it was so, if that is not the newest. A person goes past a step with fsmtx step skip or done,
+whether a gate had refused before or not; skipped is skip alone. With less than ten runs it says "too few to tell"
 beside the number. What a gate would have refused while the hooks only observe (fsmtx install
 --observe) is in a column of its own.
 

@@ -79,7 +79,14 @@ type step struct {
 	other                                                       int // by other rules
 	gates                                                       map[string]*gate
 	times                                                       sample
-	reasons                                                     []string
+	reasons                                                     []reason
+}
+
+// reason is what persons gave as a reason for what they did.
+type reason struct {
+	how state.Decision
+	why string
+	n   int // how often
 }
 
 // gate is what was counted of a gate of a step.
@@ -88,7 +95,7 @@ type gate struct {
 	broken            int // its command could not run, or did not end
 	runs              int // in which it was judged
 	same, changed, un int // refusals after which it passed: on the same content, on other content, on what is not known
-	past, wrong       int // persons who went past it; those who said that it was wrong
+	past, wrong       int // how often a person went past the step when it had refused last; how often they said that it was wrong
 }
 
 // runKey names a run.
@@ -302,7 +309,7 @@ func (x *run) step(n int64) *runStep {
 
 func (v *version) step(r *decisions.Record) *step {
 	s := v.at(r.Place)
-	s.subject = cmp.Or(s.subject, r.Subject)
+	s.subject = cmp.Or(s.subject, r.Defined, r.Subject)
 	return s
 }
 
@@ -450,8 +457,8 @@ func (s *step) goPast(r *decisions.Record, x *runStep, d state.Decision) {
 	if r.Wrong {
 		s.wrong++
 	}
-	if r.Why != "" && len(s.reasons) < mostReasons && !slices.Contains(s.reasons, r.Why) {
-		s.reasons = append(s.reasons, r.Why)
+	if r.Why != "" {
+		s.because(reason{d, r.Why, 1})
 	}
 	if x.refused != "" && (d == state.Skip || d == state.CallsIt) {
 		g := s.gate(x.refused, x)
@@ -460,6 +467,17 @@ func (s *step) goPast(r *decisions.Record, x *runStep, d state.Decision) {
 			g.wrong++
 		}
 		x.refused = ""
+	}
+}
+
+// because adds a reason.
+func (s *step) because(given reason) {
+	i := slices.IndexFunc(s.reasons, func(o reason) bool { return o.how == given.how && o.why == given.why })
+	switch {
+	case i >= 0:
+		s.reasons[i].n += given.n
+	case len(s.reasons) < mostReasons:
+		s.reasons = append(s.reasons, given)
 	}
 }
 

@@ -160,7 +160,7 @@ func TestWhatIsNoRefusal(t *testing.T) {
 	assert.Equal(t, 1, steps[3].Without)
 	text := printed(x)
 	assert.Contains(t, text, "could not run: check")
-	assert.Contains(t, text, "Gates that a person went past: none")
+	assert.Contains(t, text, "Gates that refused wrongly: none")
 	assert.Contains(t, text, `#2 "Step 2": 1 time in 1 run`)
 }
 
@@ -220,8 +220,42 @@ func TestWhatPersonsDid(t *testing.T) {
 	assert.Equal(t, 10, s[1].Yes)
 	text := printed(x)
 	assert.Contains(t, text, `release: check of #1 "Step 1": 1 of 10 refusals wrong (1 by a person's word)`+"\n")
-	assert.Contains(t, text, `release: check of #1 "Step 1": 10 times in 10 runs`+"\n")
-	assert.Contains(t, text, `release: #1 "Step 1": 10 times in 10 runs`+"\n    because: it hangs")
+	assert.Contains(t, text, `release: #1 "Step 1": 10 times in 10 runs (10 after a refusal of check)`+"\n")
+	assert.Contains(t, text, `release: #1 "Step 1": 10 times in 10 runs`+"\n    because: it hangs (10 times)\n")
+}
+
+// TestWhoSaysThatAStepIsDoneHasNotSkippedIt: a person went past a step by either way, after a refusal or not, and skipped it by one.
+func TestWhoSaysThatAStepIsDoneHasNotSkippedIt(t *testing.T) {
+	var l told
+	for i, digest := range []string{"1", "2"} {
+		l.begin(fmt.Sprint("/tasks/", i), digest)
+		if i == 0 {
+			l.step(1, "deny", func(r *decisions.Record) { r.Gate = "check" })
+		}
+		l.step(1, "skip", func(r *decisions.Record) { r.Who, r.Why = "person", "it hangs" })
+		l.step(2, "done", func(r *decisions.Record) { r.Who, r.Why = "person", "by hand" })
+	}
+	x, _ := count(t, l.text(t), time.Time{})
+	_, lists, _ := strings.Cut(printed(x), "Steps that a person went past:\n")
+	few := " (too few to tell)\n"
+	assert.Equal(t, `  release: #1 "Step 1": 2 times in 2 runs (1 after a refusal of check)`+few+
+		`  release: #2 "Step 2": 2 times in 2 runs`+few+
+		"    because: by hand (2 times)\n\nSteps that are skipped most:\n"+
+		`  release: #1 "Step 1": 2 times in 2 runs`+few+
+		"    because: it hangs (2 times)\n", lists)
+}
+
+// TestAStepThatIsDoneForLinesHasTheSubjectOfItsDefinition, not that of the line which came first.
+func TestAStepThatIsDoneForLinesHasTheSubjectOfItsDefinition(t *testing.T) {
+	var l told
+	l.begin("/tasks/1", "1")
+	for i, line := range []string{"a", "b"} {
+		l.step(int64(4+i), "skip", func(r *decisions.Record) {
+			r.Place, r.Subject, r.Defined = "2.1", "Test "+line, "Test {item}"
+		})
+	}
+	x, _ := count(t, l.text(t), time.Time{})
+	assert.Contains(t, printed(x), `#2.1 "Test {item}": 2 times in 1 run`)
 }
 
 func TestWhatIsObservedIsAColumnOfItsOwn(t *testing.T) {

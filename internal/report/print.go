@@ -13,6 +13,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -27,7 +28,7 @@ func (x shown) print(s terminal.Streams, reasons bool) {
 		one.print(s)
 	}
 	titles := []struct{ kind, title string }{{neverRefused, "Gates that never refused"}, {wrongly, "Gates that refused wrongly"},
-		{wentPast, "Gates that a person went past"}, {skipped, "Steps that are skipped most"}}
+		{wentPast, "Steps that a person went past"}, {skipped, "Steps that are skipped most"}}
 	for _, t := range titles {
 		message.Fprintf(s.Out, "\n%s:", t.title)
 		n := 0
@@ -39,9 +40,9 @@ func (x shown) print(s terminal.Streams, reasons bool) {
 				message.Fprintf(s.Out, "\n")
 			}
 			message.Fprintf(s.Out, "  %s\n", f)
-			for _, why := range f.reasons {
-				if reasons && f.Kind == skipped {
-					message.Fprintf(s.Out, "    because: %s\n", message.Words(why))
+			for _, r := range f.because() {
+				if reasons {
+					message.Fprintf(s.Out, "    because: %s\n", r)
 				}
 			}
 		}
@@ -85,7 +86,7 @@ func (f finding) String() string {
 		}
 		text += " (" + strings.Join(how, ", ") + ")"
 	default:
-		text += fmt.Sprintf("%s in %s", terminal.Count(f.Times, "time"), terminal.Count(f.Runs, "run"))
+		text += fmt.Sprintf("%s in %s", terminal.Count(f.Times, "time"), terminal.Count(f.Runs, "run")) + inBrackets("", f.after...)
 	}
 	if f.Few {
 		text += " (too few to tell)"
@@ -94,6 +95,22 @@ func (f finding) String() string {
 		text += fmt.Sprintf("; that is up to version %s: none yet in %s", short(f.Version, f.newer), short(f.newer, f.Version))
 	}
 	return text
+}
+
+// because returns the reasons of what the finding counts: those of skips belong to the steps that are skipped most.
+func (f finding) because() (all []string) {
+	how := map[string]state.Decision{wentPast: state.CallsIt, skipped: state.Skip}[f.Kind]
+	for _, r := range f.reasons {
+		if r.how != how {
+			continue
+		}
+		text := message.Words(r.why)
+		if r.n > 1 {
+			text += fmt.Sprintf(" (%s)", terminal.Count(r.n, "time"))
+		}
+		all = append(all, text)
+	}
+	return all
 }
 
 func timesOf(n, of int) string {

@@ -102,7 +102,8 @@ type finding struct {
 	Version string `json:"version"` // the newest in which it was so
 
 	newer   string // a version after that one
-	reasons []string
+	after   []part // of Times: the gates that had refused last
+	reasons []reason
 }
 
 //go:embed schema.json
@@ -170,7 +171,11 @@ func (v *version) shown(reasons bool) shownVersion {
 			one.Gates = append(one.Gates, shownGate{name, g.runs, g.refused, g.passed, g.same, g.changed, g.un, g.past, g.wrong, g.broken})
 		}
 		if reasons {
-			one.Reasons = s.reasons
+			for _, r := range s.reasons {
+				if !slices.Contains(one.Reasons, r.why) {
+					one.Reasons = append(one.Reasons, r.why)
+				}
+			}
 		}
 		x.Steps = append(x.Steps, one)
 	}
@@ -240,7 +245,9 @@ func (s *step) plus(o *step) {
 		was.same, was.past, was.wrong = was.same+g.same, was.past+g.past, was.wrong+g.wrong
 	}
 	s.wrong += o.wrong
-	s.reasons = append(s.reasons, o.reasons...)
+	for _, r := range o.reasons {
+		s.because(r)
+	}
 }
 
 func (s *step) findings(about finding, begun int) (all []finding) {
@@ -250,8 +257,8 @@ func (s *step) findings(about finding, begun int) (all []finding) {
 		all = append(all, one)
 		return &all[len(all)-1]
 	}
-	marked, past := s.wrong, s.past[string(state.Skip)]+s.past[string(state.CallsIt)]
-	unknown := past
+	marked, skips := s.wrong, s.past[string(state.Skip)]
+	var after []part
 	for _, name := range slices.Sorted(maps.Keys(s.gates)) {
 		g := s.gates[name]
 		if g.refused == 0 && g.passed > 0 && name != "approval" { // of which each asks
@@ -263,18 +270,17 @@ func (s *step) findings(about finding, begun int) (all []finding) {
 			marked -= g.wrong
 		}
 		if g.past > 0 {
-			add(wentPast, name, g.runs, g.past).Of = g.refused
-			unknown -= g.past
+			after = append(after, part{g.past, "after a refusal of " + nameOf(name)})
 		}
 	}
 	if marked > 0 {
 		add(wrongly, "", begun, marked).Marked = marked
 	}
-	if unknown > 0 && len(s.gates) > 0 {
-		add(wentPast, "", begun, unknown)
+	if past := skips + s.past[string(state.CallsIt)]; past > 0 {
+		add(wentPast, "", begun, past).after = after
 	}
-	if past > 0 {
-		add(skipped, "", begun, past)
+	if skips > 0 {
+		add(skipped, "", begun, skips)
 	}
 	return all
 }

@@ -85,6 +85,7 @@ func (s *State) record(e Evidence, c *Current) decisions.Record {
 	for _, g := range e.Gaps {
 		r.Gaps = append(r.Gaps, string(g))
 	}
+	r.Defined = s.defined(c)
 	for w := c.Workflow; w != nil && w.Part; { // which came with the run
 		p := s.Parent(w)
 		if p == nil {
@@ -109,6 +110,15 @@ func (s *State) PlaceInFile(c *Current) string {
 		return s.PlaceInFile(p)
 	}
 	return s.PlaceInFile(p) + "." + own
+}
+
+// defined returns the subject that the fsm.json gives to a step which is a copy for a line; empty of any other.
+func (s *State) defined(c *Current) string {
+	p := s.Parent(c.Workflow)
+	if p == nil || p.Each == nil || c.Workflow.Item == "" {
+		return ""
+	}
+	return p.Each.SubjectOf(c.Local)
 }
 
 // passed returns the gates that let the step through; see decisions.Record.
