@@ -149,15 +149,15 @@ func faultsOf(boxes []checklist.Box, faults []checklist.Fault, form string) erro
 	slices.SortStableFunc(faults, func(a, b checklist.Fault) int { return a.Line - b.Line })
 	var texts []string
 	for len(faults) > 0 {
-		why := faults[0].Why
 		var lines []int
 		for _, f := range faults {
-			if f.Why == why {
+			if f.Why == faults[0].Why {
 				lines = append(lines, f.Line)
 			}
 		}
-		faults = slices.DeleteFunc(faults, func(f checklist.Fault) bool { return f.Why == why })
-		texts = append(texts, checklist.Named(lines)+": "+why)
+		texts = append(texts, checklist.Named(lines)+": "+faults[0].Why)
+		first := faults[0]
+		faults = slices.DeleteFunc(faults, func(f checklist.Fault) bool { return f.Why == first.Why })
 	}
 	return fmt.Errorf("it is not sure what its steps are: %s", strings.Join(texts, "; "))
 }
