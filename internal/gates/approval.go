@@ -18,11 +18,11 @@ func approval(c *state.Current) Verdict {
 
 // unanswered is added to a question, for where nobody can answer it: there the client
 // refuses the call with the question as the reason (fact 37, client 2.1.329). n is how often
-// it was asked.
+// that was tried, with or without a question to somebody.
 func unanswered(n int, commands string) string {
 	text := "\n"
 	if n >= state.MaxRepeats {
-		text += "This was asked " + message.Itoa(int64(n)) + " times, and nobody said yes. "
+		text += "Its completion was tried " + message.Itoa(int64(n)) + " times, and nobody has said yes so far. "
 	}
 	return text + "Without a yes it stays open; a person can approve it in a terminal, not with !: " + commands
 }

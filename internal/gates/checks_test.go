@@ -425,8 +425,8 @@ func TestWorthWaiting(t *testing.T) {
 // TestARefusedApprovalIsNoYes: the file is completed by a script afterwards.
 func TestARefusedApprovalIsNoYes(t *testing.T) {
 	l := hydrated(t, `{"approval": "Publish?"}`, `{"blockedBy": [1]}`)
-	for n, want := range []string{"\nWithout a yes ", "\nWithout a yes ", "\nThis was asked 3 times, and nobody said yes. Without a yes ",
-		"\nThis was asked 4 times"} {
+	for n, want := range []string{"\nWithout a yes ", "\nWithout a yes ",
+		"\nIts completion was tried 3 times, and nobody has said yes so far. Without a yes ", "\nIts completion was tried 4 times"} {
 		v := l.ask(1, completed)
 		require.Equal(t, state.Ask, v.Decision)
 		require.Contains(t, v.Reason, want, n)
