@@ -113,7 +113,7 @@ func (h *hook) unfinished(ctx context.Context) client.Answer {
 		how, person = "calling its skill again goes on with it here", ""
 	}
 	if len(all) > 1 {
-		rest = fmt.Sprintf("; there are %d more: fsmtx status --all", len(all)-1)
+		rest = fmt.Sprintf("; and %d more: fsmtx status --all", len(all)-1)
 	}
 	person = message.Sprintf("fsmtx: %s. In a terminal, not with !: %sfsmtx step end %d --because \"...\" --list %s closes it%s",
 		text, person, all[0].Root, name, rest)

@@ -537,7 +537,7 @@ func (d *document) lists() (all []*candidate) {
 	}
 	for _, c := range all {
 		if c.doubt == "" && c.rank == plainList && !instructions(c.marks) {
-			c.doubt = "its items are not instructions"
+			c.doubt = "not each of its items begins with an English verb that is known"
 		}
 	}
 	return slices.DeleteFunc(all, func(c *candidate) bool { return len(c.marks) < 2 })

@@ -222,10 +222,13 @@ func (f *initFlags) choose(s terminal.Streams, all []skillText) (skillText, erro
 			"name one: fsmtx init --yes SKILL")
 	}
 	for {
-		message.Fprintf(s.Out, "Which one? [1-%d] ", len(all))
+		message.Fprintf(s.Out, "Which one? Its number or name [1-%d] ", len(all))
 		line, err := f.person.Typed.ReadString('\n')
 		if n, bad := strconv.Atoi(strings.TrimSpace(line)); bad == nil && n >= 1 && n <= len(all) {
 			return all[n-1], nil
+		}
+		if i := slices.IndexFunc(all, func(t skillText) bool { return t.Command == strings.TrimSpace(line) }); i >= 0 {
+			return all[i], nil
 		}
 		if err != nil {
 			return skillText{}, &command.Exit{Code: command.ExitNo, Err: errors.New("no skill was chosen; nothing was changed")}
