@@ -66,7 +66,7 @@ deleted (arrays of numbers), text (as without --json), and what "fsmtx next --js
 	c.Flags().StringVar(&f.args, "args", "", "the arguments of the skill's call, as one `text`")
 	c.Flags().StringVar(&f.plan, hook.PlanFlag, "", "take the boxes of this Markdown `FILE` as the steps")
 	c.Flags().StringVar(&f.form, "form", "", "with --plan: only the boxes below the heading in a line, or those beside a box: tasks:LINE")
-	c.Flags().StringVar(&f.list, "list", "", "the list of this `NAME`, or of the session with this id")
+	c.Flags().Var((*listName)(&f.list), "list", "the list of this `NAME`, or of the session with this id")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	_ = c.RegisterFlagCompletionFunc("list", CompleteLists(s))
 	return c
@@ -78,6 +78,9 @@ const beginWait = 5 * time.Second
 func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) error {
 	ctx, what := c.Context(), strings.Join(args, "")
 	var plan *hydrate.Plan
+	if f.form != "" && f.plan == "" {
+		return AsUsage(errors.New("--form needs --plan"))
+	}
 	if f.plan != "" {
 		var err error
 		if plan, err = f.readPlan(f.plan, f.form); err != nil {

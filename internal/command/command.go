@@ -160,8 +160,8 @@ func misusedFlags(c *cobra.Command, err error) error {
 	return &Exit{ExitUsage, plainFlagError(err), "run " + c.CommandPath() + " --help"}
 }
 
-// asUsage gives an error about arguments the exit code of those, if it has no other.
-func asUsage(err error) error {
+// AsUsage gives an error about what was typed the exit code of a wrong command line, if it has no other.
+func AsUsage(err error) error {
 	e, ok := errors.AsType[*Exit](err)
 	switch {
 	case err == nil || ok && e.Code != ExitNo:
@@ -186,14 +186,14 @@ func (sub Subcommand) dress(s terminal.Streams, c *cobra.Command) *cobra.Command
 	}
 	checkArguments(c, misused)
 	if check := c.Args; check != nil && (!sub.runAsHook() || c.HasSubCommands()) {
-		c.Args = func(c *cobra.Command, args []string) error { return asUsage(check(c, args)) }
+		c.Args = func(c *cobra.Command, args []string) error { return AsUsage(check(c, args)) }
 	}
 	if sub.Scripts {
 		inDirectory(c, func(err error) error {
 			if sub.Misused != nil {
 				return sub.Misused(s, err)
 			}
-			return &Exit{Code: ExitNo, Err: err}
+			return AsUsage(err)
 		})
 	}
 	c.SetFlagErrorFunc(commandFirst(misused))
@@ -421,6 +421,9 @@ func Takes(least int, want, hint string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > 1 {
 			return &Exit{ExitNo, fmt.Errorf("got %d arguments, want %s", len(args), want), hint}
+		}
+		if len(args) == 1 && args[0] == "" { // a variable that is not set
+			return &Exit{ExitNo, errors.New("got an empty argument, want " + want), hint}
 		}
 		return nil
 	}

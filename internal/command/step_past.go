@@ -27,7 +27,7 @@ The task is marked as completed, and the decision is recorded with the reason. T
 is found as by "fsmtx status".
 
 If an agent runs the command, it works only if the person has agreed to this very call; the
-hook "fsmtx step" asks. Otherwise run it in a terminal outside the client: a line that is
+hook asks. Otherwise run it in a terminal outside the client: a line that is
 typed with ! in the client counts as the agent's.`
 
 type pastFlags struct {

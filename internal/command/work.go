@@ -55,7 +55,7 @@ type workFlags struct {
 // command makes c one of these commands.
 func (f *workFlags) command(s terminal.Streams, c *cobra.Command, run func(context.Context, *listWork, []string) error) *cobra.Command {
 	c.Long += workLong
-	c.Flags().StringVar(&f.list, "list", "", "the list of this `NAME`, or of the session with this id")
+	c.Flags().Var((*listName)(&f.list), "list", "the list of this `NAME`, or of the session with this id")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	_ = c.RegisterFlagCompletionFunc("list", CompleteLists(s))
 	if strings.Contains(c.Use, " N") {

@@ -61,8 +61,8 @@ line, as described by "fsmtx schema --log".
 
 "fsmtx report" counts them.
 
-The hooks and commands that decide write the same lines to a file: the hooks hydrate, step, guard and
-hook with --log FILE, and each of them, "fsmtx mcp", and the commands for steps, begin and undo if FSMTX_LOG
+The hooks and commands that decide write the same lines to a file: "fsmtx hook" and "fsmtx guard"
+with --log FILE, and each of them, "fsmtx mcp", and the commands for steps, begin and undo if FSMTX_LOG
 names a file. A person's command also finds FSMTX_LOG under "env" in the user's or the
 organisation's settings of Claude Code; set elsewhere, it has to be in the environment of the terminal,
 or what the person skips is in no log. The file is rotated at 10 MiB: FILE.1, FILE.2 and

@@ -47,7 +47,7 @@ answer names it. What a call had replaced comes back although its own workflow w
 --list is as for "fsmtx status", but lists whose workflows are over can be meant, too.
 
 If an agent runs the command, only --dry-run works without the person's yes; the hook
-"fsmtx step" asks.
+asks.
 
 --json prints an object with list, hydration (number, id and skill), under (array of such
 objects: the calls under its steps, which are undone with it), removed, restored (arrays of

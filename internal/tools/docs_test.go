@@ -3,6 +3,7 @@ package tools_test
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,6 +18,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
+	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/tools"
 )
 
@@ -57,7 +61,7 @@ func TestCommandsDocument(t *testing.T) {
 // TestEachHelpSaysOnceWhatAWrongCommandLineIs: where it says what the other exit codes are.
 func TestEachHelpSaysOnceWhatAWrongCommandLineIs(t *testing.T) {
 	eachCommand(false, func(c *cobra.Command, path string) {
-		if c.HasSubCommands() || slices.Contains([]string{"hook", "hydrate", "guard"}, c.Name()) {
+		if slices.Contains([]string{"hook", "hydrate", "guard"}, c.Name()) {
 			return
 		}
 		saying := 0
@@ -68,6 +72,16 @@ func TestEachHelpSaysOnceWhatAWrongCommandLineIs(t *testing.T) {
 			assert.True(t, said == 0 || strings.Contains(words, "xit code") && !strings.HasPrefix(words, "For a wrong"), "%s: %s", path, words)
 		}
 		assert.Equal(t, 1, saying, path)
+	})
+}
+
+// TestHelpNamesHooksThatAreThere: of the commands, these alone are hooks.
+func TestHelpNamesHooksThatAreThere(t *testing.T) {
+	named := regexp.MustCompile(`hooks? "fsmtx (\w+)|hooks (?:hydrate|step)\b`)
+	eachCommand(true, func(c *cobra.Command, path string) {
+		for _, found := range named.FindAllStringSubmatch(strings.Join(strings.Fields(c.Long), " "), -1) {
+			assert.Contains(t, []string{"hook", "guard"}, found[1], "%s: %s", path, found[0])
+		}
 	})
 }
 
@@ -138,4 +152,22 @@ func TestEveryFieldIsInATable(t *testing.T) {
 	}
 	visit(schema)
 	require.Greater(t, fields, 50)
+}
+
+// TestAWrongValueIsAWrongCommandLine: of each flag that takes one of some words, a number or a time, and of -C.
+func TestAWrongValueIsAWrongCommandLine(t *testing.T) {
+	eachCommand(false, func(c *cobra.Command, path string) {
+		if slices.Contains([]string{"hook", "hydrate", "guard"}, c.Name()) || strings.HasPrefix(path, "fsmtx guard") {
+			return // 2 means something else there
+		}
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			kind := f.Value.Type()
+			if f.Name == "directory" || strings.Contains(kind, "|") || slices.Contains([]string{"int", "int64", "duration", "bool"}, kind) {
+				args := append(strings.Fields(path)[1:], "--"+f.Name+"=no such value")
+				code := tools.Main(args, terminal.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Caller: callers.Script,
+					Getenv: func(name string) (string, bool) { return t.TempDir(), name == "HOME" }})
+				assert.Equal(t, command.ExitUsage, code, "%q", args)
+			}
+		})
+	})
 }

@@ -100,7 +100,8 @@ func (f *hookFlags) findHere(s terminal.Streams) (hookSetup, error) {
 func (f *hookFlags) dialectHere(s terminal.Streams, cwd string) (dialect.Dialect, error) {
 	switch {
 	case f.dialect != "":
-		return dialect.Named(f.dialect)
+		d, err := dialect.Named(f.dialect)
+		return d, command.AsUsage(err)
 	case len(f.plugins) > 0:
 		return dialect.Claude(), nil
 	}

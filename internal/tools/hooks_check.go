@@ -68,7 +68,9 @@ func (f *hookFlags) check(s terminal.Streams, paths []string) ([]hooks.Finding, 
 	for _, path := range paths {
 		d, err := hooks.AgentOf(path)
 		if f.dialect != "" {
-			d, err = dialect.Named(f.dialect)
+			if d, err = dialect.Named(f.dialect); err != nil {
+				return nil, command.AsUsage(err)
+			}
 		}
 		var findings []hooks.Finding
 		if err == nil {

@@ -26,8 +26,8 @@ func newHooksFire(s terminal.Streams) *cobra.Command {
 			"would do. It uses the agent's own configuration for the event's cwd, or the files of --config.\n\n" +
 			"For each configured hook it prints whether the hook ran and if not why, its output, which parts of the\n" +
 			"output take effect, and which parts were ignored.\n\n" +
-			"Exits with 0; with 2 if a hook blocks; with 3 if a hook stops the agent; with 1 if the event is unknown\n" +
-			"or a settings file cannot be read.",
+			"The exit code is 0, 1 if the event is unknown or a settings file cannot be read, 2 if a hook blocks or\n" +
+			"the command line is wrong, and 3 if a hook stops the agent.",
 		Example: command.Example(
 			`echo '{"tool_name": "write_file", "tool_input": {"path": "a"}}' | fsmtx hooks fire BeforeTool`,
 			`fsmtx hooks fire PreToolUse --dialect claude --config hooks/hooks.json < event.json`,

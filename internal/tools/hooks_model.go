@@ -23,8 +23,8 @@ func newHooksModel(s terminal.Streams) *cobra.Command {
 			"the command with the request on its standard input unless a hook blocks, fires AfterModel once with\n" +
 			"the complete response, and prints the resulting response. The command may print its response\n" +
 			"as a stream of chunks: one after the other, in an array, or as server-sent events.\n\n" +
-			"Exits with 0; with 1 if the model failed; with 2 if a hook blocked it; with 3 if a hook stops the\n" +
-			"agent.",
+			"The exit code is 0, 1 if the model failed, 2 if a hook blocked it or the command line is wrong,\n" +
+			"and 3 if a hook stops the agent.",
 		Example: command.Example(`fsmtx hooks model -- ./ask-model.sh < request.json`),
 		RunE: func(c *cobra.Command, args []string) error {
 			run, err := afterDash(c, args, 0)

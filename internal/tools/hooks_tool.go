@@ -24,8 +24,8 @@ func newHooksTool(s terminal.Streams) *cobra.Command {
 		Long: "Fires the event before a tool, runs the command with the input on standard input unless a hook\n" +
 			"blocks, and fires the event after a tool. It prints what the model would read: the command's output\n" +
 			"with the additions of hooks, or the reason why the command did not run.\n\n" +
-			"Exits with 0; with 1 if the command failed; with 2 if a hook blocked it; with 3 if a hook stops\n" +
-			"the agent.",
+			"The exit code is 0, 1 if the command failed, 2 if a hook blocked it or the command line is wrong,\n" +
+			"and 3 if a hook stops the agent.",
 		Example: command.Example(`fsmtx hooks tool write_file --input '{"path": "a.txt"}' -- ./write-file.sh`),
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -94,7 +94,7 @@ func toolInput(s terminal.Streams, flag string) (jsontext.Value, error) {
 // afterDash returns the command after --, which must follow n arguments.
 func afterDash(c *cobra.Command, args []string, n int) ([]string, error) {
 	if c.ArgsLenAtDash() != n || len(args) <= n {
-		return nil, command.Fail(command.ExitNo, errors.New("missing command after --"), "run "+c.CommandPath()+" --help")
+		return nil, command.Fail(command.ExitUsage, errors.New("missing command after --"), "run "+c.CommandPath()+" --help")
 	}
 	return args[n:], nil
 }

@@ -196,7 +196,8 @@ func (f *installFlags) parse(args []string, dash int) error {
 	case f.check && (f.print || f.remove):
 		return message.NewError("--check cannot be combined with --print or --remove", "run fsmtx install --help")
 	case f.yes && !f.purge:
-		return message.NewError("--yes needs --remove --purge", "nothing else is asked that --yes could answer")
+		return message.NewError("--yes needs --remove --purge",
+			"it answers the question of --purge only; --task-tools and --statusline answer the others")
 	case f.purge && !f.remove:
 		return message.NewError("--purge needs --remove", "fsmtx install --remove --purge")
 	case f.purge && (f.user || f.project || f.local || f.print):

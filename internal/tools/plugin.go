@@ -180,7 +180,7 @@ func (f *pluginFlags) wanted(old install.Existing) ([]install.Platform, error) {
 	for _, name := range f.platforms {
 		p, err := install.ParsePlatform(name)
 		if err != nil {
-			return nil, command.Fail(command.ExitNo, fmt.Errorf("--platforms: %w", err),
+			return nil, command.Fail(command.ExitUsage, fmt.Errorf("--platforms: %w", err),
 				"the platforms are linux/amd64, linux/arm64, darwin/amd64, darwin/arm64, or all")
 		}
 		want = append(want, p)

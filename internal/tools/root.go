@@ -167,7 +167,7 @@ func completeHelp(root *cobra.Command) {
 			c.Example = command.Example("fsmtx completion bash > ~/.local/share/bash-completion/completions/fsmtx")
 			c.Args, c.RunE = command.NoSuchCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
 			for _, shell := range c.Commands() {
-				shell.Args = command.NoArguments
+				shell.Args = func(c *cobra.Command, args []string) error { return command.AsUsage(command.NoArguments(c, args)) }
 				shell.Example = command.Example("fsmtx completion " + shell.Name())
 			}
 		}

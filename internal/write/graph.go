@@ -66,6 +66,9 @@ func NewGraph(s terminal.Streams) *cobra.Command {
 				return command.Fail(command.ExitNo, fmt.Errorf("got %d arguments, want one file, directory or skill", len(args)),
 					"run fsmtx graph --help")
 			}
+			if len(args) == 1 && args[0] == "" {
+				return errors.New("got an empty argument, want a file, a directory or a skill")
+			}
 			if len(args) == 1 && f.session != "" {
 				return command.Fail(command.ExitUsage, errors.New("--list cannot be combined with a file or a skill"), "")
 			}

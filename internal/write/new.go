@@ -127,12 +127,14 @@ func NewNew(s terminal.Streams) *cobra.Command {
 	_ = c.MarkFlagFilename("from", "md")
 	c.MarkFlagsMutuallyExclusive("from", "template")
 	c.MarkFlagsMutuallyExclusive("form", "template")
+	c.MarkFlagsMutuallyExclusive("list", "from")
+	c.MarkFlagsMutuallyExclusive("list", "form")
 	return c
 }
 
 func (f newFlags) run(s terminal.Streams, dir string) error {
 	if form, _, _ := strings.Cut(f.form, ":"); form != "" && !slices.Contains(outline.Forms(), form) {
-		return command.Fail(command.ExitNo, fmt.Errorf("unknown form %q", f.form), "the forms are "+strings.Join(outline.Forms(), ", "))
+		return command.Fail(command.ExitUsage, fmt.Errorf("unknown form %q", f.form), "the forms are "+strings.Join(outline.Forms(), ", "))
 	}
 	if err := isFolder(dir); err != nil {
 		return err
