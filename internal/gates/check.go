@@ -63,6 +63,8 @@ func lacks(r state.Result) string {
 func missing(c *state.Current, r state.Result) string {
 	name := "have a person name its path in " + message.Words(c.Workflow.Spec)
 	switch {
+	case r.Fault:
+		return "mend the command in " + message.Words(c.Workflow.Spec)
 	case r.Lacks == "":
 		return "say what is missing"
 	case r.InShell:

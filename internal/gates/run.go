@@ -30,6 +30,9 @@ func (c *call) runCheck(ctx context.Context, b *run, base string) state.Result {
 	if err != nil {
 		return state.Result{Run: b.Run, Exit: -1, Failed: err.Error(), Unrunnable: true}
 	}
+	if fault := b.fault(); fault != "" {
+		return state.Result{Run: b.Run, Exit: -1, Failed: fault, Unrunnable: true, Fault: true}
+	}
 	out := facts.NewTail()
 	o := process.Command{
 		Args:    args,
@@ -70,6 +73,14 @@ func (c *call) runCheck(ctx context.Context, b *run, base string) state.Result {
 		}
 	}
 	return r
+}
+
+// fault returns why a POSIX shell cannot run the command, in the words of fsmtx validate: a mistake of the file, of which nothing is run.
+func (b *run) fault() string {
+	if b.Shell == fsmspec.PowerShell {
+		return ""
+	}
+	return shell.Fault(b.Run)
 }
 
 // shell returns the program that runs the command and its arguments, and variables for it. Standard error goes to the same pipe as

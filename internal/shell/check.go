@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"errors"
+	"os/exec"
 	"slices"
 	"strings"
 
@@ -12,9 +14,9 @@ func Fault(line string) string {
 	if len(line) > maxLine {
 		return "" // it is told otherwise
 	}
-	_, err := parse(line, syntax.LangPOSIX)
+	s, err := parse(line, syntax.LangPOSIX)
 	if err == nil {
-		return ""
+		return s.bashism()
 	}
 	if _, noBash := parse(line, syntax.LangBash); noBash != nil {
 		return noBash.Error()
@@ -22,6 +24,77 @@ func Fault(line string) string {
 	return "it is for bash, and /bin/sh runs it (" + strings.TrimPrefix(err.Error(), errSyntax.Error()+" ") +
 		"): write it for sh, or put it into a script of bash, and run that"
 }
+
+// insteadOf returns what to write for a command of bash that is none of sh, or "".
+func insteadOf(name string) string {
+	switch name {
+	case "[[":
+		return "[ … ], and for a pattern case"
+	case "source":
+		return ". ./FILE"
+	case "declare", "typeset":
+		return "NAME=VALUE"
+	case "let":
+		return "NAME=$((…))"
+	case "shopt":
+		return "it for sh"
+	case "mapfile", "readarray":
+		return "while read"
+	case "pushd", "popd":
+		return "cd"
+	}
+	return ""
+}
+
+// bashism returns which command of bash is in a script that a POSIX shell can parse, and that /bin/sh here does not know, and what to
+// write for it, or "". It would fail there, and with it the test of an if, so that a check could never fail, or never pass.
+func (s Script) bashism() string {
+	own := s.functions()
+	for _, call := range s.Calls() {
+		var words []string
+		for _, w := range call {
+			words = append(words, s.line[w.word.Pos().Offset():w.End()])
+		}
+		name, instead, knows := words[0], insteadOf(words[0]), `command -v "$1"`
+		switch {
+		case slices.Contains(own, name):
+			continue
+		case instead != "":
+		case (name == "[" || name == "test") && slices.Contains(words, "=="):
+			name, instead, knows = "== in "+name, "=", "[ a == a ]"
+		case name == "set" && slices.Contains(words, "pipefail") && !s.triesPipefail():
+			name, instead, knows = "set -o pipefail", "the output of the first command to a file", "set -o pipefail"
+		default:
+			continue
+		}
+		if !knownHere(knows, name) {
+			return "it is for bash, and /bin/sh runs it, which does not know " + name + ": write " + instead +
+				", or put it into a script of bash, and run that"
+		}
+	}
+	return ""
+}
+
+// knownHere reports whether /bin/sh is not known to fail at a line. Where bash or busybox is /bin/sh, it knows much of bash.
+func knownHere(line, word string) bool {
+	err := exec.Command("/bin/sh", "-c", line, "sh", word).Run()
+	_, failed := errors.AsType[*exec.ExitError](err)
+	return !failed
+}
+
+// functions returns the names of the functions of the script.
+func (s Script) functions() (names []string) {
+	syntax.Walk(s.file, func(n syntax.Node) bool {
+		if f, ok := n.(*syntax.FuncDecl); ok {
+			names = append(names, f.Name.Value)
+		}
+		return true
+	})
+	return names
+}
+
+// triesPipefail reports whether the script finds out in a subshell whether its shell has pipefail.
+func (s Script) triesPipefail() bool { return strings.Contains(s.line, "(set -o pipefail)") }
 
 // passers are programs that pass their input on, so that their status says nothing about what gives it to them.
 var passers = []string{"tee", "cat", "tail", "head", "less", "more", "nl", "ts", "sort", "uniq", "tr", "cut", "fold", "column", "sed", "wc"}

@@ -34,6 +34,31 @@ func TestFaultsAreThoseOfTheShell(t *testing.T) {
 	}
 }
 
+// TestFaultsOfBash: what a POSIX shell can parse and does not know is told where /bin/sh does not know it.
+func TestFaultsOfBash(t *testing.T) {
+	for line, word := range map[string]string{
+		"if [[ ! -f dist/x ]]; then echo missing; exit 1; fi": "[[", "[[ -f x ]]": "[[", "source ./x": "source", "declare -i a": "declare",
+		"if [ a == b ]; then exit 1; fi": "== in [", "test \"$a\" == b": "== in test", "set -euo pipefail; a | tee b": "set -o pipefail",
+		"shopt -s globstar; ls **": "shopt", "[ a = b ]": "", "test a = b": "", ". ./x": "", "[ \"a==b\" ]": "", "echo [[ == source": "",
+		"source() { . \"$1\"; }; source ./x": "", "if (set -o pipefail) 2>&-; then set -o pipefail; fi; a | tee b": "", "set -eu; a": "",
+		"awk '$1 == 2' f": "", "bash -c 'source x; [[ a ]]'": "",
+	} {
+		probe, want := "command -v '"+word+"'", ""
+		switch {
+		case strings.HasPrefix(word, "=="):
+			probe = "[ a == a ]"
+		case strings.HasPrefix(word, "set"):
+			probe = word
+		}
+		if word != "" && exec.Command("/bin/sh", "-c", probe).Run() != nil {
+			want = "which does not know " + word + ": write "
+		}
+		got := Fault(line)
+		assert.Contains(t, got, want, line)
+		assert.Equal(t, want == "", got == "", "%s: %s", line, got)
+	}
+}
+
 func TestHides(t *testing.T) {
 	for line, want := range map[string]string{
 		"pytest | tee log":          "its status is that of tee, the last command of the pipe",

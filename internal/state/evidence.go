@@ -85,6 +85,7 @@ type Result struct {
 	Failed string `json:"-"` // why it has no exit status; empty if it has one
 
 	Interrupted bool `json:"-"` // fsmtx was ended while it ran: this says nothing about the step
+	Fault       bool `json:"-"` // it is no command for its shell, and nothing of it was run
 	Unrunnable  bool `json:"-"` // it could not be started, or its shell has not found or not run a program: nor does this
 
 	Lacks   string `json:"-"` // the program that its shell has not found, if it is known
