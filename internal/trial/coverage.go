@@ -102,11 +102,7 @@ func (c *covered) step(place string, t fsmspec.Task, x sighted) {
 		}
 	}
 	if len(t.Only) > 0 {
-		passed := 0
-		if x.Started {
-			passed = 1
-		}
-		c.Gates = append(c.Gates, coveredGate{place, t.Subject, onlyRules, "", strings.Join(t.Only, ", "), x.Refused[onlyRules], passed, 0})
+		c.Gates = append(c.Gates, coveredGate{place, t.Subject, onlyRules, "", strings.Join(t.Only, ", "), x.Refused[onlyRules], x.Calls, 0})
 	}
 	for _, o := range t.Outcomes {
 		for _, g := range o.Gates() {

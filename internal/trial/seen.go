@@ -22,6 +22,7 @@ type sighted struct {
 	Refused   map[string]int `json:"refused"` // by the gate; see gateKey
 	Broken    map[string]int `json:"broken"`  // how often its command could not run
 	Ended     map[string]int `json:"ended"`   // how often it ended, by the outcome, with its gates
+	Calls     int            `json:"calls"`   // of tools that its rules let through
 	Started   bool           `json:"started"` // its gates of the start let it
 	Needed    bool           `json:"needed"`
 	NotNeeded bool           `json:"notNeeded"`
@@ -77,8 +78,11 @@ func sightOf(s *state.State, c *state.Current) sighted {
 		}
 		switch {
 		case e.Rule != "":
-			if e.Refuses() {
+			switch {
+			case e.Refuses():
 				x.Refused[onlyRules]++
+			case e.Verdict == state.Allow && e.Permit == "":
+				x.Calls++
 			}
 		case e.Refuses() || e.Verdict == state.Ask && e.By.Who != state.ThePerson: // who was not asked
 			x.refuse(c, e)
@@ -143,6 +147,6 @@ func (x sighted) plus(y sighted) sighted {
 		}
 		return all
 	}
-	return sighted{sum(x.Refused, y.Refused), sum(x.Broken, y.Broken), sum(x.Ended, y.Ended), x.Started || y.Started, x.Needed || y.Needed,
-		x.NotNeeded || y.NotNeeded}
+	return sighted{sum(x.Refused, y.Refused), sum(x.Broken, y.Broken), sum(x.Ended, y.Ended), x.Calls + y.Calls,
+		x.Started || y.Started, x.Needed || y.Needed, x.NotNeeded || y.NotNeeded}
 }
