@@ -44,7 +44,8 @@ fsmtx, run as the agent runs them, and a person's answers are said:
   ended
 
 Each test runs in a copy of the project: its files as they are, without those that git ignores. The
-files of the archive are laid over it. The copy is a repository of its own, with the commits and no
+files of the archive are laid over it. The test begins where a session finds the skill: in the
+directory that has its .claude, also below the root. The copy is a repository of its own, with the commits and no
 remote. An entry "-- empty --" without content begins with no files but the skills. The list, the
 configuration and the temporary directory are the test's; checks have your HOME and PATH. Nothing
 stays: what a test has started is ended with it.
@@ -63,7 +64,7 @@ stays: what a test has started is ended with it.
   later TIME        so much time passes for fsmtx, such as 20m or 2h ("within"); not for programs
   keep PATH         brings a path into the copy that git ignores
   exec, stdout, stderr, cmp, exists, env, cd, cp, rm, grep, chmod, skip, stop …
-                    as in testscript; $WORK is the copy
+                    as in testscript; $WORK is the root of the copy
 
 PATH is a test, the folder of a skill, a directory with several below, or the name of a skill; without
 it every workflow of the repository is meant. Afterwards test prints for each workflow which gates
@@ -196,6 +197,9 @@ func find(ctx context.Context, s terminal.Streams, args []string) (all []*suite,
 			return nil, nil, err
 		}
 		for _, spec := range specs {
+			if err := isSpec(spec); err != nil {
+				return nil, nil, err
+			}
 			one, err := suiteOf(ctx, spec)
 			if err != nil {
 				return nil, nil, err
@@ -214,6 +218,17 @@ func find(ctx context.Context, s terminal.Streams, args []string) (all []*suite,
 		}
 	}
 	return all, chosen, nil
+}
+
+// isSpec returns an error unless an argument that is a path has led to the file of a workflow.
+func isSpec(path string) error {
+	if _, err := os.Stat(path); err != nil {
+		return command.Unusable(path, err)
+	}
+	if filepath.Base(path) != write.SpecName {
+		return command.Fail(command.ExitUsage, fmt.Errorf("got %s, want a test (NAME.txtar), the folder of a skill, or its name", path), "")
+	}
+	return nil
 }
 
 // testAt returns the absolute path of a test. It may also be named by its skill: release/tests/a.txtar.

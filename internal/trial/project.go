@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,19 +26,30 @@ const emptyEntry = "empty"
 // maxFiles limits what is copied of a project that is in no repository, so that nothing says what belongs to it.
 const maxFiles = 20_000
 
+// maxSize is the size in bytes of the largest file that is copied: more takes long, and may fill the disk.
+const maxSize = 1 << 30
+
 // rootOf returns the directory that is copied for the tests of a skill: the work tree of its repository, else the directory in
 // which a client would find the skill, else the folder in which its folder is.
 func rootOf(ctx context.Context, skill string) string {
 	if r, err := git.Open(ctx, skill); err == nil {
 		return r.Dir
 	}
+	return cmp.Or(startOf(skill), filepath.Dir(skill))
+}
+
+// startOf returns the directory in which a session of a client finds the skill, as its project's: its folder is in .claude/skills there.
+// It is empty if there is none; a home is no project.
+func startOf(skill string) string {
 	above := filepath.Dir(skill)
-	if filepath.Base(above) == "skills" && strings.HasPrefix(filepath.Base(filepath.Dir(above)), ".") {
-		if home, _ := os.UserHomeDir(); filepath.Dir(filepath.Dir(above)) != home { // a home is no project
-			return filepath.Dir(filepath.Dir(above))
-		}
+	if filepath.Base(above) != "skills" || !strings.HasPrefix(filepath.Base(filepath.Dir(above)), ".") {
+		return ""
 	}
-	return above
+	dir := filepath.Dir(filepath.Dir(above))
+	if home, _ := os.UserHomeDir(); dir == home {
+		return ""
+	}
+	return dir
 }
 
 // lay copies the project below the files of the test, which stay, and lets the agent find its skills.
@@ -235,10 +247,14 @@ func (x *session) copyAll(from string) error {
 	}
 	to = filepath.Join(to, filepath.Base(from))
 	switch {
-	case safefile.Resolve(from) == safefile.Resolve(x.Root):
+	case info.IsDir() && safefile.Resolve(from) == safefile.Resolve(x.Root):
 		to = x.project
 	case info.Mode()&fs.ModeSymlink != 0:
 		err = x.copyLink(from, to)
+	case info.Mode().IsRegular() && info.Size() > maxSize:
+		return message.WithHint(
+			fmt.Errorf("%s has %d MiB, and a file of more than %d MiB is not copied for a test", from, info.Size()>>20, maxSize>>20),
+			"let git ignore it, or begin the files of the test with: -- empty --")
 	case info.Mode().IsRegular():
 		err = copyFile(from, to)
 	}

@@ -187,6 +187,13 @@ func (x *session) setup(env *testscript.Env) error {
 	if err := x.lay(ctx); err != nil {
 		return err
 	}
+	if start := startOf(x.Skill); start != "" {
+		dir, err := x.inCopy(start)
+		if err != nil {
+			return err
+		}
+		env.Cd, x.env["CLAUDE_PROJECT_DIR"] = dir, dir
+	}
 	for _, v := range os.Environ() {
 		if name, _, _ := strings.Cut(v, "="); name != "WORK" {
 			env.Vars = append(env.Vars, v)
