@@ -16,17 +16,26 @@ type Step struct {
 
 // limit matches a limit to the work: how it limits, which numbers it gives, and the numbers.
 var limit = pattern.New(`\b(only|just|up to|until|through|(?:stop|end|finish) (?:after|before|at|with))\s+(?:do\s+|run\s+|with\s+)?` +
-	`((?:steps?|tasks?)?\s*#?)(\d+(?:(?:\s|,|and|to|through|-|–|#|steps?)+\d+)*)`)
+	`((?:steps?|tasks?)?\s*#?)(\d+(?:(?:\s|,|and|to|through|-|–|#|steps?)+\d+)*)` +
+	`(\s+(?:is|are|was|were|fails?|failed|does|did|do|looks?|seems?)\b(?:n't| not)?)?`)
+
+// onlyBehind matches a limit that names the numbers first.
+var onlyBehind = pattern.New(`\b((?:steps?|tasks?)\s*#?)(\d+(?:(?:\s|,|and|to|through|-|–|#|steps?)+\d+)*)\s+only\b`)
 
 var numberOrSpan = pattern.New(`\d+|to|through|-|–`)
 
 // Part returns the steps to which a message limits the work by their numbers: "only steps 1 and 2", "up to
-// step 3", "stop after #42". It returns false for a message that sets no limit, or a conditional one.
+// step 3", "steps 1-2 only", "stop after #42". It returns false for a message that sets no limit, or a conditional one.
 func Part(message string, all []Step) (asked []Step, limited bool) {
 	text := strings.ToLower(withoutCode(message))
 	m := limit.Regexp().FindStringSubmatch(text)
+	if m == nil {
+		if m = onlyBehind.Regexp().FindStringSubmatch(text); m != nil {
+			m = []string{m[0], "only", m[1], m[2], ""}
+		}
+	}
 	conditional := func(word string) bool { return word != "until" && word != "after" && limits(word) }
-	if m == nil || m[2] == "" || slices.ContainsFunc(WordsOf(text), conditional) {
+	if m == nil || m[2] == "" || m[4] != "" || slices.ContainsFunc(WordsOf(text), conditional) {
 		return nil, false
 	}
 	named := numbered(all, m[3], strings.Contains(m[2], "#"))

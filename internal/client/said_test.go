@@ -266,6 +266,9 @@ func TestPart(t *testing.T) {
 		"make the release, but do only step 1":          {11},
 		"only #11 and #13":                              {11, 13},
 		"stop after task 2":                             {11, 12},
+		"steps 1-2 only":                                {11, 12},
+		"Do steps 1 to 2 only":                          {11, 12},
+		"Step 3 only, please":                           {13},
 	} {
 		asked, limited := Part(message, all)
 		assert.Equal(t, want, ids(asked), message)
@@ -273,7 +276,8 @@ func TestPart(t *testing.T) {
 	}
 	for _, message := range []string{"", "do it", "just do it", "only use tabs", "start with step 1", "step 1 is done",
 		"only do step 3 if the tests pass", "don't stop after step 2", "only step 9", "continue with step 2",
-		"just 2 files", "only `step 1`", "up to 3 attempts", "only 2 to 3 steps"} {
+		"just 2 files", "only `step 1`", "up to 3 attempts", "only 2 to 3 steps",
+		"only step 1 is wrong, redo it", "only steps 1 and 2 were done", "just step 2 failed", "step 2 failed only today", "steps 9 only"} {
 		asked, limited := Part(message, all)
 		assert.False(t, limited, "%s: %v", message, asked)
 	}

@@ -67,16 +67,22 @@ func (f *Frame) stop(ctx context.Context, s *state.State, x Stopping) (mine *sta
 		return nil, nil, err
 	}
 	last := all.of(f.reminder(x))
+	if last.times < 0 && x.goesOn() {
+		last = reminder{}
+	}
 	if left = stop(s, x, last); len(left) == 0 {
 		return s, nil, nil
 	}
 	if f.IsForged() { // the reminder is for the client's own event
 		return s, nil, nil
 	}
-	left = x.heard(s).wanted(s, left)
-	// Once the person has said stop, there is no reminder in a later turn either, unless the
-	// work has gone on: the reminder of this stall counts as given.
-	if err := f.changeReminders(ctx, f.reminder(x), last.again(s.ProgressDigest()).String()); err != nil {
+	next := last.again(s.ProgressDigest())
+	if left = x.heard(s).wanted(s, left); len(left) == 0 && x.Mode != Hold {
+		// Once the person has said stop, there is no reminder in a later turn either, unless the work has gone on, or the person
+		// asks to go on: the reminder of this stall counts as given.
+		next.times = -1
+	}
+	if err := f.changeReminders(ctx, f.reminder(x), next.String()); err != nil {
 		return nil, nil, err // a reminder that is not recorded would be repeated for ever
 	}
 	return s, left, nil
@@ -124,7 +130,7 @@ func (f *Frame) memory() (state.Memory, error) {
 type reminders map[string]string
 
 // reminder is the progress at which an agent was last sent back, and how often it was sent back
-// there.
+// there: -1 if it was not, because of what the person had said.
 type reminder struct {
 	at    string
 	times int

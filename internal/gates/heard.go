@@ -16,10 +16,11 @@ const maxLimit = 2000
 // Hears returns what is known of a session after a prompt of the person: the last prompt decides whether
 // they said stop, the latest limit to the work counts until they ask to go on.
 func Hears(h state.Heard, s *state.State, prompt string, words client.Words) state.Heard {
+	h.On = client.GoesOn(prompt)
 	h.Stop = words.And(state.CommandsOf(s)...).Requested(prompt)
 	if _, limited := client.Part(prompt, named(s)); limited {
 		h.Limit = message.Clip(prompt, maxLimit)
-	} else if client.GoesOn(prompt) {
+	} else if h.On {
 		h.Limit = ""
 	}
 	return h

@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -367,7 +368,7 @@ func TestWhatIsHeardOfASession(t *testing.T) {
 		{"please continue", false, ""},
 	} {
 		h = Hears(h, l.state(), c.prompt, client.DefaultWords())
-		require.Equal(t, state.Heard{Stop: c.ends, Limit: c.limit}, h, c.prompt)
+		require.Equal(t, state.Heard{Stop: c.ends, On: c.prompt == "please continue", Limit: c.limit}, h, c.prompt)
 		p := toldBy(&h, l.state())
 		require.Equal(t, c.ends, p.ends, c.prompt)
 		require.Equal(t, c.limit != "", p.limited, c.prompt)
@@ -420,6 +421,37 @@ func TestAnAgentWithoutATranscriptIsNotSentBackAgainstThePersonsWord(t *testing.
 		h := Hears(state.Heard{Works: true}, l.state(), prompt, client.DefaultWords())
 		agent, _ := l.stops(Stopping{Mode: Remind, Heard: &h})
 		require.Equal(t, sent, agent != "", prompt)
+	}
+}
+
+// TestTheReminderComesAfterGoOn: "Stop." keeps it back, and so does any word after that, but for one to go on. Then it comes once.
+func TestTheReminderComesAfterGoOn(t *testing.T) {
+	for _, reads := range []bool{true, false} { // the client's transcript, or what hooks have heard
+		l := hydrated(t, `{}`, `{"blockedBy": [1]}`, `{"blockedBy": [2]}`)
+		h, transcript := state.Heard{Works: true}, filepath.Join(t.TempDir(), "transcript.jsonl")
+		sent := func(prompt string) bool {
+			x := Stopping{Mode: Remind}
+			if h = Hears(h, l.state(), prompt, client.DefaultWords()); reads {
+				line, _ := json.Marshal(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": prompt}})
+				file, err := os.OpenFile(transcript, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+				require.NoError(t, err)
+				_, err = file.Write(append(line, '\n'))
+				require.NoError(t, errors.Join(err, file.Close()))
+				x.Transcript = transcript
+			} else {
+				x.Heard = &h
+			}
+			agent, _ := l.stops(x)
+			return agent != ""
+		}
+		require.False(t, sent("Stop."))
+		require.False(t, sent("What is left?"))
+		require.True(t, sent("go on"))
+		require.False(t, sent("go on"), "once")
+		require.False(t, sent("What is left?"))
+		l.begin(1)
+		require.False(t, sent("Stop after step 0. Stop."))
+		require.True(t, sent("ok, go on"))
 	}
 }
 

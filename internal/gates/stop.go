@@ -101,6 +101,14 @@ func (x Stopping) heard(s *state.State) person {
 	return p
 }
 
+// goesOn reports whether the person's last word asks to go on with the work.
+func (x Stopping) goesOn() bool {
+	if x.Heard != nil {
+		return x.Heard.On
+	}
+	return client.GoesOn(client.LastSaid(x.Transcript, x.Prompt, client.Words{}).Text)
+}
+
 // named returns the steps as a person may name them.
 func named(s *state.State) (all []client.Step) {
 	for _, c := range s.Steps {

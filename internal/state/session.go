@@ -91,6 +91,7 @@ type Heard struct {
 	// Skills are those that it called, a line each; empty if they are not known, which stands for all.
 	Skills string `json:"skills,omitzero"`
 	Stop   bool   `json:"stop,omitzero"`  // the person's last prompt asks to stop
+	On     bool   `json:"on,omitzero"`    // it asks to go on
 	Limit  string `json:"limit,omitzero"` // the prompt by which the person has limited the work
 }
 
