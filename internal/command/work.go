@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -345,6 +346,8 @@ func (l *listWork) answer(ctx context.Context, step int64, r progress.Result) er
 	switch {
 	case r.Undecided():
 		code = exitTrouble
+	case !r.Allowed() && r.Check != nil:
+		code = cmp.Or(r.Check.Ends, ExitNo)
 	case !r.Allowed():
 		code = ExitNo
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/facts"
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
 	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/state"
 )
 
@@ -53,7 +54,7 @@ func (c *call) runCheck(ctx context.Context, b *run, base string) state.Result {
 	case errors.Is(o.Err, process.ErrTimeout):
 		r.Failed = fmt.Sprintf("it did not end within %v", b.Timeout)
 	case errors.Is(o.Err, process.ErrCancelled):
-		r.Failed, r.Interrupted = "it was interrupted", true
+		r.Failed, r.Interrupted, r.Ends = "it was interrupted", true, signals.ExitCode(o.Err)
 	case o.Err != nil:
 		r.Failed, r.Unrunnable = o.Err.Error(), true
 	case o.Signal != "":

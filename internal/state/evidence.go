@@ -84,6 +84,7 @@ type Result struct {
 	Cut    bool   `json:"-"` // output is not all of it
 	Failed string `json:"-"` // why it has no exit status; empty if it has one
 
+	Ends        int  `json:"-"` // the exit code of fsmtx, if a signal has ended it while it ran
 	Interrupted bool `json:"-"` // fsmtx was ended while it ran: this says nothing about the step
 	Fault       bool `json:"-"` // it is no command for its shell, and nothing of it was run
 	Unrunnable  bool `json:"-"` // it could not be started, or its shell has not found or not run a program: nor does this
