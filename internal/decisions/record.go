@@ -69,6 +69,7 @@ type Record struct {
 	Rule      string   `json:"rule,omitzero"`
 	Gate      string   `json:"gate,omitzero"`
 	Passed    []string `json:"passed,omitempty"`
+	Unreached []string `json:"not_reached,omitempty"`
 	Wrong     bool     `json:"wrong,omitzero"`
 	Answer    string   `json:"answer,omitzero"`
 	Gaps      []string `json:"not_enforced,omitempty"`

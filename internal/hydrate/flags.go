@@ -37,7 +37,7 @@ type Flags struct {
 	Steps string // "on", "observe" or "off"
 }
 
-// Observe is the value of Flags.Steps with which gates are judged and put on record, and nothing is refused.
+// Observe is the value of Flags.Steps with which nothing is refused, and the first gate that would is put on record.
 const Observe = "observe"
 
 // OfHydrate are the names of the flags that fsmtx hydrate has, too.

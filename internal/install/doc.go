@@ -73,7 +73,7 @@ const (
 // that is registered, or else stands for the default of fsmtx step.
 type Steps struct {
 	None         bool   // no hooks that enforce steps
-	Observe      bool   // the gates are judged and put on record, and nothing is refused
+	Observe      bool   // nothing is refused, and the first gate that would is put on record
 	Only         bool   // decide about the calls of every tool that a workflow can list
 	Stop, Checks string // one of the words of the flag
 }

@@ -39,7 +39,7 @@ content), which steps a person went past, and which are skipped most: in all ver
 in which it was so, if that is not the newest. A person goes past a step with fsmtx step skip or done,
 whether a gate had refused before or not; skipped is skip alone. With less than ten runs it says "too few to tell"
 beside the number. What a gate would have refused while the hooks only observe (fsmtx install
---observe) is in a column of its own.
+--observe) is in a column of its own; gates behind that one were not judged: "not reached".
 
 It prints no names of people, no prompts and no content. The reasons that persons gave, and only with
 --reasons, are their words. Lines of a log that are damaged are left out and counted.

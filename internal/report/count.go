@@ -92,6 +92,7 @@ type reason struct {
 // gate is what was counted of a gate of a step.
 type gate struct {
 	refused, passed   int
+	unreached         int // where nothing is refused: judgements that a gate before it ended
 	broken            int // its command could not run, or did not end
 	runs              int // in which it was judged
 	same, changed, un int // refusals after which it passed: on the same content, on other content, on what is not known
@@ -332,12 +333,18 @@ func (v *version) leaveOut(r *decisions.Record) {
 	}
 }
 
-func (s *step) gate(name string, x *runStep) *gate {
+func (s *step) gateNamed(name string) *gate {
 	g := s.gates[name]
 	if g == nil {
 		g = &gate{}
 		s.gates[name] = g
 	}
+	return g
+}
+
+// gate returns the gate, which was judged in the run.
+func (s *step) gate(name string, x *runStep) *gate {
+	g := s.gateNamed(name)
 	if !x.judged[name] {
 		x.judged[name] = true
 		g.runs++
@@ -426,6 +433,9 @@ func (s *step) allowed(r *decisions.Record, x *runStep) {
 		if !x.started.IsZero() {
 			s.times.add(r.Time.Sub(x.started))
 		}
+	}
+	for _, name := range r.Unreached {
+		s.gateNamed(name).unreached++
 	}
 	for _, name := range r.Passed {
 		g := s.gate(name, x)

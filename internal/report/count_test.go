@@ -273,6 +273,23 @@ func TestWhatIsObservedIsAColumnOfItsOwn(t *testing.T) {
 	assert.Contains(t, printed(x), "1, observing")
 }
 
+// TestWhatIsNotReachedIsSaid: a gate behind one that would have refused was not judged.
+func TestWhatIsNotReachedIsSaid(t *testing.T) {
+	var l told
+	l.begin("/tasks/1", "1")
+	for _, gate := range []string{"produces", "order"} {
+		l.step(1, "allow", func(r *decisions.Record) {
+			r.Gate, r.Gaps, r.Unreached = gate, []string{"observing"}, []string{"check", "approval"}
+		})
+	}
+	l.step(1, "allow", func(r *decisions.Record) { r.Gate, r.Gaps = "check", []string{"observing"} })
+	x, _ := count(t, l.text(t), time.Time{})
+	text := strings.Join(strings.Fields(printed(x)), " ")
+	assert.Contains(t, text, "refused: check 1, not reached: 2 ")
+	assert.Contains(t, text, "refused: approval not reached: 2 ")
+	assert.NotContains(t, text, "refused: produces 1, not reached")
+}
+
 func TestSinceLeavesOutRunsThatBeganBefore(t *testing.T) {
 	var l told
 	l.begin("/tasks/1", "1")

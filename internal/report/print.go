@@ -301,6 +301,14 @@ func (s shownStep) gate(name string) shownGate {
 
 // refusals says how often a gate refused, and what came after it.
 func (s shownStep) refusals(name string) string {
+	g, text := s.gate(name), s.judged(name)
+	if g.Unreached > 0 {
+		text = strings.TrimPrefix(text+fmt.Sprintf(", not reached: %d", g.Unreached), ", ")
+	}
+	return text
+}
+
+func (s shownStep) judged(name string) string {
 	g := s.gate(name)
 	if g.Refused == 0 && (g.Passed == 0 || name == "approval") { // which asks
 		return ""

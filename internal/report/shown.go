@@ -77,6 +77,8 @@ type shownGate struct {
 	Past    int    `json:"past"`
 	Wrong   int    `json:"wrong"`
 	Broken  int    `json:"couldNotRun"`
+
+	Unreached int `json:"notReached"`
 }
 
 // The kinds of findings, in the order of the report.
@@ -168,7 +170,8 @@ func (v *version) shown(reasons bool) shownVersion {
 			Past: s.past, ByScript: s.byScript, Wrong: s.wrong, Median: s.times.median()}
 		for _, name := range slices.Sorted(maps.Keys(s.gates)) {
 			g := s.gates[name]
-			one.Gates = append(one.Gates, shownGate{name, g.runs, g.refused, g.passed, g.same, g.changed, g.un, g.past, g.wrong, g.broken})
+			one.Gates = append(one.Gates,
+				shownGate{name, g.runs, g.refused, g.passed, g.same, g.changed, g.un, g.past, g.wrong, g.broken, g.unreached})
 		}
 		if reasons {
 			for _, r := range s.reasons {

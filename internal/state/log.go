@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/decisions"
@@ -78,6 +79,7 @@ func (e Evidence) record(step workflow.Step, w *workflow.Workflow) decisions.Rec
 func (s *State) record(e Evidence, c *Current) decisions.Record {
 	r := e.record(c.Step, c.Workflow)
 	r.Place, r.Passed, r.Gate, r.Wrong = s.PlaceInFile(c), e.passed(c.Step), string(e.Gate), e.Wrong
+	r.Unreached = e.unreached(c.Step)
 	r.Answer = e.Answer()
 	if e.Content != nil && len(e.Content.Trees) == 1 {
 		r.Content = e.Content.Trees[0]
@@ -122,10 +124,28 @@ func (s *State) defined(c *Current) string {
 }
 
 // passed returns the gates that let the step through; see decisions.Record.
-func (e Evidence) passed(step workflow.Step) (names []string) {
+func (e Evidence) passed(step workflow.Step) []string {
 	if !e.Lets() || e.Gate != "" || e.GonePast() != "" || e.IsQuiet() || e.To == "" {
 		return nil
 	}
+	return e.judged(step)
+}
+
+// unreached returns the gates behind the one that would have refused, where nothing is refused: that one ended the judgement.
+func (e Evidence) unreached(step workflow.Step) []string {
+	if e.Verdict != Allow || e.Gate == "" || e.Rule != "" || !slices.Contains(e.Gaps, Observing) {
+		return nil
+	}
+	gate := string(e.Gate)
+	if step.OutcomeNamed(e.Outcome) != nil && strings.HasPrefix(gate, "outcome ") {
+		gate += "/" + e.Outcome
+	}
+	all := e.judged(step)
+	return all[slices.Index(all, gate)+1:] // all, if the step was not to be decided yet
+}
+
+// judged returns the gates that are to hold for the update, in the order in which they are judged.
+func (e Evidence) judged(step workflow.Step) (names []string) {
 	completes := e.To == workflow.Completed && len(e.Reopens) == 0
 	for _, g := range step.Gates() {
 		if g.When == fsmspec.AtCompletion && completes && (g.Check == nil || !slices.Contains(e.Gaps, ChecksOff)) ||

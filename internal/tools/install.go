@@ -50,8 +50,8 @@ One command, "fsmtx hook", is registered once for each event that it needs:
 
 If the program is missing, the line of SessionStart reports it, and the others do nothing. With
 --no-steps only tasks are put into the list, and nothing is enforced (docs/steps.md). With --observe
-every gate is judged and put on record, and nothing is refused, nor asked, for a comparison with and
-without (docs/measure.md); install without it enforces the steps again.
+nothing is refused, nor asked, for a comparison with and without (docs/measure.md): gates are judged in
+order up to the first that would refuse, which is put on record; install without it enforces them again.
 
 Further tools are those listed under "only" in the workflows that the client knows in the
 current directory: with a rule such as Bash(git push *) every call of Bash starts the hook.

@@ -20,7 +20,7 @@ func (c *stepChoice) flags(to *cobra.Command) {
 	flags := to.Flags()
 	flags.BoolVar(&c.None, "no-steps", false, "leave out the hooks that enforce the steps")
 	flags.BoolVar(&c.Observe, "observe", false,
-		"judge the gates and put on record what they say, and refuse nothing; without it the steps are enforced")
+		"refuse nothing, and put on record the first gate that would have refused; without it the steps are enforced")
 	flags.StringVar(&c.Stop, "stop", "", "when the agent stops while a step is ready: remind (default), hold or off")
 	flags.StringVar(&c.Checks, "checks", "", "run the checks that workflows declare: on (default) or off")
 	flags.BoolVar(&c.Only, "only", false,
