@@ -27,6 +27,12 @@ type served struct {
 func newServed(t *testing.T, fsm string) *served {
 	t.Helper()
 	t.Parallel()
+	return newServedHere(t, fsm)
+}
+
+// newServedHere is newServed for a test that has another sandbox, too.
+func newServedHere(t *testing.T, fsm string) *served {
+	t.Helper()
 	s := realclient.New(t)
 	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
 	dir := s.Path("project/plugin")

@@ -23,6 +23,12 @@ import (
 func held(t *testing.T, fsm string, flags ...string) *realclient.Sandbox {
 	t.Helper()
 	t.Parallel()
+	return heldHere(t, fsm, flags...)
+}
+
+// heldHere is held for a test that has another sandbox, too.
+func heldHere(t *testing.T, fsm string, flags ...string) *realclient.Sandbox {
+	t.Helper()
 	s := realclient.New(t)
 	skill(s, projectSkills, "release", fsm)
 	installed(t, s, flags...)
