@@ -23,7 +23,7 @@ this project, with --all of every list of this machine, or from logs that were c
 A list keeps its last ten runs (fsmtx hydrate --history) and what has a task in it: for longer, set
 FSMTX_LOG under "env" in the settings of the user or the organisation, where the commands of a person
 find it, too. Set elsewhere, it has to be in the environment of their terminals: what they skip is in
-no log otherwise. A line that comes twice counts once.
+no log otherwise. A line that comes twice counts once. Logs may be named in any order.
 
 For each skill it shows the versions of its fsm.json side by side, the oldest first: runs that were
 begun, ended, left open, replaced and undone, and their median time; another SKILL.md is no version.
@@ -128,17 +128,8 @@ func sinceOf(text string, now time.Time) (time.Time, error) {
 
 // read counts logs, or the lists of the project or of the machine. It returns what of the logs is damaged.
 func (c *counter) read(ctx context.Context, s terminal.Streams, files []string, all bool) (damaged []damage, err error) {
-	for _, name := range files {
-		d, err := c.readLog(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		if d.Lines > 0 {
-			damaged = append(damaged, d)
-		}
-	}
 	if len(files) > 0 {
-		return damaged, nil
+		return c.readLogs(ctx, files)
 	}
 	dirs, err := tasklist.WithHistory(s.Getenv)
 	if err != nil {

@@ -30,7 +30,10 @@ type counter struct {
 	skill  string // the only one that is counted; empty is all
 	skills map[string]*skill
 	runs   map[runKey]*run
-	order  []runKey // of runs, as they came
+	order  []runKey        // of runs, as they came
+	again  map[place]int64 // how often a run with this number began anew: of another machine with the same paths
+	began  map[begun]int64 // which of them a log has
+	from   *source         // the log that is read; nil of a list
 
 	belongs func(project string) bool // which projects are counted; nil is all
 
@@ -39,7 +42,8 @@ type counter struct {
 }
 
 func newCounter(since time.Time, only string) *counter {
-	return &counter{since: since, skill: only, skills: map[string]*skill{}, runs: map[runKey]*run{}}
+	return &counter{since: since, skill: only, skills: map[string]*skill{}, runs: map[runKey]*run{},
+		again: map[place]int64{}, began: map[begun]int64{}}
 }
 
 // skill is what was counted of a workflow, by its versions.
@@ -99,14 +103,40 @@ type gate struct {
 	past, wrong       int // how often a person went past the step when it had refused last; how often they said that it was wrong
 }
 
-// runKey names a run.
-type runKey struct {
+// place is a list and the number of a run in it.
+type place struct {
 	list string
 	run  int64
 }
 
+// runKey names a run: lists of two machines may have the same path.
+type runKey struct {
+	place
+	again int64
+}
+
+// begun is a run that has begun in a log.
+type begun struct {
+	from *source
+	place
+}
+
+// keyOf returns the run that has the number in a list: of those with the same the one that has begun in the log, else the last.
+func (c *counter) keyOf(list string, n int64) runKey {
+	p := place{list, n}
+	if again, ok := c.began[begun{c.from, p}]; ok {
+		return runKey{p, again}
+	}
+	return runKey{p, c.again[p]}
+}
+
+// at returns that run; nil if there is none.
+func (c *counter) at(list string, n int64) *run { return c.runs[c.keyOf(list, n)] }
+
 // run is a run that is counted.
 type run struct {
+	from           *source
+	hydrated       time.Time // zero if that is not on record
 	skill          *skill
 	version        *version // nil as long as it is not known whether it is observed
 	key            versionKey
@@ -151,7 +181,7 @@ func (c *counter) counts(r *decisions.Record) bool {
 // taken counts which runs a change of a list has taken out, and brought back: those of any workflow.
 func (c *counter) taken(r *decisions.Record) {
 	for _, n := range r.Deleted {
-		x := c.runs[runKey{r.List, n}]
+		x := c.at(r.List, n)
 		switch {
 		case x == nil:
 		case r.Decision == "undone":
@@ -163,7 +193,7 @@ func (c *counter) taken(r *decisions.Record) {
 		}
 	}
 	for _, n := range r.Restored {
-		if x := c.runs[runKey{r.List, n}]; x != nil {
+		if x := c.at(r.List, n); x != nil {
 			x.undone, x.replaced = false, false
 		}
 	}
@@ -175,8 +205,24 @@ func (c *counter) hydrated(r *decisions.Record) {
 	if !begins || leaves(r) || r.Who == string(state.Fsmtx) { // the tasks for the lines of a step
 		return
 	}
+	if r.Decision == "hydrated" {
+		c.beginAgain(r)
+	}
 	x := c.run(r)
 	x.elsewhere = x.elsewhere || r.Decision == "continued" // its tasks can come back
+}
+
+// beginAgain makes the run that a record begins one of its own, if one with this number has begun at another time.
+func (c *counter) beginAgain(r *decisions.Record) {
+	p := place{r.List, r.Run}
+	if c.from == nil {
+		return
+	}
+	if x := c.runs[runKey{p, c.again[p]}]; x != nil && !x.hydrated.IsZero() && !x.hydrated.Equal(r.Time) {
+		c.again[p]++
+	}
+	c.began[begun{c.from, p}] = c.again[p]
+	c.run(r).hydrated = r.Time
 }
 
 // leaves reports whether a workflow leaves a list, of a continuation, which has a record for each list.
@@ -184,7 +230,7 @@ func leaves(r *decisions.Record) bool { return r.Run == 0 || slices.Contains(r.D
 
 // run returns the run of a decision.
 func (c *counter) run(r *decisions.Record) *run {
-	key := runKey{r.List, r.Run}
+	key := c.keyOf(r.List, r.Run)
 	x := c.runs[key]
 	if x != nil {
 		return x
@@ -194,7 +240,7 @@ func (c *counter) run(r *decisions.Record) *run {
 		s = &skill{name: r.Workflow, versions: map[versionKey]*version{}}
 		c.skills[r.Workflow] = s
 	}
-	x = &run{skill: s, key: versionKey{digest: r.Digest}, spec: r.Spec, began: r.Time, before: r.Time.Before(c.since),
+	x = &run{from: c.from, skill: s, key: versionKey{digest: r.Digest}, spec: r.Spec, began: r.Time, before: r.Time.Before(c.since),
 		steps: map[int64]*runStep{}}
 	c.runs[key] = x
 	if c.order = append(c.order, key); len(c.order) > mostRuns {
@@ -209,6 +255,7 @@ func (c *counter) forget(key runKey) {
 	if x := c.runs[key]; x != nil {
 		c.conclude(x)
 		delete(c.runs, key)
+		delete(c.began, begun{x.from, key.place})
 	}
 }
 

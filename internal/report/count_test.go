@@ -66,9 +66,9 @@ func (l *told) text(t require.TestingT) string {
 
 func count(t require.TestingT, text string, since time.Time) (shown, damage) {
 	c := newCounter(since, "")
-	d, err := c.readLines(context.Background(), strings.NewReader(text))
-	require.NoError(t, err)
-	return c.shown(true), d
+	s := newSource("", strings.NewReader(text))
+	require.NoError(t, c.merge(context.Background(), []*source{s}))
+	return c.shown(true), s.damage
 }
 
 func printed(x shown) string {
@@ -310,6 +310,36 @@ func TestARunThatWasUndone(t *testing.T) {
 	x, _ := count(t, l.text(t), time.Time{})
 	assert.Equal(t, 1, x.Skills[0].Versions[0].Undone)
 	assert.Equal(t, 0, x.Skills[0].Versions[0].Open)
+}
+
+// TestTheOrderOfLogsDoesNotMatter: a rotation cuts a run into two logs.
+func TestTheOrderOfLogsDoesNotMatter(t *testing.T) {
+	var l told
+	l.release("1", 3, 1, "b")
+	lines := strings.SplitAfter(l.text(t), "\n")
+	older, newer := "\ufeff"+strings.Join(lines[:2], ""), strings.Join(lines[2:], "")
+	whole, _ := count(t, l.text(t), time.Time{})
+	for _, texts := range [][]string{{older, newer}, {newer, older}} {
+		c := newCounter(time.Time{}, "")
+		require.NoError(t, c.merge(context.Background(),
+			[]*source{newSource("", strings.NewReader(texts[0])), newSource("", strings.NewReader(texts[1]))}))
+		assert.Equal(t, whole, c.shown(true))
+	}
+}
+
+// TestTwoMachinesWithTheSamePathsHaveTwoRuns, also if both are at work at once.
+func TestTwoMachinesWithTheSamePathsHaveTwoRuns(t *testing.T) {
+	for _, later := range []time.Duration{time.Hour, 90 * time.Second} {
+		var one, other told
+		one.release("1", 3, 0, "b")
+		other.now = day.Add(later)
+		other.release("1", 3, 0, "b")
+		c := newCounter(time.Time{}, "")
+		require.NoError(t, c.merge(context.Background(),
+			[]*source{newSource("", strings.NewReader(one.text(t))), newSource("", strings.NewReader(other.text(t)))}))
+		v := c.shown(false).Skills[0].Versions[0]
+		assert.Equal(t, []int{6, 6, 0, 6}, []int{v.Begun, v.Ended, v.Open, v.Steps[0].Done}, later)
+	}
 }
 
 func TestDamagedLinesAreCounted(t *testing.T) {

@@ -3,6 +3,8 @@ package report
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"container/heap"
 	"context"
 	"errors"
 	"fmt"
@@ -33,51 +35,128 @@ type damage struct {
 	Why   string `json:"why"`   // of that one
 }
 
-// readLog counts the decisions of a log. Damaged lines are left out.
-func (c *counter) readLog(ctx context.Context, name string) (d damage, err error) {
-	f, err := safefile.OpenAny(name)
-	if err != nil {
-		return d, command.Unusable(name, err)
-	}
-	defer f.Close()
-	d, err = c.readLines(ctx, f)
-	d.File = name
-	return d, err
+// source is a log that is read, at one of its decisions.
+type source struct {
+	from   *bufio.Reader
+	line   []byte // of the decision; valid up to the next one
+	record decisions.Record
+	n      int // number of the line
+	damage damage
 }
 
-func (c *counter) readLines(ctx context.Context, from io.Reader) (d damage, err error) {
-	lines := bufio.NewReaderSize(from, 1<<20)
-	bad := func(n int, why string) {
-		if d.Lines++; d.Lines == 1 {
-			d.First, d.Why = n, why
+// bufferSize is that of each log: many may be read at once.
+const bufferSize = 64 << 10
+
+func newSource(name string, from io.Reader) *source {
+	return &source{from: bufio.NewReaderSize(from, bufferSize), damage: damage{File: name}}
+}
+
+// readLogs counts the decisions of logs in the order of their times, whatever the order of the logs. Damaged lines are left out.
+func (c *counter) readLogs(ctx context.Context, names []string) (damaged []damage, err error) {
+	var all []*source
+	for _, name := range names {
+		f, err := safefile.OpenAny(name)
+		if err != nil {
+			return nil, command.Unusable(name, err)
+		}
+		defer f.Close()
+		all = append(all, newSource(name, f))
+	}
+	if err := c.merge(ctx, all); err != nil {
+		return nil, err
+	}
+	for _, s := range all {
+		if s.damage.Lines > 0 {
+			damaged = append(damaged, s.damage)
 		}
 	}
-	var r decisions.Record
-	for n := 1; ; n++ {
-		line, err := readLine(lines)
+	return damaged, nil
+}
+
+// merge counts the decisions of logs, each of which is in the order of time.
+func (c *counter) merge(ctx context.Context, all []*source) error {
+	var open sources
+	for _, s := range all {
+		more, err := s.next(ctx)
+		if err != nil {
+			return err
+		}
+		if more {
+			open = append(open, s)
+		}
+	}
+	heap.Init(&open)
+	for len(open) > 0 {
+		s := open[0]
+		if !c.lines.has(s.line) {
+			c.from = s
+			c.add(&s.record)
+		}
+		switch more, err := s.next(ctx); {
+		case err != nil:
+			return err
+		case more:
+			heap.Fix(&open, 0)
+		default:
+			heap.Pop(&open)
+		}
+	}
+	return nil
+}
+
+// sources is a heap of logs by the times of their decisions.
+type sources []*source
+
+func (s sources) Len() int      { return len(s) }
+func (s sources) Swap(i, j int) { s[i], s[j] = s[j], s[i] }
+func (s sources) Less(i, j int) bool {
+	return cmp.Or(s[i].record.Time.Compare(s[j].record.Time), bytes.Compare(s[i].line, s[j].line)) < 0
+}
+func (s *sources) Push(x any) { *s = append(*s, x.(*source)) }
+func (s *sources) Pop() any {
+	last := len(*s) - 1
+	x := (*s)[last]
+	*s = (*s)[:last]
+	return x
+}
+
+// next goes on to the next decision. more is false at the end.
+func (s *source) next(ctx context.Context) (more bool, err error) {
+	bad := func(why string) {
+		if s.damage.Lines++; s.damage.Lines == 1 {
+			s.damage.First, s.damage.Why = s.n, why
+		}
+	}
+	for {
+		s.n++
+		line, err := readLine(s.from)
+		if s.n == 1 {
+			line = bytes.TrimPrefix(line, []byte("\ufeff")) // which editors write
+		}
+		s.line = bytes.TrimSpace(line)
 		switch {
 		case errors.Is(err, io.EOF):
-			return d, nil
+			return false, nil
 		case errors.Is(err, errLong):
-			bad(n, err.Error())
+			bad(err.Error())
 			continue
 		case err != nil:
-			return d, err
-		case len(bytes.TrimSpace(line)) == 0:
+			return false, err
+		case len(s.line) == 0:
 			continue
-		case n%1000 == 0 && ctx.Err() != nil:
-			return d, context.Cause(ctx)
+		case s.n%1000 == 0 && ctx.Err() != nil:
+			return false, context.Cause(ctx)
 		}
-		r = decisions.Record{}
-		switch err := json.Unmarshal(line, &r); {
+		s.record = decisions.Record{}
+		switch err := json.Unmarshal(s.line, &s.record); {
 		case err != nil:
-			bad(n, "it is not a line of a log of fsmtx")
-		case r.Version > decisions.Version:
-			bad(n, "it was written by a newer version of fsmtx")
-		case r.Time.IsZero() || r.Decision == "":
-			bad(n, "it has no time or no decision")
-		case !c.lines.has(bytes.TrimSpace(line)):
-			c.add(&r)
+			bad("it is not a line of a log of fsmtx")
+		case s.record.Version > decisions.Version:
+			bad("it was written by a newer version of fsmtx")
+		case s.record.Time.IsZero() || s.record.Decision == "":
+			bad("it has no time or no decision")
+		default:
+			return true, nil
 		}
 	}
 }
@@ -157,7 +236,7 @@ func (c *counter) readList(ctx context.Context, s terminal.Streams, dir string) 
 		c.forgotten += max(0, int(history[n-1].Number)-n)
 	}
 	for _, one := range runs {
-		x := c.runs[runKey{dir, one.Steps[0].ID}]
+		x := c.at(dir, one.Steps[0].ID)
 		if ended := proof.Of(one, dir).Ended; x != nil && !x.ended && !ended.IsZero() {
 			c.end(x, ended)
 		}
