@@ -43,7 +43,7 @@ error; when the user has typed the skill, that also stops the prompt. A refused 
 with 2, too. A call takes at most 5 s more than --lock-timeout, unless the check of a step
 runs, for which --limit is. With --steps off nothing is enforced.
 
-In other agents (docs/agents.md) the list is the project's. A skill whose workflow is already
+In other agents the list is the session's or the project's: docs/agents.md says which. A skill whose workflow is already
 open continues it. The answer is in the form that the agent reads, with exit code 0.
 --checks, --limit, --announce, --plugin-dir and --add-dir have no effect there.
 

@@ -40,7 +40,7 @@ func AskPurge(ctx context.Context, s terminal.Streams) (agreed bool, err error) 
 	}
 	kept := keptHooks(s, dirs)
 	if len(kept) > 0 {
-		message.Fprintf(out, "Other projects keep their hooks:\n")
+		message.Fprintf(out, "Other projects in which a workflow has begun keep their hooks:\n")
 	}
 	for _, k := range kept {
 		message.Fprintf(out, "  %s (%s takes them out)\n", k.path, k.command)

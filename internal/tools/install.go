@@ -98,8 +98,8 @@ is refused and not changed. One with comments is, too, unless its agent reads co
 
 --remove removes the hooks, the MCP server, the variable if install set it, and the lists
 if install made them; a file in which nothing else is left, and a directory such as .claude if install made it. Every other byte stays. With --purge it does so in all three files,
-and in those of other agents, and asks first: it lists the open workflows that are forgotten, and the other projects whose settings
-keep the hooks. Without a terminal --yes is required. It also
+and in those of other agents, and asks first: it lists the open workflows that are forgotten, and the other projects
+in which a workflow has begun and that keep the hooks. Without a terminal --yes is required. It also
 removes the copy of the program unless another project's hooks run it, the files of the
 guards in /tmp or PLANNING_STATE_DIR, and the state directories of all task lists, after
 which "fsmtx undo" has nothing to undo. The tasks are kept.
