@@ -7,6 +7,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // resumed returns the state of the workflows as text for an agent that has lost its context.
@@ -30,7 +31,11 @@ func resumed(s *state.State) string {
 			fmt.Fprintf(&b, "Also in progress: %s\n", s.Placed(started[i:]))
 			break
 		}
-		fmt.Fprintf(&b, "In progress%s: %s\n", s.OverLimit(c), s.Described(c))
+		how := "In progress"
+		if c.Status == workflow.Completed {
+			how = "Completed without passing its gates, so complete it again"
+		}
+		fmt.Fprintf(&b, "%s%s: %s\n", how, s.OverLimit(c), s.Described(c))
 	}
 	switch {
 	case len(ready) == 1:

@@ -48,6 +48,7 @@ type Beginning struct {
 // Plan is a plan that is a workflow.
 type Plan struct {
 	File                      // its path, and its steps as an fsm.json
+	Form  string              // see workflow.Workflow
 	Lines []workflow.PlanLine // see workflow.Workflow
 	// Unticked is the digest of its text with every box empty, in hexadecimal digits.
 	Unticked string
@@ -152,6 +153,7 @@ func (b Beginning) request(env Env) (r Request, err error) {
 	r.BegunBy, r.Client = string(cmp.Or(b.By.Who, state.TheAgent))+" "+string(cmp.Or(b.By.How, b.Way.How())), b.Client
 	if b.Plan != nil {
 		r.Command, r.File, r.Plan = PlanName(b.Plan.Path), &b.Plan.File, b.Plan.Lines
+		r.PlanForm = b.Plan.Form
 		r.Unticked = b.Plan.Unticked
 		return r, nil
 	}

@@ -31,7 +31,7 @@ func (h *Hydration) record(plan *fsmspec.Plan) (tasks.Record, error) {
 		return tasks.Record{}, nil
 	}
 	w.Command = h.request.tag()
-	w.Spec, w.Plan = h.result.Spec, h.request.Plan
+	w.Spec, w.Plan, w.PlanForm = h.result.Spec, h.request.Plan, h.request.PlanForm
 	w.SHA256, w.Unticked = h.result.SHA256, h.request.Unticked
 	w.Session, w.Agent, w.Client = h.request.Session, h.request.Agent, cmp.Or(h.request.Client, h.env.get("AI_AGENT"), h.program)
 	w.BegunBy = cmp.Or(h.request.BegunBy, decisions.ByCall(h.request.Typed))

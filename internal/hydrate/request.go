@@ -29,6 +29,7 @@ type Request struct {
 	Command    string              // the command name of the skill
 	Folder     string              // of the skill; empty if it is to be found by its name
 	File       *File               // the workflow itself, whatever the folder has; nil if it is to be read
+	PlanForm   string              // see workflow.Workflow
 	Plan       []workflow.PlanLine // see workflow.Workflow; the path of File is that of the plan
 	Unticked   string              // of a plan, see Plan
 	Project    string              // the directory that paths of gates are relative to; empty is the client's

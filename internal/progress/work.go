@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -121,7 +122,13 @@ func (o *Work) after(ctx context.Context, gaps, more string) string {
 	if returned := s.Returned(o.Step.ID); returned != "" {
 		return sentence + " " + returned
 	}
-	return sentence + " " + o.Way.Report(s)
+	text := o.Way.Report(s)
+	for _, differs := range s.Differs() { // what the person is told just now is not said twice
+		if strings.Contains(more, message.Words(differs)) {
+			text = strings.Replace(text, " "+differs, "", 1)
+		}
+	}
+	return sentence + " " + text
 }
 
 // toThePerson returns what the person has to know. An agent whose client has no hook to tell them is asked to pass it on.

@@ -265,8 +265,12 @@ func differsText(w *workflow.Workflow, differs []string) string {
 	if n := len(differs); n > maxDiffers {
 		differs = append(differs[:maxDiffers], fmt.Sprintf("and %d more", n-maxDiffers))
 	}
-	return fmt.Sprintf("%s differs from its workflow: %s; fsmtx begin --plan %s takes it up again", message.Line(filepath.Base(w.Spec)),
-		strings.Join(differs, "; "), shell.Join(w.Spec))
+	begin := shell.Join("fsmtx", "begin", "--plan", w.Spec)
+	if w.PlanForm != "" {
+		begin += " " + shell.Join("--form", w.PlanForm)
+	}
+	return fmt.Sprintf("%s differs from its workflow: %s; %s takes it up again", message.Line(filepath.Base(w.Spec)),
+		strings.Join(differs, "; "), begin)
 }
 
 // Unticked reports whether a plan does not show which steps are done.

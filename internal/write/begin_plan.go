@@ -48,7 +48,7 @@ func ReadPlan(path, form string) (*hydrate.Plan, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	sum := sha256.Sum256([]byte(checklist.Unticked(text)))
-	plan := &hydrate.Plan{File: hydrate.File{Path: path, Data: data}, Lines: lines, Unticked: hex.EncodeToString(sum[:])}
+	plan := &hydrate.Plan{File: hydrate.File{Path: path, Data: data}, Form: form, Lines: lines, Unticked: hex.EncodeToString(sum[:])}
 	if left := all - len(boxes); left > 0 {
 		plan.Left = fmt.Sprintf("%s of %s is not taken: --form takes only some", terminal.Count(left, "box"), path)
 		if left > 1 {
