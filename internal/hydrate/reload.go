@@ -198,7 +198,7 @@ func (r *Reload) Apply(ctx context.Context, env Env, o Options, because string, 
 	if err != nil || h == nil {
 		return result, cmp.Or(err, error(&SpecError{r.Spec, errors.New("has no steps")}))
 	}
-	if h.spec, err = fsmspec.ParseOf(r.Workflow.Command, doneIn(r.data, r.done)); err != nil {
+	if h.spec, err = fsmspec.Read(doneIn(r.data, r.done)); err != nil { // Find has proved it, with these steps open
 		return result, &SpecError{r.Spec, err}
 	}
 	h.reloads = r
