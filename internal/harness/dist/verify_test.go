@@ -131,8 +131,8 @@ func TestAPullRequestIsRefusedAndAccepted(t *testing.T) {
 	c.push("change")
 	out, code := c.judged("change", nil)
 	require.Zero(t, code, out)
-	require.Regexp(t, `\A\.fsmtx/release\.intoto\.json: holds: release, signed by ada@example\.org \(.*\)\n\z`, out,
-		"it says what holds, and nothing of notes that nobody has written")
+	require.Regexp(t, `\A\.fsmtx/release\.intoto\.json: holds: release, signed by ada@example\.org \(.*\)\n(::warning .*\n)+\z`, out,
+		"it says what holds and what the policy let pass, and nothing of notes that nobody has written")
 
 	// With a program of one's own no release is needed.
 	out, code = c.judged("change", map[string]string{"program": filepath.Join(c.bin, "fsmtx"), "version": "9.9.9"})
