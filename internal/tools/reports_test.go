@@ -89,7 +89,7 @@ func TestReports(t *testing.T) {
 			{wrote: "## A\n- [ ] test\n## B\n- [ ] test\n", run: `plan >out && printf '## B\n- [ ] test\n## A\n- [ ] test\n' >plan.md && ` +
 				"fsmtx complete 1 --list plan >out; cat plan.md", want: "^## B\n- \\[ \\] test\n## A\n- \\[x\\] test\n$"},
 			{wrote: "- [ ] a\n", run: "plan >out && echo '- [ ] c' >>plan.md && fsmtx complete 1 --list plan",
-				want: `The workflow is complete\. plan\.md differs from its workflow: it has a box that is no step: line 2, "c"`},
+				want: `plan\.md differs from its workflow: it has a box that is no step: line 2, "c".* The workflow is complete\.`},
 			{wrote: "- [ ] Caf\xe9\n", run: "plan", code: 1, want: `line 1: this is not text in UTF-8: save it as UTF-8`},
 		},
 		"a pattern means what it says": {
