@@ -233,9 +233,9 @@ func nameOf(c *Current, s workflow.Step) string {
 	return c.Name()
 }
 
-// isTicked reports whether the box of a step has a tick: it was done, and the list shows it.
+// isTicked reports whether the box of a step has a tick: it was done, and is in the list.
 func (c *Current) isTicked() bool {
-	return c.Outcome != "" && c.Outcome != machine.Skipped && !c.NotNeeded && c.Status == workflow.Completed
+	return c.Outcome != "" && c.Outcome != machine.Skipped && !c.NotNeeded && !c.Gone()
 }
 
 // plans returns the workflows that come from a plan.
