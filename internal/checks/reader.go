@@ -24,7 +24,7 @@ const (
 type reader struct {
 	Project
 	open []string  // the targets and files that are being read
-	ran  *[]string // the commands, targets and scripts that were read; nil if nobody asks
+	ran  *[]string // the commands, targets and scripts that were read; nil if the caller does not want them
 }
 
 // within reads something that may call itself. What calls itself adds nothing to what it is.

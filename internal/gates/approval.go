@@ -18,7 +18,7 @@ func approval(c *state.Current) Verdict {
 
 // unanswered is added to a question, for where nobody can answer it: there the client
 // refuses the call with the question as the reason (fact 37, client 2.1.329). n is how often
-// that was tried, with or without a question to somebody.
+// the completion was tried, whether a person was asked or not.
 func unanswered(n int, commands string) string {
 	text := "\n"
 	if n >= state.MaxRepeats {

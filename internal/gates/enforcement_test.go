@@ -136,7 +136,7 @@ func copied(t *testing.T, template string) *Frame {
 }
 
 // silent reports what is wrong with the outcome of an update that is to be denied: it was
-// carried out, and nobody is told, not even by what is on record.
+// carried out, and neither an answer nor the record says so.
 func silent(v Verdict) bool { return v.Allowed() && v.Trouble == "" && v.Beside == "" }
 
 // listOf returns the content of the tasks.
