@@ -20,7 +20,9 @@ func (f *Frame) tellChanged(ctx context.Context, s *state.State, x Stopping) (te
 			if len(c.Lost) > 0 {
 				undo := ""
 				history, _ := f.History()
-				if flags, ok := f.List.HowToUndo(history, c.ID); ok {
+				list := f.List
+				list.Untouched = s.Untouched
+				if flags, ok := list.HowToUndo(history, c.ID); ok {
 					undo = strings.Join(append([]string{fmt.Sprintf("fsmtx undo%s %d", f.ListFlag(), c.At)}, flags...), " ")
 				}
 				text = message.Join(text, message.ForPerson(workflow.HasReplaced(c.Command, c.Lost, undo)))

@@ -214,6 +214,7 @@ func readStatus(ctx context.Context, s terminal.Streams, list tasks.List) (*stat
 	if st.steps, err = known.Whole(ctx); err != nil {
 		return nil, err
 	}
+	list.Untouched = st.steps.Untouched
 	if st.tasks, err = tasks.Tasks(ctx, list.Dir, st.steps.Task); err != nil {
 		return nil, err
 	}

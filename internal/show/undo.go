@@ -89,14 +89,15 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 	if err != nil {
 		return err
 	}
+	before, unread := st.Now(ctx)
+	if unread != nil {
+		before = new(state.State) // undo is also for a list that cannot be read
+	}
+	list.Untouched = before.Untouched
 	list.By = command.Sender(s, list.Dir).Words()
 	u := undoneHydration{list: list, store: st, name: tasklist.ShortName(s.Getenv, list.Dir), all: all, dryRun: f.dryRun}
 	if u.Hydration, err = toUndo(list, all, number); err != nil {
 		return err
-	}
-	before, unread := st.Now(ctx)
-	if unread != nil {
-		before = new(state.State) // undo is also for a list that cannot be read
 	}
 	if u.doneStep != "" {
 		hint := "fsmtx step reopen " + message.Itoa(u.Parent) + ` --because "..." ` + shell.Join("--list", u.name) + " opens the step again first"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -49,6 +50,17 @@ func (s *State) Otherwise(c *Current) string {
 		return "started in another way"
 	}
 	return ""
+}
+
+// Untouched reports whether nobody has worked on the step in a task's file since then, although the file was changed: the step is not
+// needed, which the list shows. See tasks.List.
+func (s *State) Untouched(name string, since time.Time) bool {
+	c := s.Step(tasks.Form.Number(name))
+	if c == nil || !c.NotNeeded {
+		return false
+	}
+	e, worked := s.Last(c.ID)
+	return !worked || !e.Time.After(since)
 }
 
 // MissingHere returns the missing steps of workflows that the list still has. Of a workflow whose tasks are all gone

@@ -124,7 +124,7 @@ func (l List) planLocked(ctx context.Context, dir *txn.Dir, history []txn.Entry,
 		if _, err := dir.Lock(ctx, locked...); err != nil {
 			return Undoing{}, err
 		}
-		u, err := planUndo(dir.Files(), dir.Path(), history, what)
+		u, err := l.planUndo(dir.Files(), dir.Path(), history, what)
 		if err != nil || !slices.ContainsFunc(u.Removed, func(name string) bool { return !slices.Contains(locked, name) }) {
 			return u, err
 		}
@@ -135,7 +135,7 @@ func (l List) planLocked(ctx context.Context, dir *txn.Dir, history []txn.Entry,
 // PlanUndo returns what Undo would do to a list with this history. It takes no lock and changes nothing. Its errors
 // are those of Undo about the change, those of txn.Entry.Err, or the file system's.
 func (l List) PlanUndo(history []txn.Entry, id string, force bool) (Undoing, error) {
-	return planUndo(l.Files(), l.Dir, history, undoRequest{id: id, force: force})
+	return l.planUndo(l.Files(), l.Dir, history, undoRequest{id: id, force: force})
 }
 
 // HowToUndo returns the flags with which a person can undo a change now; ok is false if it cannot be undone.
@@ -148,7 +148,7 @@ func (l List) HowToUndo(history []txn.Entry, id string) (flags []string, ok bool
 	return flags, err == nil
 }
 
-func planUndo(files vfs.FS, dir string, history []txn.Entry, what undoRequest) (Undoing, error) {
+func (l List) planUndo(files vfs.FS, dir string, history []txn.Entry, what undoRequest) (Undoing, error) {
 	r := lineageOf(history)
 	i := r.index(what.id)
 	if i < 0 {
@@ -163,12 +163,12 @@ func planUndo(files vfs.FS, dir string, history []txn.Entry, what undoRequest) (
 		}
 	}
 	calls := r.calls(i)
-	switch l := r.labels[i]; {
+	switch label := r.labels[i]; {
 	case undone[what.id] != "":
 		return u, ErrUndone
-	case l.Undo == "" && l.Step != 0:
+	case label.Undo == "" && label.Step != 0:
 		return u, ErrPart
-	case l.With != "":
+	case label.With != "":
 		return u, ErrContinued
 	}
 	inList, by := r.inList(i, calls)
@@ -181,10 +181,17 @@ func planUndo(files vfs.FS, dir string, history []txn.Entry, what undoRequest) (
 			u.Under = append(u.Under, e.ID)
 		}
 	}
-	if err := u.planRemovals(files, dir, inList, what.force); err != nil {
+	worked, err := u.planRemovals(files, dir, inList)
+	if err != nil {
 		return u, err
 	}
-	err := u.planRestores(files, dir, r, i, func(j int) bool {
+	untouched := func(name string) bool {
+		return l.Untouched != nil && slices.Contains(u.Removed, name) && l.Untouched(name, history[i].Time)
+	}
+	if worked = slices.DeleteFunc(worked, untouched); len(worked) > 0 && !what.force {
+		return u, &WorkedOnError{worked}
+	}
+	err = u.planRestores(files, dir, r, i, func(j int) bool {
 		return r.labels[i].Undo == "" && r.labels[j].Undo == "" && undone[history[j].ID] == "" && r.cameOf(j, calls)
 	})
 	if isElsewhere && err == nil && len(u.Restored) == 0 {
@@ -225,18 +232,17 @@ func (r lineage) inList(target int, calls []int) (all map[string]txn.EntryFile, 
 	return all, by
 }
 
-// planRemovals sets Removed to those of the tasks that exist.
-func (u *Undoing) planRemovals(files vfs.FS, dir string, inList map[string]txn.EntryFile, force bool) error {
-	var changed []string
+// planRemovals sets Removed to those of the tasks that exist, and returns those that were changed or are gone.
+func (u *Undoing) planRemovals(files vfs.FS, dir string, inList map[string]txn.EntryFile) (changed []string, err error) {
 	for name, f := range inList {
 		same, err := isUnchanged(files, filepath.Join(dir, name), f)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			changed = append(changed, name)
 		case errors.Is(err, vfs.ErrNotRegular):
-			return fmt.Errorf("%w: %s", err, filepath.Join(dir, name))
+			return nil, fmt.Errorf("%w: %s", err, filepath.Join(dir, name))
 		case err != nil:
-			return err
+			return nil, err
 		default:
 			u.Removed = append(u.Removed, name)
 			if !same {
@@ -245,10 +251,8 @@ func (u *Undoing) planRemovals(files vfs.FS, dir string, inList map[string]txn.E
 		}
 	}
 	sortNames(u.Removed)
-	if sortNames(changed); len(changed) > 0 && !force {
-		return &WorkedOnError{changed}
-	}
-	return nil
+	sortNames(changed)
+	return changed, nil
 }
 
 // sortNames sorts names of tasks by their numbers.
