@@ -131,7 +131,7 @@ func commandOf(e Evidence) string {
 func (s *State) Repeats(e Evidence) (n int) {
 	for _, o := range slices.Backward(s.Evidence) {
 		switch {
-		case o.Lets():
+		case s.isProgress(&o):
 			return n
 		case o.Step != e.Step || o.Verdict == Lapsed:
 		case !o.same(e):
@@ -220,9 +220,8 @@ func (s *State) tellForged(name string, wrong int) {
 }
 
 // essential reports of each line whether decisions depend on it: of each step the last
-// decision and the last one that was not a denial, and what is folded; of all steps the last one that let an
-// update through; and about calls the last
-// of a kind, and each yes that is not used up.
+// decision, the last one that was not a denial and the last one that let an update through, and what is folded; and
+// about calls the last of a kind, and each yes that is not used up.
 func essential(all []Evidence) (keep []bool) {
 	type role struct {
 		step int64
@@ -248,7 +247,7 @@ func essential(all []Evidence) (keep []bool) {
 			roles = append(roles, role{e.Step, "last", e.With})
 		}
 		if e.Lets() {
-			roles = append(roles, role{0, "progress", e.With})
+			roles = append(roles, role{e.Step, "progress", e.With}) // of each step: the call of another may be undone
 		}
 		for _, r := range roles {
 			keep[i] = keep[i] || !filled[r]

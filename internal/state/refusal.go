@@ -17,10 +17,13 @@ func (s *State) Refusal() (e Evidence, ok bool) {
 	return e, ok
 }
 
+// isProgress reports whether the line let an update of a step through that the list has: that is not so once its call was undone.
+func (s *State) isProgress(e *Evidence) bool { return e.Lets() && s.OfList().Step(e.Step) != nil }
+
 // lastLet returns when the last update was let through, as far as the clock was not ahead then.
 func (s *State) lastLet() (last time.Time) {
 	for i := range s.Evidence {
-		if e := &s.Evidence[i]; e.Time.After(last) && !e.Time.After(s.Time) && e.Lets() {
+		if e := &s.Evidence[i]; e.Time.After(last) && !e.Time.After(s.Time) && s.isProgress(e) {
 			last = e.Time
 		}
 	}
