@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,9 +11,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -90,7 +93,12 @@ func reload(ctx context.Context, s terminal.Streams, found tasklist.Found, skill
 	if err := printReload(s, r, how); err != nil {
 		return err
 	}
-	return s.Printf("fsmtx undo takes that back\n")
+	last, err := tasks.List{Dir: found.Dir}.LastChange()
+	if err != nil {
+		return err
+	}
+	return s.Printf("%s takes that back\n",
+		shell.Join("fsmtx", "undo", "--list", tasklist.ShortName(s.Getenv, found.Dir), strconv.FormatInt(last.Number, 10)))
 }
 
 // printReload prints what becomes of the steps.

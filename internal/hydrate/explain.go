@@ -14,6 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -35,26 +36,29 @@ func Explain(err error, r Result, env Env) (text, hint string) {
 	} else if ok && failed.Op == "create" {
 		text = message.Sprintf("Failed to write task %s: %v", tasks.Form.ID(failed.Name), failed.Err)
 	}
+	named := nameOfList(r.List, env)
+	recovers := "fsmtx recover" + named
 	switch {
 	case errors.Is(err, txn.ErrRecoveryRequired):
 		return text + " - the rollback failed too, so the task list is only partly changed: recovery required",
-			"free some disk space or repair the permissions, then run: fsmtx recover"
+			"free some disk space or repair the permissions, then run: " + recovers
 	case errors.Is(err, ErrAbandoned):
-		return text, "check the disks of the task list and of the skill; the next skill with a workflow, or fsmtx recover, " +
-			"completes or rolls back what was begun"
+		return text, "check the disks of the task list and of the skill; the next skill with a workflow, or " + recovers +
+			", completes or rolls back what was begun"
 	case errors.Is(err, ErrInternal):
-		return text, "the next skill with a workflow, or fsmtx recover, completes or rolls back what was begun; please report this error"
+		return text, "the next skill with a workflow, or " + recovers +
+			", completes or rolls back what was begun; please report this error"
 	case errors.Is(err, txn.ErrUnknown):
-		return text, "either all of the tasks come into the list or the list stays as it was; to decide which, run: fsmtx recover"
+		return text, "either all of the tasks come into the list or the list stays as it was; to decide which, run: " + recovers
 	case errors.Is(err, txn.ErrJournalVersion):
-		return text, "run fsmtx recover of the version that wrote the journal; or a person has to inspect the list, then run fsmtx recover " +
-			"--force in a terminal outside the client"
+		return text, "run fsmtx recover of the version that wrote the journal; or a person has to inspect the list, then run " + recovers +
+			" --force in a terminal outside the client"
 	case errors.Is(err, txn.ErrJournalTorn), errors.Is(err, txn.ErrJournalForeign), errors.Is(err, txn.ErrJournalInvalid):
-		return text, "the journal is not trusted and was not applied; a person has to inspect the list, then run fsmtx recover --force in a " +
-			"terminal outside the client"
+		return text, "the journal is not trusted and was not applied; a person has to inspect the list, then run " + recovers +
+			" --force in a terminal outside the client"
 	case errors.Is(err, state.ErrOpenAbove):
 		return text + "; no task was changed",
-			"to have it start over, a person first ends its workflow: fsmtx step end N --because \"...\", where N is one of its steps"
+			"to have it start over, a person first ends its workflow: fsmtx step end N --because \"...\"" + named + ", where N is one of its steps"
 	case errors.Is(err, ErrReplaces):
 		return text + "; no task was changed",
 			"tell the person, or run fsmtx begin SKILL as a call of its own, so that the client can ask them"
@@ -77,6 +81,14 @@ func Explain(err error, r Result, env Env) (text, hint string) {
 		text += " - the task list is as it was before; nothing needs to be cleaned up"
 	}
 	return text, remedy(err, r.List)
+}
+
+// nameOfList returns the flag that names a list, empty if no list is known.
+func nameOfList(list string, env Env) string {
+	if list == "" {
+		return ""
+	}
+	return " " + shell.Join("--list", tasklist.ShortName(env, list))
 }
 
 // Notes returns what else a successful hydration has to say. The hook prints it on standard

@@ -85,12 +85,12 @@ func TestExplainReturnsTheStateOfTheList(t *testing.T) {
 		"invalid":           {&hydrate.SpecError{Path: "/fsm.json", Err: syscall.EIO}, known, syscall.EIO.Error(), ""},
 		"rollback failed": {fmt.Errorf("x: %w", txn.ErrRecoveryRequired), known,
 			"x: recovery required - the rollback failed too, so the task list is only partly changed: recovery required",
-			"free some disk space or repair the permissions, then run: fsmtx recover"},
+			"free some disk space or repair the permissions, then run: fsmtx recover --list s"},
 		"unknown": {txn.ErrUnknown, known, txn.ErrUnknown.Error(),
-			"either all of the tasks come into the list or the list stays as it was; to decide which, run: fsmtx recover"},
+			"either all of the tasks come into the list or the list stays as it was; to decide which, run: fsmtx recover --list s"},
 		"version": {txn.ErrJournalVersion, known, txn.ErrJournalVersion.Error(),
-			"run fsmtx recover of the version that wrote the journal; or a person has to inspect the list, then run fsmtx recover --force in a " +
-				"terminal outside the client"},
+			"run fsmtx recover of the version that wrote the journal; or a person has to inspect the list, then run fsmtx recover --list s " +
+				"--force in a terminal outside the client"},
 		"torn":    {txn.ErrJournalTorn, known, txn.ErrJournalTorn.Error(), untrusted},
 		"foreign": {txn.ErrJournalForeign, known, txn.ErrJournalForeign.Error(), untrusted},
 		"broken":  {txn.ErrJournalInvalid, known, txn.ErrJournalInvalid.Error(), untrusted},
@@ -105,7 +105,7 @@ func TestExplainReturnsTheStateOfTheList(t *testing.T) {
 			txn.ErrRecoveryRequired), known,
 			"Failed to delete task 3: " + txn.ErrChanged.Error() +
 				". Manual cleanup required at ~/.claude/tasks/s/ - the rollback failed too, so the task list is only partly changed: recovery required",
-			"free some disk space or repair the permissions, then run: fsmtx recover"},
+			"free some disk space or repair the permissions, then run: fsmtx recover --list s"},
 	} {
 		message, hint := hydrate.Explain(test.err, test.result, env("HOME", "/home/u"))
 		assert.Equal(t, test.message, message, name)
@@ -113,8 +113,8 @@ func TestExplainReturnsTheStateOfTheList(t *testing.T) {
 	}
 }
 
-const untrusted = "the journal is not trusted and was not applied; a person has to inspect the list, then run fsmtx recover --force in a " +
-	"terminal outside the client"
+const untrusted = "the journal is not trusted and was not applied; a person has to inspect the list, then run fsmtx recover --list s " +
+	"--force in a terminal outside the client"
 
 func TestPathsBelowHomeAreShortened(t *testing.T) {
 	err := errors.Join(&txn.FileError{Op: "delete", Name: "3.json", Err: syscall.EIO}, txn.ErrRecoveryRequired)

@@ -92,7 +92,7 @@ func reloadable(s *state.State, skill string) (*workflow.Workflow, error) {
 		return open[0], nil
 	case len(open) > 1:
 		return nil, message.WithHint(errors.New("several workflows are open: "+strings.Join(names, ", ")),
-			"name one: fsmtx step reload "+names[0]+` --because "..."`)
+			"give the name of one, such as "+names[0])
 	case skill != "":
 		return nil, fmt.Errorf("no workflow of %s is open in this task list", message.Words(skill))
 	}

@@ -32,12 +32,13 @@ func (d *doctor) recovery(ctx context.Context) (found []Fault, err error) {
 	}
 	for _, r := range reports {
 		dir := r.List
+		recovers := shell.Join("fsmtx", "recover", "--list", tasklist.ShortName(d.Getenv, dir))
 		switch r.State {
 		case tasklist.Clean, tasklist.Damaged: // see enforcement
 		case tasklist.Refused:
-			found = append(found, Fault{Kind: "recovery", What: r.Reason, File: dir, Command: "fsmtx recover"})
+			found = append(found, Fault{Kind: "recovery", What: r.Reason, File: dir, Command: recovers})
 		default:
-			found = append(found, Fault{Kind: "recovery", What: "a call of a skill was interrupted", File: dir, Command: "fsmtx recover", Safe: true,
+			found = append(found, Fault{Kind: "recovery", What: "a call of a skill was interrupted", File: dir, Command: recovers, Safe: true,
 				repair: func(ctx context.Context) error {
 					if now := tasklist.Recover(ctx, dir, tasklist.Wait, tasklist.RecoverOptions{}); now.Pending() {
 						return errors.New(now.Reason)

@@ -314,6 +314,9 @@ func (st *status) undoLine(number int64, more ...string) string {
 	return shell.Join(words...)
 }
 
+// recovers returns the command that finishes an interrupted change.
+func (st *status) recovers() string { return shell.Join("fsmtx", "recover", "--list", st.name) }
+
 // undoable reports whether fsmtx undo would undo a call, without --force.
 func (st *status) undoable() bool { return st.target != nil && st.undoErr == nil }
 
@@ -430,9 +433,9 @@ func (st *status) lastTo(line func(string, ...any)) {
 	case errors.Is(st.pendingErr, txn.ErrLocked):
 		line("it could not be found out whether a change was interrupted, because one is under way: %v", st.pendingErr)
 	case st.pendingErr != nil:
-		line("interrupted change: %v; run fsmtx recover for details", st.pendingErr)
+		line("interrupted change: %v; run %s for details", st.pendingErr, st.recovers())
 	case st.pending.Outcome == txn.RolledBack:
-		line("a change was interrupted; fsmtx recover rolls it back")
+		line("a change was interrupted; %s rolls it back", st.recovers())
 	}
 }
 

@@ -78,7 +78,8 @@ func (st *status) text(chosen string, columns int, colour bool) string {
 			message.Fprintf(&b, "%s: its fsm.json %s, and cannot be reloaded: %s: %s\n", message.Words(w.Command), what, st.steps.CannotReload(w),
 				state.InsteadOfReload)
 		} else if takes {
-			message.Fprintf(&b, "%s: its fsm.json %s: fsmtx step reload --because \"...\" takes the new one\n", message.Words(w.Command), what)
+			message.Fprintf(&b, "%s: its fsm.json %s: fsmtx step reload --because \"...\" %s takes the new one\n", message.Words(w.Command), what,
+				shell.Join("--list", st.name))
 		} else if what != "" {
 			message.Fprintf(&b, "%s: its fsm.json %s; its steps and gates stay those of then: %s\n",
 				message.Words(w.Command), what, message.Line(w.Spec))

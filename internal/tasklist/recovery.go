@@ -16,6 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
@@ -179,21 +180,22 @@ func (r Report) setAside(ctx context.Context, dryRun bool) Report {
 
 func (r Report) refuse(err error, untrusted bool) Report {
 	r.State, r.Reason = Refused, err.Error()
+	again := shell.Join("fsmtx", "recover", "--list", filepath.Base(r.List))
 	busy, isBusy := errors.AsType[*tasks.BusyError](err)
 	switch {
 	case isBusy && busy.Abandoned(): // the reason contains the remedy
 	case errors.Is(err, txn.ErrJournalVersion):
-		r.Hint = "run the version of fsmtx that wrote the journal; or a person has to inspect the list, then run fsmtx recover --force in a " +
+		r.Hint = "run the version of fsmtx that wrote the journal; or a person has to inspect the list, then run " + again + " --force in a " +
 			"terminal outside the client"
 	case untrusted:
-		r.Hint = "the journal is not trusted and was not applied; a person has to inspect the list, then run fsmtx recover --force in a " +
+		r.Hint = "the journal is not trusted and was not applied; a person has to inspect the list, then run " + again + " --force in a " +
 			"terminal outside the client"
 	case isBusy, errors.Is(err, txn.ErrLocked):
 		r.Hint = "try again when the other program has finished"
 	case errors.Is(err, txn.ErrUntrustedDir):
-		r.Hint = "fsmtx did not create that: inspect it, move it away, then run fsmtx recover again"
+		r.Hint = "fsmtx did not create that: inspect it, move it away, then run " + again
 	default:
-		r.Hint = "fix the cause, then run fsmtx recover again"
+		r.Hint = "fix the cause, then run " + again
 	}
 	return r
 }

@@ -54,8 +54,8 @@ type trial struct {
 
 // with are the sessions in which a person is told what to run, without the one that is about where the program is, and says nothing.
 var (
-	with = regexp.MustCompile(`^(begin|continue|do|elsewhere|finish|hydrate_changed|hydrate_emptied|hook|loosen|nest|replaced|shared|status|` +
-		`step|undo|work)[_.]`)
+	with = regexp.MustCompile(`^(begin|continue|do|elsewhere|finish|hydrate_changed|hydrate_emptied|hook|loosen|nest|recover|replaced|` +
+		`shared|status|step|undo|work)[_.]`)
 	without = regexp.MustCompile(`/step_through`)
 )
 
@@ -161,7 +161,7 @@ func said(data []byte) string {
 const word = `(?: +(?:--[a-z-]+(?:[= ](?:"[^"]*"|'[^']*'|[^\s;,()"']+))?|[0-9]+|'[^']*'|"[^"]*"))`
 
 // A line for a person, as far as it is one: flags with their values, and numbers. Behind continue the name of a skill can stand.
-var advice = regexp.MustCompile(`\bfsmtx (?:undo|status|log|attest|recover|step (?:skip|done|reopen|end|allow)|` +
+var advice = regexp.MustCompile(`\bfsmtx (?:undo|status|log|attest|recover|step (?:skip|done|reopen|end|allow|reload)|` +
 	`continue(?: [a-z][a-z0-9-]* --list [^\s;,()"']+)?)` + word + `*`)
 
 // valueless are the flags without a value.
@@ -169,8 +169,8 @@ var valueless = regexp.MustCompile(`(--(?:force|all|dry-run|json|full|with-block
 	`[^-0-9].*$`)
 
 var (
-	form    = regexp.MustCompile(`[ =](NAME|N|LIST|RULE|TEXT|OUTCOME|DIR|SESSION)\b`)        // to be filled in
-	command = regexp.MustCompile(`^fsmtx (step (skip|done|reopen|end|allow)|undo|recover)$`) // no line, but the name of a command
+	form    = regexp.MustCompile(`[ =](NAME|N|LIST|RULE|TEXT|OUTCOME|DIR|SESSION)\b`)               // to be filled in
+	command = regexp.MustCompile(`^fsmtx (step (skip|done|reopen|end|allow|reload)|undo|recover)$`) // no line, but the name of a command
 )
 
 // linesIn returns the commands for a person in a text.
@@ -191,7 +191,7 @@ func linesIn(text string) (all []string) {
 	return all
 }
 
-var changes = regexp.MustCompile(`^fsmtx (undo|continue|step)\b`)
+var changes = regexp.MustCompile(`^fsmtx (undo|continue|step|recover)\b`)
 
 // try runs a line in a copy of the state, in the place of the state.
 func try(work, real, line string) {
