@@ -82,11 +82,17 @@ type process struct {
 
 // Of returns who runs this process. lookup is os.LookupEnv or a stand-in for it.
 func Of(lookup func(string) (string, bool)) Caller {
-	chain, err := above(os.Getpid())
+	chain, err := above(func(process) bool { return false })
 	if err != nil {
 		return identifyByEnvironment(lookup, err)
 	}
 	return identify(chain, lookup)
+}
+
+// Imitates is Of(lookup).Imitates(). It looks at no process above the nearest agent, because every decision asks it.
+func Imitates(lookup func(string) (string, bool)) bool {
+	chain, err := above(func(p process) bool { return agentOf(p) != "" })
+	return err == nil && identify(chain, lookup).Imitates()
 }
 
 // Began returns when a process began, the zero time if there is none with this id.
@@ -101,9 +107,11 @@ func Began(pid int) time.Time {
 // deepest bounds the walk.
 const deepest = 256
 
-// above returns the process and its ancestors, nearest first. One that cannot be seen is another user's.
-func above(pid int) ([]process, error) {
+// above returns this process and its ancestors, nearest first, up to the first ancestor that is the last. One that cannot be seen is
+// another user's.
+func above(last func(process) bool) ([]process, error) {
 	var chain []process
+	pid := os.Getpid()
 	for pid > 0 && len(chain) < deepest {
 		p, err := read(pid)
 		if err != nil && len(chain) == 0 {
@@ -115,8 +123,14 @@ func above(pid int) ([]process, error) {
 				continue
 			}
 			p = process{pid: pid, hidden: true}
+		} else if len(chain) == 0 {
+			p.args, p.env = os.Args, os.Environ()
+		} else if last(p) { // its name suffices
+			return append(chain, p), nil
+		} else if p.args = Arguments(pid); last(p) {
+			return append(chain, p), nil
 		} else {
-			p.args, p.env = Arguments(pid), envOf(pid)
+			p.env = envOf(pid)
 		}
 		chain = append(chain, p)
 		pid = p.parent

@@ -38,6 +38,9 @@ func TestMain(m *testing.M) {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	}
 	c := Of(os.LookupEnv)
+	if near := Imitates(os.LookupEnv); near != c.Imitates() {
+		panic(fmt.Sprintf("Imitates says %v, and the caller is %+v", near, c))
+	}
 	if client, err := strconv.Atoi(os.Getenv("FSMTX_TEST_CLIENT")); err == nil {
 		c = c.Beside(Began(client))
 	}
@@ -118,11 +121,21 @@ func TestAnOrphan(t *testing.T) {
 	parentRuns.Close()
 	ended.Close()
 	said := parsed(t, must(bufio.NewReader(read).ReadString('\n')))
-	if adopter, _ := above(os.Getpid()); agentOfAny(adopter) { // it may have adopted the orphan
+	if adopter, _ := above(func(process) bool { return false }); agentOfAny(adopter) { // it may have adopted the orphan
 		assert.Contains(t, []string{"unknown", "agent"}, said[0], said)
 		return
 	}
 	assert.Equal(t, "unknown", said[0], said)
+}
+
+// TestTheLastProcessAbove: no process above it is looked at, nor at its arguments if its name suffices.
+func TestTheLastProcessAbove(t *testing.T) {
+	chain, err := above(func(p process) bool { return p.pid == os.Getppid() })
+	require.NoError(t, err)
+	require.Len(t, chain, 2)
+	assert.Equal(t, os.Getppid(), chain[1].pid)
+	assert.Empty(t, chain[1].args)
+	assert.Empty(t, chain[1].env)
 }
 
 func agentOfAny(chain []process) bool {

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Marks identify the processes of an agent.
@@ -17,8 +18,19 @@ type Marks struct {
 // Others returns the marks of the agents other than Claude Code for which fsmtx does something. Package agent sets it.
 var Others func() []Marks
 
+// known has what marks returns, which is asked for at each process.
+var known struct {
+	sync.Once
+	all []Marks
+}
+
 // marks returns those of every agent that is known.
 func marks() []Marks {
+	known.Do(func() { known.all = everyMark() })
+	return known.all
+}
+
+func everyMark() []Marks {
 	all := []Marks{
 		// The file of an installed version is named as the version; the client starts others of its team by it.
 		{Claude, []string{"@anthropic-ai/claude-code", "@anthropic-ai/claude-agent-sdk", "claude/versions"},
@@ -74,7 +86,7 @@ func agentOf(p process) string {
 			}
 		}
 		name := programOf(text)
-		if slices.Contains(Programs(), name) {
+		if slices.ContainsFunc(marks(), func(a Marks) bool { return a.Program == name }) {
 			return name
 		}
 	}

@@ -10,8 +10,7 @@ import (
 // says otherwise. A command denied it if a check failed, and this program in all other cases. A question decides
 // nothing yet: it has the sender, too.
 func (f *Frame) by(u Update, v Verdict) state.By {
-	by := state.By{Who: cmp.Or(f.Via.Who, state.TheAgent), How: cmp.Or(f.Via.How, state.ByUpdate), Session: f.Session, Agent: u.Agent,
-		TTY: f.Via.TTY, Young: f.Via.Young}
+	by := f.sender(u)
 	if v.Check != nil && f.IsForged() || f.isUnseen() {
 		by.How = state.ByShell
 	}
@@ -26,6 +25,13 @@ func (f *Frame) by(u Update, v Verdict) state.By {
 		by.Who = state.Fsmtx
 	}
 	return by
+}
+
+// sender returns who sent an update. It looks at no process, and so suffices for what is on record at every event: what the list shows,
+// and what the clock says.
+func (f *Frame) sender(u Update) state.By {
+	return state.By{Who: cmp.Or(f.Via.Who, state.TheAgent), How: cmp.Or(f.Via.How, state.ByUpdate), Session: f.Session, Agent: u.Agent,
+		TTY: f.Via.TTY, Young: f.Via.Young}
 }
 
 // isUnseen reports whether the update comes from the agent's shell, past the hooks of its client: from a script, or from a hook or

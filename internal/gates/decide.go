@@ -141,7 +141,7 @@ func (c *call) decideAbout(s *state.State, target *state.Current) decision {
 	if v := c.running(s, target); !v.Allowed() {
 		return c.finalDecision(s, target, v, nil)
 	}
-	lines := append(s.RecordSeen(c.by(c.update, Verdict{})), c.lapseOver(s)...)
+	lines := append(s.RecordSeen(c.sender(c.update)), c.lapseOver(s)...)
 	if v, ok := c.ungated(s, target); ok {
 		return c.finalDecision(s, target, v, lines)
 	}

@@ -336,7 +336,7 @@ func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *state.State, d dec
 	v, over := d.verdict, ""
 	if v.Allowed() {
 		var more []state.Evidence
-		more, over = s.TellOver(c.by(c.update, Verdict{}))
+		more, over = s.TellOver(c.sender(c.update))
 		d.lines = slices.Insert(slices.Clone(d.lines), max(0, len(d.lines)-1), more...) // the decision is the last line
 	}
 	x := state.Change{Lines: d.lines}

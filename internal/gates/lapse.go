@@ -14,7 +14,7 @@ func (c *call) lapseOver(s *state.State) []state.Evidence {
 		return nil
 	}
 	p := Pause{Agent: c.update.Agent, InFlight: func(use string) bool { return use == "" || use == c.update.Use || !c.update.Over(use) }}
-	return s.Lapse(c.over(s, p), c.by(c.update, Verdict{}), nil)
+	return s.Lapse(c.over(s, p), c.sender(c.update), nil)
 }
 
 // Pause is a moment at which an agent carries out none of its calls, or few.
@@ -50,6 +50,6 @@ func (f *Frame) lapse(ctx context.Context, s *state.State, p Pause) error {
 		return nil
 	}
 	return f.changing(ctx, p.Agent, func(c *call, dir *txn.Dir, s *state.State) error {
-		return c.Record(dir, s, s.Lapse(f.over(s, p), c.by(c.update, Verdict{}), p.Rejected))
+		return c.Record(dir, s, s.Lapse(f.over(s, p), c.sender(c.update), p.Rejected))
 	})
 }

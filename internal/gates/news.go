@@ -20,9 +20,6 @@ import (
 // refused, which the terminal shows with its reason. It is empty if there is nothing, or if it cannot be recorded that
 // they are told.
 func (f *Frame) News(ctx context.Context, turnEnds bool) (text message.ForPerson) {
-	if f.IsForged() { // what the hook prints does not reach the person
-		return ""
-	}
 	s, err := f.Now(ctx)
 	if err != nil || len(s.Steps) == 0 {
 		return ""
@@ -30,6 +27,9 @@ func (f *Frame) News(ctx context.Context, turnEnds bool) (text message.ForPerson
 	all, err := f.reminders()
 	lines, _ := newsOf(s, f, all[f.newsKey()])
 	if err != nil || len(lines) == 0 && all[f.laterKey()] == "" && !(turnEnds && len(waitingFor(s, f)) > 0) {
+		return ""
+	}
+	if f.IsForged() { // what the hook prints does not reach the person
 		return ""
 	}
 	_ = f.Locked(ctx, func(dir *txn.Dir) error { // two hooks may run at once: one of them tells

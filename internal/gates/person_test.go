@@ -519,3 +519,16 @@ func TestTheRefusalOfAToolIsTold(t *testing.T) {
 	require.EqualValues(t, `release: #2 "Publish" was refused: #1 is not done`, l.News(t.Context(), false))
 	require.Empty(t, l.News(t.Context(), false))
 }
+
+// TestNobodyIsLookedForAfterAnUpdate: who has started the hook is found out for a decision, and for what the person is told, and not
+// at every event.
+func TestNobodyIsLookedForAfterAnUpdate(t *testing.T) {
+	l := hydrated(t, `{"within": "1h"}`, `{}`)
+	l.begin(1)
+	l.News(t.Context(), false) // what begin has left to tell
+	nobody := func() bool { require.Fail(t, "somebody is looked for"); return false }
+	l.Forged, l.Unseen = nobody, nobody
+	l.Seen(t.Context(), "1", "")
+	require.NoError(t, l.Lapse(t.Context(), Pause{}))
+	require.Empty(t, l.News(t.Context(), false))
+}

@@ -62,7 +62,7 @@ func isBehind(s *state.State) bool {
 
 // shownLines returns the lines that record what the list shows to be carried out.
 func (c *call) shownLines(s *state.State) []state.Evidence {
-	lines := s.RecordSeen(c.by(c.update, Verdict{}))
+	lines := s.RecordSeen(c.sender(c.update))
 	return append(lines, c.decideSeenUngated(s)...)
 }
 
@@ -77,7 +77,7 @@ func (f *Frame) Seen(ctx context.Context, task, agent string) (text message.ForA
 	}
 	err := f.changing(ctx, agent, func(c *call, dir *txn.Dir, s *state.State) error {
 		seen := slices.DeleteFunc(slices.Clone(s.Unseen), state.Evidence.IsLate)
-		lines := s.RecordSeen(c.by(c.update, Verdict{}))
+		lines := s.RecordSeen(c.sender(c.update))
 		decided := c.decideSeenUngated(s)
 		v = c.carryOut(ctx, dir, s, decision{lines: append(lines, decided...), verdict: Verdict{Step: c.target.ID}})
 		returned := ""

@@ -158,7 +158,7 @@ func (h *hook) open() {
 				return h.fromClient() && (len(all) == 0 || Observes(all) != "")
 			})
 		}
-		h.Forged = func() bool { return s.Who().Imitates() }
+		h.Forged = s.Forged
 		h.Unseen = h.Forged
 		h.log.event = h.call.Event
 	}

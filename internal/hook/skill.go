@@ -49,7 +49,7 @@ func (h *hook) options() hydrate.Options {
 	}
 	o.PluginDirs, o.AddDirs, o.Flat = f.PluginDirs, f.AddDirs, o.Flat && h.fromClient()
 	o.Answerers = func() []string { return AllAnswerers(s.Getenv, h.directory()) }
-	o.Forged = func() bool { return s.Who().Imitates() }
+	o.Forged = s.Forged
 	return o
 }
 

@@ -212,10 +212,7 @@ const maxTold = 50
 // ToldBefore reports whether the person was told under this key, which begins with the
 // session, and remembers that they are told now. If that cannot be remembered they are told again.
 func (st *Store) ToldBefore(ctx context.Context, key string) (told bool) {
-	if st.IsForged() { // what the hook prints does not reach the person
-		return true
-	}
-	if m, _ := st.Memory(); slices.Contains(m.Told, key) {
+	if m, _ := st.Memory(); slices.Contains(m.Told, key) || st.IsForged() { // what the hook prints does not reach the person
 		return true
 	}
 	_ = st.Locked(ctx, func(dir *txn.Dir) error {

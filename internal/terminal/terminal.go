@@ -26,6 +26,9 @@ type Streams struct {
 	// Caller returns who runs the command; nil means caller.Of.
 	Caller func() caller.Caller
 
+	// Imitates is caller.Imitates for the command; nil means that of Caller.
+	Imitates func() bool
+
 	// Terminal opens the terminal at which a person is asked; nil means the one that this process has.
 	Terminal func() (io.ReadWriteCloser, error)
 }
@@ -38,11 +41,20 @@ func (s Streams) Who() caller.Caller {
 	return s.Caller()
 }
 
+// Forged reports whether an event that the command reads was written in the agent's shell; see caller.Caller.Imitates.
+func (s Streams) Forged() bool {
+	if s.Imitates == nil {
+		return s.Who().Imitates()
+	}
+	return s.Imitates()
+}
+
 // Process returns the streams of this process.
 func Process() Streams {
 	prepare()
 	return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.LookupEnv,
-		Caller: sync.OnceValue(func() caller.Caller { return caller.Of(os.LookupEnv) })}
+		Caller:   sync.OnceValue(func() caller.Caller { return caller.Of(os.LookupEnv) }),
+		Imitates: sync.OnceValue(func() bool { return caller.Imitates(os.LookupEnv) })}
 }
 
 // Env returns the variable's value, empty if it is not set.

@@ -33,7 +33,7 @@ func Script() caller.Caller {
 func Named() terminal.Streams {
 	s := types(terminal.Process())
 	if s.Env(variable) != "" {
-		s.Caller = func() caller.Caller { return named(s) }
+		s.Caller, s.Imitates = func() caller.Caller { return named(s) }, nil
 	}
 	return s
 }
@@ -44,6 +44,7 @@ func Named() terminal.Streams {
 // environment calls Forget first.
 func Played() terminal.Streams {
 	s := types(terminal.Process())
+	s.Imitates = nil
 	s.Caller = func() caller.Caller {
 		switch {
 		case s.Env(variable) != "":
