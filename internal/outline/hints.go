@@ -71,15 +71,6 @@ var (
 	byOthers = pattern{text: `(?i)\b(?:user|users|they|he|she|someone|somebody|was|were|had|used to)\b`}
 	// A file that is read is not a product.
 	reads = pattern{text: `(?i)\b(?:read|see|consult|load|open|follow|from|using|against|check)\b`}
-	// What is not done, and what is done instead of it.
-	notDone = pattern{text: `(?i)\b(?:rather than|instead of|avoid(?:s|ing)?|no longer|refrain(?:ing)? from|used to|stop ` +
-		`(?:asking|waiting)|` +
-		`need not) [^,;.]*`}
-	needless = pattern{text: `(?i)(?:\b(?:not|never|no)|n['’]t) (?:(?:ever|even|yet|just) )?(?:(?:stop|pause|have) to )?` +
-		`(?:ask|wait for|await|pause for|get|obtain|request|require|need)\b(?: to (?:ask|wait|get|obtain|request))?` +
-		`(?:(?: [\w'’]+){0,3} (?:approv\w+|confirm\w*|permission|sign-?off|go-ahead|consent)\b)?|\bno (?:\w+ )?` +
-		`(?:approval|confirmation|permission|sign-?off|consent)\b|\b(?:approval|confirmation|permission|sign-?off|consent) ` +
-		`(?:is|are) not\b|^(?:then )?(?:go on|go ahead|proceed|continue)\b[^.;]*\bwithout asking\b[^.;]*`}
 	loops = pattern{text: `(?i)\b(?:repeat (?:until|steps?|this|these|from|the|for|as)|go back to|return to (?:step|phase|the)|loop ` +
 		`(?:until|back|through)|iterate until|start (?:over|again)|keep \w+ing until|back to (?:step|phase))\b`}
 	earlier = pattern{text: `(?i)\bback to (?:step|phase) (\d{1,3})\b`}
@@ -111,7 +102,7 @@ func (d *document) hints(steps []Step, c *candidate, every []sentence) (all []Hi
 			continue
 		}
 		m := c.marks[at]
-		r := reader{step: s, seen: map[string]bool{}}
+		r := reader{step: s, steps: steps, seen: map[string]bool{}}
 		if len(s.BlockedBy) == 1 && i > 0 && steps[i-1].ID == s.BlockedBy[0] {
 			r.before = s.BlockedBy[0]
 		}
@@ -125,7 +116,9 @@ func (d *document) hints(steps []Step, c *candidate, every []sentence) (all []Hi
 			r.near = slices.DeleteFunc(r.near, func(s sentence) bool { return s.line == m.line })
 		}
 		r.read()
-		all = append(all, slices.DeleteFunc(r.hints, func(h Hint) bool { return h.Gate != "" && (w.has(s.ID) || w.has(h.Step)) })...)
+		all = append(all, slices.DeleteFunc(r.hints, func(h Hint) bool {
+			return h.Gate != "" && (w.has(s.ID) || w.has(h.Step) || w.approvals && isApproval(h.Gate))
+		})...)
 	}
 	return all
 }
@@ -133,7 +126,8 @@ func (d *document) hints(steps []Step, c *candidate, every []sentence) (all []Hi
 // reader collects what the text of a step says.
 type reader struct {
 	step     Step
-	before   int64 // the only step that it waits for, or 0
+	steps    []Step // all of them
+	before   int64  // the only step that it waits for, or 0
 	passages []passage
 	hints    []Hint
 	seen     map[string]bool
@@ -218,6 +212,8 @@ const maxBlock = 8
 // Check returns the member of a step that has these commands pass.
 func Check(run []string) string { return member("check", strings.Join(run, " && ")) }
 
+func isApproval(gate string) bool { return strings.HasPrefix(gate, `"approval"`) }
+
 // Approval returns the member of a step that has a person answer this question with yes.
 func Approval(question string) string { return member("approval", question) }
 
@@ -260,41 +256,9 @@ func lastWords(text string) string {
 	return strings.Join(words[max(0, len(words)-2):], " ") + " "
 }
 
-// approval proposes that a person is asked. What has to be approved before the step begins is asked at the end of the one before it.
-func (r *reader) approval(h Hint, said string, i, k int) {
-	left := needless.without(notDone.without(said))
-	m := approvals.compiled().FindStringIndex(left)
-	if m == nil && !byPrograms.in(left) {
-		m = reviews.compiled().FindStringIndex(left)
-	}
-	if m == nil || strings.Contains(strings.ToLower(said), "already") {
-		return
-	}
-	if to := asksTo.find(left[m[0]:]); to != nil && !approving.in(to[1]) {
-		return
-	}
-	if asks.in(left[m[0]:]) && wishes.in(whenDone.without(left[:m[0]])) {
-		return
-	}
-	h.Gate = Approval(question(r.step))
-	if r.goesOn(left, m[1], i, k) {
-		own := firstWord(r.step.Subject)
-		if h.Gate = ""; r.acted || r.before == 0 || !isOutward(own) && !asks.in(own) {
-			h.Note = "the approval has to come before what this step goes on to do: make that a step of its own, " +
-				"after one with the approval"
-		} else {
-			h.Step, h.Gate = r.before, Approval("May the next step begin: "+strings.TrimRight(r.step.Subject, ".?!")+"?")
-		}
-	}
-	r.add(h)
-}
-
 var (
 	asks      = pattern{text: `(?i)^(?:\W|and |then )*(?:ask|get|obtain|request|wait|await|seek)\b`}
-	asksTo    = pattern{text: `(?i)^\W*asks? [\w' -]{0,40}?\bto (\w+)`}
 	approving = pattern{text: `(?i)^(?:approve|confirm|sign|review|agree|okay|ok|accept|give|allow|permit|check)$`}
-	waits     = pattern{text: `(?i)\b(?:before|prior to|until|after|once|when|only with|without|unless|with|pending|requires?|needs?)\b`}
-	before    = pattern{text: `(?i)\b(?:before|prior to)\b(?: (?:you|we|it|they|the \w+))? (\w+)`}
 	goingOn   = pattern{text: `(?i)(?:[,;:—–] ?|\band |\bthen |^\W*)(?:(?:and|then|finally|now|only then) )*(\w+)`}
 )
 
@@ -303,16 +267,9 @@ var outwardVerbs = strings.Fields(`post publish send submit deploy merge push re
 	email announce migrate execute run start begin create open close implement install upgrade roll rotate revoke transfer pay launch
 	enable disable switch promote restart stop wipe rename move rewrite replace update invite notify message reply answer file`)
 
-// goesOn reports whether something that an approval has to precede comes after it in the step: at is where the sentence has said it.
-func (r *reader) goesOn(said string, at, i, k int) bool {
-	verb := firstWord(r.step.Subject)
-	if m := before.find(said); m != nil && stem(m[1]) == stem(verb) {
-		return true // "Post it: ask before posting"
-	}
-	if own := firstWord(said); isOutward(own) && stem(own) == stem(verb) && waits.in(said) {
-		return true // "Publish after the owner has approved it"
-	}
-	if does(said[at:]) {
+// goesOn reports whether something that an approval has to precede comes after it in the step: rest is what the sentence says behind it.
+func (r *reader) goesOn(rest string, i, k int) bool {
+	if does("; " + rest) {
 		return true
 	}
 	for _, later := range r.passages[i].sentences[k+1:] {
@@ -364,7 +321,10 @@ func isOutward(word string) bool {
 
 // stem returns a verb without its ending.
 func stem(word string) string {
-	word = strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(word), "ing"), "e")
+	word = strings.ToLower(word)
+	for _, ending := range []string{"ing", "ed", "s", "e"} {
+		word = strings.TrimSuffix(word, ending)
+	}
 	if n := len(word); n > 3 && word[n-1] == word[n-2] {
 		word = word[:n-1]
 	}

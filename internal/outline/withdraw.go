@@ -22,7 +22,7 @@ var (
 	numbered = pattern{text: `(?i)\b` + stepsOf}
 	numberOf = pattern{text: `(?i)\b(` + numeralOf + `)(?:\s*(?:-|–|—|to|through)\s*(?:` + nounOfStep + `\s*)?#?(` + numeralOf + `))?`}
 	aloneOf  = pattern{text: `(?:^|[\s(])#?\d{1,2}(?:[.,;:)!?]*(?:\s|$)|\s*[-–—])|` +
-		`\bthe (?:\w+st|\w+nd|\w+rd|\w+th|second|third|last|final|other)\b`}
+		`\bthe (?:\d+(?:st|nd|rd|th)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|final|other|rest)\b`}
 	ofSteps   = pattern{text: `(?i)\bsteps?\b`}
 	ownStep   = pattern{text: `(?i)\b(?:this|the) step\b`}
 	fromThere = pattern{text: `(?i)\b(?:except\w*|but|others?|rest|remaining|all|after|before|until|till|past|beyond|stop\w*|end\w*|` +
@@ -63,8 +63,9 @@ var wordsOfSteps = strings.Fields(`follow do perform work through go take carry 
 
 // withdrawn are the steps whose gates are not proposed.
 type withdrawn struct {
-	all  bool
-	some map[int64]bool // by id
+	all       bool
+	some      map[int64]bool // by id
+	approvals bool           // of every step
 }
 
 func (w withdrawn) has(id int64) bool { return w.all || w.some[id] }
@@ -81,10 +82,13 @@ func (d *document) withdraw(every []sentence, steps []Step, c *candidate) withdr
 		}
 		inStep := at >= 0 && (isMark || c.marks[at].level > 0 || indent(d.lineText(s.line)) > 0)
 		named, takes := namedBy(s, inStep, isFront)
+		_, _, demands := demanded(s.text)
+		w.approvals = w.approvals || isAlone(s, demands)
 		switch {
-		case isForeign(s, isFront):
+		case isForeign(s, isFront), isPlayed(s):
 			w.all = true
 		case !takes:
+		case len(named) == 0 && inStep && demands:
 		case len(named) == 0 && inStep && ownStep.in(s.text):
 			w.add(steps, c.marks[at])
 		case len(named) == 0:

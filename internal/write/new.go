@@ -52,9 +52,10 @@ as a check only if
     package.json or an executable of the project that was read, with all that it runs, and
     that only checks and builds.
 A sentence about a step, such as "Step 2 is optional", or about the steps takes back every
-gate of the steps that it names, of all if it names none; so does one that is not English.
-Rather no gate than a wrong one: name others in fsm.json yourself. An approval that has to
-come before a step is proposed for the step before it.
+gate of the steps that it names, of all if it names none; so does one that is not English,
+or says that this is a dry run. One that says that nobody can be asked takes back every
+approval. Rather no gate than a wrong one: name others in fsm.json yourself. An approval
+that has to come before what a step does is proposed for the step before it.
 
 --template NAME writes a complete workflow, and a SKILL.md by which the client finds it
 unless there is one; --list shows their names. --template without a name writes three

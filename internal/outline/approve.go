@@ -1,0 +1,324 @@
+package outline
+
+import (
+	"slices"
+	"strings"
+)
+
+// An approval is proposed only where a sentence demands it in a form that is known here, and where nothing in the text says that nobody
+// is there to be asked. What it has to come before is what the sentence names, or the step whose text it is. An approval at the end of
+// a step comes too late for what the step does, so it is asked for at the end of the one before.
+
+const (
+	persons = `(?:(?:the|a|an|your|our|my|its|some|every|each) (?:[\w-]+ ){0,2}?)?(?:` + people +
+		`|dba|human|colleague|reviewer|someone|somebody|me|them|him|her|the author|client)`
+	consent  = `(?:approvals?|confirmations?|permission|sign-?offs?|go-?ahead|consent)`
+	agreeing = `(?:approves?|approved|confirms?|confirmed|agrees?|agreed|signs? off|signed off|(?:has|have) (?:approved|confirmed|agreed|` +
+		`signed off|said yes|consented)|is okay with|says yes)`
+	askers = `(?:ask|get|obtain|request|seek|await|wait|require)`
+)
+
+var (
+	// consenting is an approval by a person, and not something that is called after one.
+	consenting = pattern{text: `\b` + consent + `(?: (?:of|for|before|to|on|and|first|beforehand|in advance|in writing|then|here|again|` +
+		`until|` +
+		`prior|is|are|has|must|comes?|required|needed|mandatory|necessary|forbidden|prohibited|not|(?:from|by) ` + persons + `)\b|[,)]|$)|\b` +
+		persons + `(?:'s)? ` + agreeing + `\b|\b(?:human|user|stakeholder|manual|person's|peer) review\b`}
+	leadOfDemand = pattern{text: `^(?:(?:and|also|please|always|now|next|but|or|important|note|required|mandatory|then|afterwards?|` +
+		`after that|to (?:begin|start)(?: with)?|finally|lastly|at the end|in the end|first(?: of all)?|only then|` +
+		`you (?:must|have to|need to|should)|we (?:must|have to|need to))\b[,:]? ?)+`}
+	beforeLead = pattern{text: `^(?:before|prior to) (?:(?:you|we|it|they) )?(?:the |this |that |any |each |every )?(\w+)[^,:]*[,:] (.*)$`}
+	ordered    = pattern{text: `^(?:(?:stop|pause|halt)(?: here| now)? and )?` + askers + `\b(.*)$`}
+	// makeSure and notForgetting are orders in other words.
+	makeSure      = pattern{text: `\b(?:make sure|be sure|ensure)(?: that)? (?:you|we) (?:have|get|got)\b`}
+	notForgetting = pattern{text: `\b(?:(?:do not|don't|never) forget to|be sure to|make sure to|make sure that|make sure|ensure that|` +
+		`ensure) `}
+	holding = pattern{text: `^(?:wait with|hold off on|hold off|hold back|hold|delay|postpone) (?:the |it |` +
+		`this )?(\w+)(?: .*?)? until (.*)$`}
+	halting  = pattern{text: `^(?:stop|pause|halt|hold)(?: here| now| on)? (?:for|until|till|pending) (.*)$`}
+	askToDo  = pattern{text: `^(?:(?:stop|pause|halt)(?: here| now)? and )?asks? [\w' -]{0,40}?\b(?:to|that) (?:they |he |she )?(\w+)`}
+	askLeave = pattern{text: `\bask ([^.;]{0,30}?)\b(?:whether|if) [^.;]{0,30}?\b(?:may|can|ok(?:ay)? to|` +
+		`all right to)(?: be)? (\w+)[^.;,]*|` +
+		`\bask [^.;]{0,30}?\b(?:whether|if) [^.;]{0,30}?\b(?:ok|okay|all right|approved?)\b[^.;,]*`}
+	// notNow is what has to wait for what the sentence says next.
+	notNow = pattern{text: `^(?:do not|don't|never) (.*?)(?: yet| now)*$`}
+	// heldBehind says first what has to be there.
+	heldBehind = pattern{text: `^(?:until|till|without|unless|(?:only )?after|(?:only )?once|as soon as) ([^,]*), (?:then )?` +
+		`(?:do not |don't |never |you may )?([^,;:]*)$`}
+	askBefore = pattern{text: `^(?:(?:stop|pause|halt)(?: here| now)? and )?(?:ask|confirm with|check with) ` + persons +
+		`(?: first)? before\b`}
+	prohibits = pattern{text: `^(?:(?:you |we )?(?:do not|don't|never(?:,? ever)?|under no circumstances|at no time|must not|mustn't|` +
+		`may not|` +
+		`shall not|should not|cannot|can't|not)|(?:nobody|no one)(?: may| must| can| should)?|no|nothing (?:is|may be|must be|gets|is to be)|` +
+		`(?:it|this|that) (?:must not|may not|is not to|cannot) be)(?: ever| even)?(?: (.*?))? ?\b(?:without|before|until|till|unless|` +
+		`prior to)\b (.*)$`}
+	restrictsTo = pattern{text: `^(?:(.*?) )?only (?:(.*?) )?(?:after|once|when|with|if|upon|following)\b (.*)$`}
+	forbidsTo   = pattern{text: `^(?:it is (?:forbidden|prohibited) to )?(\w+)\b(.*?) without (.*?)(?: (?:is|are) (?:forbidden|` +
+		`prohibited|banned|` +
+		`not (?:allowed|permitted|acceptable)))?$`}
+	isForbidden = pattern{text: `\b(?:forbidden|prohibited|banned|not (?:allowed|permitted|acceptable))\b`}
+	requiring   = pattern{text: `^(?:the |every |each )?([\w-]+)(?: (?:step|it|this|anything|[\w ]{0,30}?))? (?:requires?|needs?) (.*)$`}
+	toBeAgreed  = pattern{text: `^(?:the |this |that |every |each |any )?(\w+)(?: [\w' -]{0,40}?)? (?:must|has to|have to|needs? to) be ` +
+		`(?:approved|confirmed|signed off|agreed)\b(?: (?:by|with) ` + persons + `\b)?(.*)$`}
+	nounAlone = pattern{text: `^(?:(?:the|a|an|prior|written) )?(?:(?:` + persons + `(?:'s)?|manual|explicit) )?(?:` + consent +
+		`|review)(?: (?:by|of|from) ` + persons + `)?(?: (?:is |are )?(?:required|needed|necessary|mandatory|(?:must|has to) come first|` +
+		`comes first))?(?: (?:first|beforehand|in advance|before .*))?$`}
+	notAlone  = pattern{text: `\b(?:human|user|stakeholder|manual|explicit|required|needed|necessary|mandatory|first|before)\b`}
+	theyAgree = pattern{text: `^` + persons + ` (?:(?:must|has to|have to|needs? to|should|always must)(?: first| also|` +
+		` always)? (?:approve|` +
+		`confirm|agree|sign off|review)\b.*|(?:approves|confirms|signs off|agrees)(?: (?:it|this|that|on it|on this|the \w+))?(?: (?:first|` +
+		`beforehand|before .*))?)$`}
+	afterwards = pattern{text: `^(\w+)\b.*? (?:after|once|upon|with|following) ((?:` + persons + ` (?:has |have )?(?:approved|signed off)` +
+		`(?: (?:it|this|that|them))?|(?:the |a |an )?(?:` + persons + `'s )?(?:approval|permission|sign-?off|go-?ahead|consent)` +
+		`(?: (?:of|from|by) ` + persons + `)?))$`}
+	itself    = pattern{text: `\b(?:first|beforehand|in advance|ahead of time|prior|up front|upfront)\b`}
+	behindIt  = pattern{text: `^(?:and |but )?(?:then|afterwards?|after that|finally|lastly|at the end|in the end)\b`}
+	actBefore = pattern{text: `\b(?:before|prior to) (?:(?:you|we|it|they|anyone|he|she) )?(?:(?:is|are|has|have|can|may) )?(?:the |a |` +
+		`any |this |that |its )?(\w+)`}
+	parted    = pattern{text: `\s*(?:[;:—–]|, but\b|,? and then\b|, then\b|, and\b| and (?:then )?(` + askers + `)\b)\s*`}
+	notSureOf = pattern{text: `\b(?:may|can|could|might|would|will|perhaps|maybe|possibly|consider|optional(?:ly)?|example|instance|e\.g|` +
+		`such as|` +
+		`usually|often|sometimes|normally|typically|used|had|was|were|already|if|whether|in case|depending|should you|where|whenever|when|` +
+		`why|how|what|who|feel free|unless|or|past|nobody|twice|again|once a)\b`}
+	littleWords = strings.Fields(`you we be to ever just the any is a an may must can has have`)
+	goesFurther = strings.Fields(`go continue proceed move next finish complete end leave following stop anything more further mark declare
+		claim call close continuing`)
+	doesItself = strings.Fields(`start begin do step this it that perform carry work starting beginning doing working so`)
+	// irrevocable are the outward verbs of what an approval would come too late for.
+	irrevocable = strings.Fields(`post publish send submit deploy merge push release delete remove drop apply upload ship tag email announce
+		migrate revoke transfer pay wipe promote purge destroy erase overwrite truncate rotate restart disable charge refund cancel reply`)
+)
+
+// demand is an approval that a sentence demands.
+type demand struct {
+	acts   []string // the words of what has to wait for it
+	first  bool     // it comes before what the step does
+	behind bool     // it comes after that
+	unsure bool     // it comes before something, or after
+}
+
+// plainly returns a sentence in lower case without emphasis, code and what ends it.
+func plainly(said string) string {
+	said = strings.NewReplacer("*", "", "_", "", "’", "'", "(", "", ")", "").Replace(withoutCode(said))
+	return strings.Trim(strings.Join(strings.Fields(strings.ToLower(said)), " "), ".!, ")
+}
+
+// demanded returns the approval that a sentence demands, and what follows the demand in the sentence.
+func demanded(said string) (d demand, rest string, found bool) {
+	text := plainly(said)
+	if strings.ContainsAny(text, `?|"“”„`) || byPrograms.in(text) {
+		return d, "", false
+	}
+	if m := askLeave.find(text); m != nil {
+		text = strings.Replace(text, m[0], "ask for approval", 1)
+		if m[2] != "" {
+			d.acts = []string{m[2]}
+		}
+	}
+	text = notForgetting.without(makeSure.compiled().ReplaceAllString(text, "get"))
+	if done := whenDoneLead.without(text); done != text {
+		text, d.behind = done, true
+	}
+	if m := beforeLead.find(text); m != nil {
+		text, d.acts = m[2], []string{m[1]}
+	}
+	if m := heldBehind.find(text); m != nil && consenting.in(m[1]) && !notSureOf.in(m[1]+" "+m[2]) {
+		one, ok := d.held(m[2], m[1])
+		return one, "", ok
+	}
+	parts := clausesOf(text)
+	for i, part := range parts {
+		if i > 0 && d.acts == nil {
+			d.behind, d.unsure = true, itself.in(parts[i-1])
+		}
+		one, ok := d.in(part)
+		if m := notNow.find(part); !ok && m != nil && !asking.in(part) {
+			d.acts = strings.Fields(m[1])
+			continue
+		}
+		if !ok {
+			if asking.in(part) && negation.in(part) || notSureOf.in(part) && i < len(parts)-1 {
+				return d, "", false
+			}
+			continue
+		}
+		return one, strings.Join(parts[i+1:], "; "), true
+	}
+	return d, "", false
+}
+
+// clausesOf splits a sentence where one thing is said after another.
+func clausesOf(text string) []string {
+	marked := parted.compiled().ReplaceAllString(text, "\x00$1 ")
+	var all []string
+	for part := range strings.SplitSeq(marked, "\x00") {
+		if part = strings.Trim(part, " ,"); part != "" && part != "stop" && part != "pause" {
+			all = append(all, part)
+		}
+	}
+	return all
+}
+
+// in returns what a clause demands.
+func (d demand) in(part string) (demand, bool) {
+	d.first = d.first || itself.in(part)
+	d.behind = d.behind || behindIt.in(part)
+	part = strings.TrimSpace(leadOfDemand.without(part))
+	if m := prohibits.find(part); m != nil {
+		return d.held(m[1], m[2])
+	}
+	if m := restrictsTo.find(part); m != nil {
+		return d.held(strings.TrimSpace(m[1]+" "+m[2]), m[3])
+	}
+	if m := forbidsTo.find(part); m != nil && isForbidden.in(part) {
+		return d.held(m[1], m[3])
+	}
+	if m := holding.find(part); m != nil {
+		return d.held(m[1], m[2])
+	}
+	if m := halting.find(part); m != nil {
+		d.behind = true
+		return d, consenting.in(m[1]) && !negation.in(m[1]) && !notSureOf.in(m[1])
+	}
+	if negation.in(part) || notSureOf.in(part) || doubtful.in(part) {
+		return d, false
+	}
+	if m := actBefore.find(part); m != nil {
+		d.acts = []string{m[1]}
+	}
+	if d.ordersOne(part) || nounAlone.in(part) && notAlone.in(part) || theyAgree.in(part) {
+		return d, true
+	}
+	if m := toBeAgreed.find(part); m != nil {
+		if d.acts == nil && isOutward(m[1]) {
+			d.acts = []string{m[1]}
+		}
+		return d, true
+	}
+	if m := requiring.find(part); m != nil && consenting.in(m[2]) && !asking.in(m[1]) {
+		if d.acts == nil && (strings.HasSuffix(m[1], "ing") || isOutward(m[1])) {
+			d.acts = []string{m[1]}
+		}
+		return d, true
+	}
+	if m := afterwards.find(part); m != nil && isOutward(m[1]) {
+		d.acts = []string{m[1]}
+		return d, true
+	}
+	return d, false
+}
+
+// ordersOne reports whether a clause orders to get an approval.
+func (d demand) ordersOne(part string) bool {
+	if to := askToDo.find(part); to != nil {
+		return approving.in(to[1])
+	}
+	m := ordered.find(part)
+	return askBefore.in(part) || m != nil && (consenting.in(m[1]) || reviews.in(part) || d.acts != nil && strings.HasSuffix(m[1], "first"))
+}
+
+// held returns the demand that something is not done without an approval.
+func (d demand) held(act, until string) (demand, bool) {
+	if !consenting.in(until) || negation.in(until) || doubtful.in(until) || asking.in(act) || negation.in(act) {
+		return d, false
+	}
+	d.first, d.behind = true, false
+	for word := range strings.FieldsSeq(act) {
+		if !slices.Contains(littleWords, word) {
+			d.acts = append(d.acts, word)
+		}
+	}
+	return d, true
+}
+
+// approval proposes that a person is asked, where that is not too late, or notes that it is not known where.
+func (r *reader) approval(h Hint, said string, i, k int) {
+	d, rest, found := demanded(said)
+	if !found {
+		return
+	}
+	at, note := r.placeOf(d, rest, i, k)
+	switch {
+	case note != "":
+		h.Note = note
+	case at == r.step.ID:
+		h.Gate = Approval(question(r.step))
+	default:
+		step := r.steps[slices.IndexFunc(r.steps, func(s Step) bool { return slices.Equal(s.BlockedBy, []int64{at}) })]
+		h.Step, h.Gate = at, Approval("May the next step begin: "+strings.TrimRight(step.Subject, ".?!")+"?")
+	}
+	r.add(h)
+}
+
+const (
+	noteSplit = "the approval has to come before what this step goes on to do: make that a step of its own, after one with the approval"
+	noteOther = "the approval has to come before something that is not a step: make that a step of its own, after one with the approval"
+	noteWhere = "it is not sure whether the approval comes before this step or at its end: add it to the step before, or to this one"
+)
+
+// placeOf returns the id of the step at whose end a person has to be asked, or why it is not known.
+func (r *reader) placeOf(d demand, rest string, i, k int) (at int64, note string) {
+	own := actsIn(r.step.Subject)
+	isOwn := func(word string) bool { return slices.Contains(own, stem(word)) }
+	further := r.goesOn(rest, i, k)
+	asksItself := asks.in(firstWord(r.step.Subject))
+	before := func() (int64, string) {
+		if r.acted || r.before == 0 || further && !slices.ContainsFunc(own, isIrrevocable) && !asksItself {
+			return 0, noteSplit
+		}
+		return r.before, ""
+	}
+	act := ""
+	if len(d.acts) > 0 {
+		act = d.acts[0]
+	}
+	switch {
+	case d.unsure:
+		return 0, noteWhere
+	case slices.ContainsFunc(d.acts, isOwn):
+		return before()
+	case slices.Contains(goesFurther, act), slices.Contains(goesFurther, stem(act)):
+		return r.step.ID, ""
+	case slices.Contains(doesItself, act), act == "" && d.first:
+		return before()
+	case act != "":
+		return r.laterOf(d.acts, further)
+	case further && !asksItself && !slices.ContainsFunc(own, isIrrevocable):
+		return 0, noteSplit
+	case further:
+		return before()
+	case !d.behind && slices.ContainsFunc(own, isIrrevocable):
+		return 0, noteWhere
+	}
+	return r.step.ID, ""
+}
+
+// laterOf returns the step before the later one that does one of these, or why there is none.
+func (r *reader) laterOf(acts []string, further bool) (at int64, note string) {
+	if further {
+		return 0, noteSplit
+	}
+	for n, s := range r.steps {
+		does := actsIn(s.Subject)
+		if s.ID <= r.step.ID || !slices.ContainsFunc(acts, func(act string) bool { return slices.Contains(does, stem(act)) }) {
+			continue
+		}
+		if n > 0 && slices.Equal(s.BlockedBy, []int64{r.steps[n-1].ID}) {
+			return r.steps[n-1].ID, ""
+		}
+		break
+	}
+	return 0, noteOther
+}
+
+// actsIn returns the stems of the words with which a subject tells what to do.
+func actsIn(subject string) (all []string) {
+	for _, m := range goingOn.compiled().FindAllStringSubmatch(clean(subject), -1) {
+		all = append(all, stem(m[1]))
+	}
+	return all
+}
+
+func isIrrevocable(stemmed string) bool {
+	return slices.ContainsFunc(irrevocable, func(verb string) bool { return stem(verb) == stemmed })
+}
