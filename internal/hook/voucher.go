@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -43,9 +44,10 @@ func (h *hook) vouchers(script shell.Script) (all []state.Voucher, a client.Answ
 		if !ok || !isJudged(call) {
 			continue
 		}
-		if seen++; call.Fails && !call.hidden && !completesWords(one.Words[0]) {
+		if seen++; call.Fails && !call.hidden && one.Changes == "" && !completesWords(one.Words[0]) {
 			continue // it says so itself
 		}
+		call.hidden = call.hidden || completesWords(one.Words[0])
 		if why := h.notPlain(one, call); why != "" {
 			sets := slices.Contains([]string{"source", ".", "export"}, one.Changes) && call.Rule.Command == "complete"
 			return nil, h.runPlainly(call, why, sets)
@@ -68,15 +70,14 @@ func completesWords(program shell.Word) bool {
 // notPlain returns why the command may not be what the line shows, empty if it is.
 func (h *hook) notPlain(one shell.Surrounded, call Invocation) string {
 	if one.Changes != "" {
-		return message.Sprintf("%s changes the environment in which it would run", one.Changes)
+		return message.Sprintf("%s may change the environment in which it would run", one.Changes)
 	}
 	for _, name := range one.Sets {
 		if _, set := h.streams.Getenv(name); set || isOfPrograms(name) {
-			return message.Sprintf("%s=… changes the environment in which it would run", name)
+			return message.Sprintf("what sets %s changes the environment in which it would run", name)
 		}
 	}
-	program, _ := one.Words[0].Text(h.homely)
-	if filepath.Base(program) != "fsmtx" && !slices.Contains([]string{"command", "nice", "nohup", "time", "timeout"}, filepath.Base(program)) {
+	if program := h.runner(one.Words); program != "" {
 		return message.Sprintf("%s would run it", program)
 	}
 	if slices.ContainsFunc(call.Args, func(arg string) bool { return strings.ContainsAny(arg, "$`") }) {
@@ -85,11 +86,35 @@ func (h *hook) notPlain(one shell.Surrounded, call Invocation) string {
 	return ""
 }
 
-// isOfPrograms reports whether programs that a check runs commonly read a variable of this name.
+// runner returns the program that runs the command and may change its environment or its words; empty if none does.
+func (h *hook) runner(words []shell.Word) string {
+	for i, w := range words {
+		text, known := w.Text(h.homely)
+		name := filepath.Base(text)
+		switch {
+		case known && name == "fsmtx":
+			return ""
+		case known && slices.Contains([]string{"command", "nice", "nohup", "time", "timeout"}, name):
+		case i == 0 || !known || !isOption(text):
+			return cmp.Or(text, w.In(h.call.Command))
+		}
+	}
+	return ""
+}
+
+// isOption reports whether a word behind timeout, nice and the like is no program: a flag, a number, a time, or the name of a signal.
+func isOption(word string) bool {
+	return strings.HasPrefix(word, "-") || strings.Trim(word, "0123456789.smhd") == "" || strings.ToUpper(word) == word
+}
+
+// isOfPrograms reports whether programs that a check runs, or this one, commonly read a variable of this name, so that it may be in the
+// environment of the agent's shell without being in that of the hook.
 func isOfPrograms(name string) bool {
-	return slices.Contains([]string{"PATH", "ENV", "BASH_ENV", "SHELLOPTS", "IFS"}, name) || strings.HasSuffix(name, "FLAGS") ||
-		strings.HasSuffix(name, "_OPTIONS") || strings.HasSuffix(name, "OPTS") || strings.HasPrefix(name, "LD_") ||
-		strings.HasPrefix(name, "DYLD_") || strings.HasPrefix(name, "GIT_")
+	return slices.Contains([]string{"ENV", "BASH_ENV", "SHELLOPTS", "BASHOPTS", "IFS", "HOME", "TMPDIR", "SHELL", "VIRTUAL_ENV"}, name) ||
+		slices.ContainsFunc([]string{"PATH", "FLAGS", "_OPTIONS", "OPTS", "_HOME"}, func(end string) bool { return strings.HasSuffix(name, end) }) ||
+		slices.ContainsFunc([]string{"LD_", "DYLD_", "GIT_", "CLAUDE", "CODEX", "AI_AGENT"}, func(start string) bool {
+			return strings.HasPrefix(name, start)
+		})
 }
 
 // handedOn returns a command of this program that the line gives to another program to run, such as sh -c; nil if there is none. seen is
