@@ -110,11 +110,11 @@ func isOption(word string) bool {
 // isOfPrograms reports whether programs that a check runs, or this one, commonly read a variable of this name, so that it may be in the
 // environment of the agent's shell without being in that of the hook.
 func isOfPrograms(name string) bool {
-	return slices.Contains([]string{"ENV", "BASH_ENV", "SHELLOPTS", "BASHOPTS", "IFS", "HOME", "TMPDIR", "SHELL", "VIRTUAL_ENV"}, name) ||
-		slices.ContainsFunc([]string{"PATH", "FLAGS", "_OPTIONS", "OPTS", "_HOME"}, func(end string) bool { return strings.HasSuffix(name, end) }) ||
-		slices.ContainsFunc([]string{"LD_", "DYLD_", "GIT_", "CLAUDE", "CODEX", "AI_AGENT"}, func(start string) bool {
-			return strings.HasPrefix(name, start)
-		})
+	ends := func(with string) bool { return strings.HasSuffix(name, with) }
+	starts := func(with string) bool { return strings.HasPrefix(name, with) }
+	return slices.Contains([]string{"ENV", "BASH_ENV", "IFS", "HOME", "TMPDIR", "SHELL", "VIRTUAL_ENV"}, name) ||
+		slices.ContainsFunc([]string{"PATH", "FLAGS", "_OPTIONS", "OPTS", "_HOME"}, ends) ||
+		slices.ContainsFunc([]string{"LD_", "DYLD_", "GIT_", "CLAUDE", "CODEX", "AI_AGENT"}, starts)
 }
 
 // handedOn returns a command of this program that the line gives to another program to run, such as sh -c; nil if there is none. seen is

@@ -136,8 +136,8 @@ type answer int
 
 const (
 	notAsked answer = iota
-	nobody          // can be asked
-	saidNo          // or closed the form
+	nobody          // has answered
+	saidNo          // or their client did, for them
 	saidYes
 )
 
@@ -169,7 +169,7 @@ func (qs *questions) filledIn(r *mcp.CallToolRequest, q question) (form map[stri
 	case !isAnswer || qs.hasNewAnswerer(q.list):
 	case result.Action == "accept":
 		return result.Content, saidYes, asked.otherwise
-	case result.Action == "decline" || result.Action == "cancel":
+	case result.Action == "decline": // a form that is closed, or that nobody sees, is cancelled (fact 95)
 		return nil, saidNo, asked.otherwise
 	}
 	return nil, nobody, asked.otherwise
@@ -219,7 +219,7 @@ func (t *tools) skipOf(ctx context.Context, r *mcp.CallToolRequest, o *stepCall,
 		return nil, nil, fmt.Errorf("the person was not asked, because the step cannot be skipped now: %w", err)
 	}
 	q := question{list: o.List.Dir, step: step, to: "skip: " + because}
-	alone := fmt.Sprintf("%s is not skipped: only a person can decide that, and this client cannot ask one. Tell them why. "+
+	alone := fmt.Sprintf("%s is not skipped: only a person can decide that, and nobody has answered here. Tell them why. "+
 		"They can skip it in a terminal outside the client: fsmtx step skip %d --because \"...\"%s", name, step, o.SessionFlag())
 	said, _ := t.answer(r, q)
 	switch {

@@ -66,8 +66,8 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 			Answerers: func() []string { return hook.AllAnswerers(t.lookup, project) }})
 	if errors.Is(err, hydrate.ErrReplaces) {
 		lost := strings.Join(did.Lost, ", ")
-		alone := message.Sprintf("%s is not begun, because it would replace %s: only a person can decide that, and this client cannot ask "+
-			"one. They can run, in a terminal outside the client: fsmtx begin %s --list %s", skill, lost, shell.Join(skill), found.Name())
+		alone := message.Sprintf("%s is not begun, because it would replace %s: only a person can decide that, and nobody has answered "+
+			"here. They can run, in a terminal outside the client: fsmtx begin %s --list %s", skill, lost, shell.Join(skill), found.Name())
 		switch {
 		case said == saidNo:
 			return nil, nil, message.Lines(skill + " is not begun: the person said no or did not answer")

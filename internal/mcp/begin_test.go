@@ -229,7 +229,7 @@ func TestBeginRecordsHooksOfPlugins(t *testing.T) {
 	assert.NotEmpty(t, s.Workflows()[0].Answerers)
 
 	hooks("Elicitation")
-	assert.Contains(t, w.connect(answering("accept", nil)).refuses("step_skip", args{"step": 1, "because": "x"}), "this client cannot ask one")
+	assert.Contains(t, w.connect(answering("accept", nil)).refuses("step_skip", args{"step": 1, "because": "x"}), "nobody has answered here")
 }
 
 // TestTheCurrentSteps: the resource is listed, shows what is ready, and its subscribers hear of each
@@ -340,8 +340,8 @@ func TestBeginInPlaceOfAnotherWorkflow(t *testing.T) {
 	w := shipping(t)
 	w.hydrate("s1", `{}`, `{}`)
 	refused := w.connect(nil).refuses("workflow_begin", args{"skill": "ship"})
-	assert.Contains(t, refused, "ship is not begun, because it would replace release (0 of 2 done): only a person can decide that, and this "+
-		"client cannot ask one. They can run, in a terminal outside the client: fsmtx begin ship --list s1")
+	assert.Contains(t, refused, "ship is not begun, because it would replace release (0 of 2 done): only a person can decide that, and "+
+		"nobody has answered here. They can run, in a terminal outside the client: fsmtx begin ship --list s1")
 	var asked []string
 	assert.Equal(t, "ship is not begun: the person said no or did not answer",
 		w.connect(answering("decline", &asked)).refuses("workflow_begin", args{"skill": "ship"}))

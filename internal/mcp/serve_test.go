@@ -181,7 +181,7 @@ func TestTheAgentsOwnServerAsksNobody(t *testing.T) {
 		w.who = who
 		var asked []string
 		c := w.connect(answering("accept", &asked))
-		assert.Contains(t, c.refuses("step_complete", n(1)), "needs the approval of a person, and this client cannot ask one")
+		assert.Contains(t, c.refuses("step_complete", n(1)), "needs the approval of a person, and nobody has answered here")
 		assert.Contains(t, c.does("workflow_status", nil), "When it is completed, a person has to approve it: Good?\nNobody asks them here: "+
 			"complete it when its work is done, then tell them. They approve it in a terminal: fsmtx step done 1 --because \"...\" --list s1")
 		assert.Contains(t, c.refuses("step_complete", n(2)), "its check failed")

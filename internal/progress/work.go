@@ -96,10 +96,10 @@ func (o *Work) Told(ctx context.Context, u gates.Update, v gates.Verdict) (r Res
 		r.Text = message.Sprintf("%s needs a yes:\n%s\nTo give it: fsmtx step done %d%s --because \"...\"%s", o.Step.Name(),
 			message.Lines(v.Reason), o.Step.ID, state.OutcomeFlag(v.Outcome), o.SessionFlag())
 	case v.Decision == state.Ask:
-		r.Text = message.Sprintf("%s needs the approval of a person, and %s cannot ask one:\n%s\nTell them. They can give it in a terminal "+
+		r.Text = message.Sprintf("%s needs the approval of a person, and %s:\n%s\nTell them. They can give it in a terminal "+
 			"outside the client: fsmtx step done %d%s --because \"...\"%s",
-			o.Step.Name(), map[bool]string{true: "this client", false: "a command"}[o.Kind == Tools], message.Lines(v.Reason), o.Step.ID,
-			state.OutcomeFlag(v.Outcome), o.SessionFlag())
+			o.Step.Name(), map[bool]string{true: "nobody has answered here", false: "a command cannot ask one"}[o.Kind == Tools],
+			message.Lines(v.Reason), o.Step.ID, state.OutcomeFlag(v.Outcome), o.SessionFlag())
 	case !v.Allowed():
 		r.Text = v.Reason
 	case v.Turn != nil:
