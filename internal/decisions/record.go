@@ -74,6 +74,7 @@ type Record struct {
 	Answer    string   `json:"answer,omitzero"`
 	Gaps      []string `json:"not_enforced,omitempty"`
 	Content   string   `json:"content,omitzero"`
+	Unchanged []string `json:"unchanged,omitempty"`
 	Note      string   `json:"note,omitzero"`
 	Check     string   `json:"check,omitzero"`
 	Exit      *int     `json:"exit,omitzero"`

@@ -100,6 +100,7 @@ type gate struct {
 	broken            int // its command could not run, or did not end
 	runs              int // in which it was judged
 	same, changed, un int // refusals after which it passed: on the same content, on other content, on what is not known
+	asIs              int // refusals after which it passed although its files are as they were: it refuses that once
 	past, wrong       int // how often a person went past the step when it had refused last; how often they said that it was wrong
 }
 
@@ -493,7 +494,11 @@ func (s *step) allowed(r *decisions.Record, x *runStep) {
 		switch {
 		case slices.Contains([]string{string(fsmspec.ProducedFiles), string(fsmspec.ReadyFiles)}, name),
 			strings.HasPrefix(name, string(fsmspec.OutcomeFiles)): // it looks at files
-			g.changed++
+			if len(r.Unchanged) > 0 {
+				g.asIs++
+			} else {
+				g.changed++
+			}
 		case x.content == "" || r.Content == "":
 			g.un++
 		case x.content == r.Content:

@@ -397,3 +397,17 @@ func TestTheReportIsOfItsSchema(t *testing.T) {
 		_ = printed(x)
 	})
 }
+
+// TestPassedUnchanged: a gate that passes although its files are as they were did not pass after a change, nor has it refused wrongly.
+func TestPassedUnchanged(t *testing.T) {
+	var l told
+	for i, unchanged := range [][]string{{"a.md"}, nil} {
+		l.begin(fmt.Sprint("/tasks/", i), "d1")
+		l.step(1, "deny", func(r *decisions.Record) { r.Gate, r.Unchanged = "produces", unchanged })
+		l.step(1, "allow", func(r *decisions.Record) { r.Passed, r.Unchanged, r.Finished = []string{"produces"}, unchanged, true })
+	}
+	x, _ := count(t, l.text(t), time.Time{})
+	text := printed(x)
+	assert.Contains(t, text, "(then passed: 1 after a change, 1 unchanged)")
+	assert.Contains(t, text, "Gates that refused wrongly: none")
+}

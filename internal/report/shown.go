@@ -171,7 +171,7 @@ func (v *version) shown(reasons bool) shownVersion {
 		for _, name := range slices.Sorted(maps.Keys(s.gates)) {
 			g := s.gates[name]
 			one.Gates = append(one.Gates,
-				shownGate{name, g.runs, g.refused, g.passed, g.same, g.changed, g.un, g.past, g.wrong, g.broken, g.unreached})
+				shownGate{name, g.runs, g.refused, g.passed, g.same + g.asIs, g.changed, g.un, g.past, g.wrong, g.broken, g.unreached})
 		}
 		if reasons {
 			for _, r := range s.reasons {

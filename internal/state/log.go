@@ -63,7 +63,7 @@ func (e Evidence) record(step workflow.Step, w *workflow.Workflow) decisions.Rec
 		Time: e.Time, Source: decisions.Step, Decision: string(e.Verdict), Why: e.Said(),
 		Session: e.By.Session, Agent: cmp.Or(e.By.Agent, e.Agent),
 		Step: e.Step, From: e.From, To: e.To, Round: e.Round, Times: e.Times, Rule: e.Rule, Note: e.Note,
-		Reopens: e.Reopens, NotNeeded: e.NotNeeded, Items: e.Items, Tree: e.Tree,
+		Reopens: e.Reopens, NotNeeded: e.NotNeeded, Items: e.Items, Tree: e.Tree, Unchanged: e.Unchanged,
 	}
 	if len(step.Outcomes) > 0 {
 		r.Outcome = e.Outcome
