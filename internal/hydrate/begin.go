@@ -139,13 +139,13 @@ func SpecOf(skill, plan, here, project string, env Env) string {
 
 // request returns the request that a call of the skill would make.
 func (b Beginning) request(env Env) (r Request, err error) {
-	project := env.get("CLAUDE_PROJECT_DIR")
+	project, rooted := env.get("CLAUDE_PROJECT_DIR"), false
 	if project == "" || b.List.Project != "" {
-		project = tasklist.Project(env, b.Here)
+		project, rooted = tasklist.Project(env, b.Here), true
 	}
 	r = Request{
 		Begun: true, Event: client.PostToolUse, Session: b.List.Session, List: b.List.Dir, Command: b.Skill, Args: arguments(b.Args),
-		Cwd: b.Here, Project: project, Chosen: b.Chosen, Typed: b.By.How == state.AtTerminal, Way: b.Way,
+		Cwd: b.Here, Project: project, Root: rooted, Chosen: b.Chosen, Typed: b.By.How == state.AtTerminal, Way: b.Way,
 	}
 	if b.By.Who == state.ThePerson {
 		r.By = b.By.Words()

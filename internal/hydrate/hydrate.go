@@ -169,6 +169,9 @@ func newHydration(r Request, env Env, o Options, spec *fsmspec.Spec, result Resu
 		h.request.Chosen = h.request.Project == ""
 	}
 	h.dir = projectDir(h.request, env)
+	if r.Root && r.Plan == nil {
+		h.dir = startIn(h.dir, result.Spec)
+	}
 	if !spec.TakesArgs() {
 		h.result.Args = r.Args
 	}

@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -96,6 +99,28 @@ func (h *Hydration) compare(plan *fsmspec.Plan, w *workflow.Workflow) {
 			h.result.Changed = s.Changes(old, w)
 		}
 	}
+}
+
+// StartOf returns the directory in which a session of a client finds the skill, as its project's: its folder is in .claude/skills there.
+// It is empty if there is none; a home is no project.
+func StartOf(skill string) string {
+	above := filepath.Dir(skill)
+	if filepath.Base(above) != "skills" || !strings.HasPrefix(filepath.Base(filepath.Dir(above)), ".") {
+		return ""
+	}
+	dir := filepath.Dir(filepath.Dir(above))
+	if home, _ := os.UserHomeDir(); dir == home {
+		return ""
+	}
+	return dir
+}
+
+// startIn returns the directory of a skill's project below the root of the repository, in which its sessions begin: spec is its fsm.json.
+func startIn(root, spec string) string {
+	if start := StartOf(filepath.Dir(spec)); start != "" && gates.IsIn(root, start) {
+		return safefile.Resolve(start)
+	}
+	return root
 }
 
 // projectDir returns the directory that the paths of gates are relative to: the project

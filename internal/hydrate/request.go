@@ -33,6 +33,7 @@ type Request struct {
 	Plan       []workflow.PlanLine // see workflow.Workflow; the path of File is that of the plan
 	Unticked   string              // of a plan, see Plan
 	Project    string              // the directory that paths of gates are relative to; empty is the client's
+	Root       bool                // Project is the root of the repository, because nobody has said where the session is
 	Args       string              // the arguments of its call
 	Cwd        string              // may be empty
 	Transcript string              // path of the client's transcript; may be empty

@@ -44,7 +44,7 @@ fsmtx, run as the agent runs them, and a person's answers are said:
   ended
 
 Each test runs in a copy of the project: its files as they are, without those that git ignores. The
-files of the archive are laid over it. The test begins where a session finds the skill: in the
+files of the archive are laid over it, with paths from its root. The test begins where a session finds the skill: in the
 directory that has its .claude, also below the root. The copy is a repository of its own, with the commits and no
 remote. An entry "-- empty --" without content begins with no files but the skills. The list, the
 configuration and the temporary directory are the test's; checks have your HOME and PATH. Nothing
@@ -62,7 +62,7 @@ stays: what a test has started is ended with it.
   is STEP STATE     the state of a step, in the words of "fsmtx status": is 2 blocked
   ended             no step is open
   later TIME        so much time passes for fsmtx, such as 20m or 2h ("within"); not for programs
-  keep PATH         brings a path into the copy that git ignores
+  keep PATH         brings a path into the copy that git ignores; it counts from the root, too
   exec, stdout, stderr, cmp, exists, env, cd, cp, rm, grep, chmod, skip, stop …
                     as in testscript; $WORK is the root of the copy
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/git"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -35,21 +36,7 @@ func rootOf(ctx context.Context, skill string) string {
 	if r, err := git.Open(ctx, skill); err == nil {
 		return r.Dir
 	}
-	return cmp.Or(startOf(skill), filepath.Dir(skill))
-}
-
-// startOf returns the directory in which a session of a client finds the skill, as its project's: its folder is in .claude/skills there.
-// It is empty if there is none; a home is no project.
-func startOf(skill string) string {
-	above := filepath.Dir(skill)
-	if filepath.Base(above) != "skills" || !strings.HasPrefix(filepath.Base(filepath.Dir(above)), ".") {
-		return ""
-	}
-	dir := filepath.Dir(filepath.Dir(above))
-	if home, _ := os.UserHomeDir(); dir == home {
-		return ""
-	}
-	return dir
+	return cmp.Or(hydrate.StartOf(skill), filepath.Dir(skill))
 }
 
 // lay copies the project below the files of the test, which stay, and lets the agent find its skills.

@@ -21,6 +21,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/orphans"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -187,7 +188,7 @@ func (x *session) setup(env *testscript.Env) error {
 	if err := x.lay(ctx); err != nil {
 		return err
 	}
-	if start := startOf(x.Skill); start != "" {
+	if start := hydrate.StartOf(x.Skill); start != "" {
 		dir, err := x.inCopy(start)
 		if err != nil {
 			return err
