@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
@@ -126,7 +127,7 @@ func ownLine(ctx context.Context, s terminal.Streams, input jsontext.Value) (str
 		return "", err
 	}
 	parts := progress.Line(now)
-	if len(parts) > 0 && hook.Observing(s.Getenv, found, false)() {
+	if len(parts) > 0 && hook.Observing(s.Getenv, found, s.Who().Kind != caller.Agent)() {
 		parts = append([]progress.Part{{Text: "observing", Mood: progress.Bad}}, parts...)
 	}
 	return lineOf(parts, s.Limit(s.Out), s.Env("NO_COLOR") == ""), nil

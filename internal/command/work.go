@@ -190,7 +190,11 @@ produces, check, approval, outcomes, decides) and waiting (what the others wait 
 		if err != nil {
 			return err
 		}
-		if err := l.print(shownWork{shownProgress: l.shown(now), Waiting: progress.Waiting(now)}, l.Next(now)); err != nil {
+		text := l.Next(now)
+		if len(now.Steps) > 0 && l.streams.Who().Kind != caller.Agent && l.Observe() {
+			text = "observing: nothing is refused\n" + text
+		}
+		if err := l.print(shownWork{shownProgress: l.shown(now), Waiting: progress.Waiting(now)}, text); err != nil {
 			return err
 		}
 		if len(now.Steps) == 0 {

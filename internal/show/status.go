@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/install"
@@ -250,10 +251,16 @@ func readStatus(ctx context.Context, s terminal.Streams, list tasks.List) (*stat
 func (st *status) look(s terminal.Streams) {
 	own, err := tasklist.OfSession(tasklist.OwnOnly(s.Getenv), filepath.Base(st.list.Dir))
 	open := slices.IndexFunc(st.steps.Steps, func(c *state.Current) bool { return !c.Done() && c.Workflow.Dir != "" })
-	if err != nil || own != st.list.Dir || open < 0 {
+	if err != nil || open < 0 {
 		return
 	}
 	dir := st.steps.Steps[open].Workflow.Dir
+	if own != st.list.Dir {
+		if tasklist.IsOfProject(s.Getenv, st.list.Dir) && s.Who().Kind != caller.Agent { // as hook.Observing has it
+			st.observing = hook.Observes(hook.Registered(s.Getenv, dir))
+		}
+		return
+	}
 	found, _ := install.HooksOff(s, dir)
 	for _, f := range found {
 		st.off = append(st.off, f.Place()+f.What)

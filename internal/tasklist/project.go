@@ -23,6 +23,12 @@ func rootDir(lookup func(string) (string, bool)) (string, error) {
 	return filepath.Join(own, "tasks"), nil
 }
 
+// IsOfProject reports whether a directory is that of the list of a project, and not of a session.
+func IsOfProject(lookup func(string) (string, bool), dir string) bool {
+	lists, err := rootDir(lookup)
+	return err == nil && filepath.Dir(dir) == lists
+}
+
 // Project returns the root of the project that the absolute path dir belongs to, without
 // symbolic links: that of the work tree of git, else the nearest directory that has a list of
 // its own, else dir. The home directory is a project only for itself.
