@@ -70,10 +70,10 @@ func (c *covered) level(above string, tasks []fsmspec.Task, steps map[string]sig
 	for _, t := range tasks {
 		place := above + strconv.FormatInt(t.ID, 10)
 		if t.Each != nil && len(t.Parts) == 0 { // its gates are those of the copies
-			if inner, err := fsmspec.Parse([]byte(t.Each.Workflow)); err == nil && len(inner.Tasks()) == 1 {
-				when := t.When
+			if inner, err := fsmspec.ForItem(t.Each.Workflow, fsmspec.AnyLine); err == nil && len(inner.Tasks()) == 1 {
+				subject, when := t.Subject, t.When
 				t = inner.Tasks()[0]
-				t.When = when
+				t.Subject, t.When = subject, when
 			}
 		}
 		c.step(place, t, steps[place])
