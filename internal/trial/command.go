@@ -294,7 +294,7 @@ func (f flags) test(ctx context.Context, s terminal.Streams, args []string) erro
 	}
 	defer release()
 	s.SurviveBrokenPipe() // nothing stays
-	inner, stop := signals.Interruptible(ctx)
+	inner, stop := signals.Context(ctx, removing)
 	defer stop()
 	err = errors.Join(t.run(inner, all), removeAll(t.dir))
 	o := outcome{cwd: cwd, tests: all, strict: f.strict, verbose: f.verbose, narrowed: f.run != ""}
@@ -321,6 +321,9 @@ func (f flags) test(ctx context.Context, s terminal.Streams, args []string) erro
 	}
 	return nil
 }
+
+// removing is how long the removal of the copies may take after a signal: a project may have gigabytes, and a test has its own time to end.
+const removing = time.Minute
 
 // The directories of runs of this command, and the file in each that its run locks.
 const (
