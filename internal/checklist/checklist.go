@@ -16,8 +16,10 @@ import (
 // Box is an item with a box.
 type Box struct {
 	Line   int    // from 0
-	Text   string // behind the box
+	Text   string // behind the box; empty if that is only a comment
+	Number string // such as 2.1: of the list, or with which the text begins; empty if there is none
 	Done   bool
+	Mark   string // between [ and ]
 	Spare  bool   // it is marked as optional
 	Indent int    // in columns
 	Above  []Head // the headings of its section, the outermost first
@@ -69,14 +71,14 @@ func Named(lines []int) string {
 	return "lines " + strings.Join(texts, ", ")
 }
 
+// Marks of a box that this program sets.
+const (
+	Open = " "
+	Tick = "x"
+)
+
 // Set returns the line of the box with another mark.
-func (b Box) Set(line string, done bool) string {
-	mark := " "
-	if done {
-		mark = "x"
-	}
-	return line[:b.from] + mark + line[b.to:]
-}
+func (b Box) Set(line, mark string) string { return line[:b.from] + mark + line[b.to:] }
 
 const (
 	blank = `[ \t\x{a0}\x{2000}-\x{200b}\x{202f}\x{3000}\x{feff}]`
@@ -98,11 +100,14 @@ var (
 	inText      = pattern.New(`\[ ?[ xX] ?\]`)
 	sign        = pattern.New(`^` + boxSigns)
 	tick        = pattern.New(`^` + tickSigns)
-	cell        = pattern.New(`^\s*\|(?:.*\|)?\s*(?:\[ ?[ xX] ?\]|` + boxSigns + `\x{fe0f}?)\s*\|`)
+	cell        = pattern.New(`^\s*\|(?:.*\|)?\s*(?:[-+*]\s+)?(?:\[ ?[ xX]? ?\]|` + boxSigns + `\x{fe0f}?)(?:\s|\|)`)
+	after       = pattern.New(`^[\s>]*(?:(?:\S+:|[^\s\p{L}\p{N}|<]{1,3})\s+|(?:<[^>]*>\s*)+)(?:[-+*]|\d+[.)])\s+\[ ?[ xX]? ?\](?:\s|$)`)
 	tickIn      = pattern.New(`^\s*\|(?:.*\|)?\s*` + tickSigns + `\x{fe0f}?\s*\|`)
 	inHTML      = pattern.New(`(?i)<input\b[^>]*\bcheckbox\b|<li[^>]*>\s*(?:<[^>]*>\s*)*\[[ x]?\]`)
 	toDo        = pattern.New(`^[ \t>]*(?i:to-?do|done|doing|task)\b`)
 	block       = pattern.New(`(?i)^<(?:script|pre|style|textarea)(?:[\s>]|$)`) // of HTML, with text as it is
+	comment     = pattern.New(`^(?:<!--(?:[^-]|-[^-]|--[^>])*(?:-->\s*|$))+$`)
+	number      = pattern.New(`^[*_]*(?i:(?:sub)?task\s+)?(\d+(?:\.\d+)*)\b`)
 	commentEnds = pattern.New(`-->`)
 	ends        = pattern.New(`(?i)</(?:script|pre|style|textarea)>`)
 	first       = pattern.New(`^(?:[-+*]|\d+[.)])[ \t]`)
@@ -114,7 +119,7 @@ var (
 func Unticked(text string) string {
 	lines := Lines(text)
 	for _, b := range Read(text).Boxes {
-		lines[b.Line] = b.Set(lines[b.Line], false)
+		lines[b.Line] = b.Set(lines[b.Line], Open)
 	}
 	return strings.Join(lines, "")
 }
@@ -289,7 +294,7 @@ func (r *reader) box(i int, line string, offset int) (b Box, ok bool) {
 		return b, false
 	}
 	at := offset + start + 1
-	b = Box{Line: i, Done: done, Indent: columns(text), from: at, to: at + len(inner), Above: slices.Clone(r.heads)}
+	b = Box{Line: i, Done: done, Mark: inner, Indent: columns(text), from: at, to: at + len(inner), Above: slices.Clone(r.heads)}
 	b.Text = after
 	if b.Spare = strings.HasPrefix(after, "* "); b.Spare { // an asterisk behind a box
 		b.Text = after[1:]
@@ -299,7 +304,15 @@ func (r *reader) box(i int, line string, offset int) (b Box, ok bool) {
 			b.Text = strings.Replace(b.Text, emphasis, "", 1)
 		}
 	}
-	b.Text = strings.TrimSpace(b.Text)
+	if b.Text = strings.TrimSpace(b.Text); b.Text == "" || comment.Regexp().MatchString(b.Text) {
+		b.Text = ""
+		r.fault(i, "the box has no text")
+	}
+	for _, text := range []string{b.Text, strings.TrimLeft(text[:start], " \t>-+*#")} {
+		if m := number.Regexp().FindStringSubmatch(text); m != nil && b.Number == "" {
+			b.Number = m[1]
+		}
+	}
 	return b, true
 }
 
@@ -320,6 +333,8 @@ func (r *reader) mayBe(i int, text, rest string) {
 		r.doubt(i, "a box in a table is not a list item")
 	case struck != rest && mark.Regexp().MatchString(struck):
 		r.fault(i, "the box is struck through: write it without ~~, or take the line out")
+	case after.Regexp().MatchString(plain):
+		r.fault(i, "something stands before the item: write the box on a line of its own")
 	case inHTML.Regexp().MatchString(plain):
 		r.fault(i, "a box in HTML: write it as - [ ] or - [x]")
 	case (isItem(text) || toDo.Regexp().MatchString(text) || heading.Regexp().MatchString(text)) &&
@@ -390,8 +405,12 @@ func (r *reader) end() {
 	case r.front != "":
 		what = "the frontmatter"
 	}
-	if what != "" && len(r.inside) > 0 {
+	begins := func(b Box) bool { return b.Line == r.begun } // a box before the comment
+	switch {
+	case what != "" && len(r.inside) > 0:
 		r.fault(r.begun, fmt.Sprintf("%s that begins here does not end, and the box in line %d is in it", what, r.inside[0].Line+1))
+	case what != "" && slices.ContainsFunc(r.Boxes, begins):
+		r.fault(r.begun, what+" that begins here does not end")
 	}
 	for _, d := range r.doubts {
 		if slices.ContainsFunc(r.Boxes, func(b Box) bool { return slices.Equal(b.Above, d.Above) }) {

@@ -22,7 +22,7 @@ func TestBoxesInTheFormsOfPeople(t *testing.T) {
 		"-\u00a0[ ] a": "a", "- \u200b[x] a": "+a", "- [\u00a0] a": "a",
 		"١. [x] a": "+a", "- [ ] `[ ]` b": "`[ ]` b", "- [ ] a <!-- b -->": "a <!-- b -->",
 		"- [ x ] a": "+a", "- [x ] a": "+a", "- [ X] a": "+a", "- [\t] a": "a", "- [ - ] a": "a",
-		"- [ ]": "", "- [x][ref] a": "none", "- [x](url) a": "none", "- [1] a": "none",
+		"- [x][ref] a": "none", "- [x](url) a": "none", "- [1] a": "none",
 		"- [P] is parallel": "none", "a [ ] b": "none", "- a": "none", "- [link] a": "none", "- `- [ ]` is a box": "none", "": "none",
 		"<!-- - [ ] a -->": "none", "- ✅ a": "none", "`<input type=checkbox>`": "none", "<pre>- [ ] a</pre>": "none",
 	} {
@@ -34,9 +34,9 @@ func TestBoxesInTheFormsOfPeople(t *testing.T) {
 			if b.Done {
 				got = "+" + b.Text
 			}
-			require.Equal(t, b.Text, checklist.Read(b.Set(line, true)).Boxes[0].Text, line)
-			require.True(t, checklist.Read(b.Set(line, true)).Boxes[0].Done, line)
-			require.False(t, checklist.Read(b.Set(line, false)).Boxes[0].Done, line)
+			require.Equal(t, b.Text, checklist.Read(b.Set(line, checklist.Tick)).Boxes[0].Text, line)
+			require.True(t, checklist.Read(b.Set(line, checklist.Tick)).Boxes[0].Done, line)
+			require.False(t, checklist.Read(b.Set(line, checklist.Open)).Boxes[0].Done, line)
 		}
 		require.Equal(t, want, got, line)
 	}
@@ -71,6 +71,17 @@ func TestWhatCannotBeReadIsTold(t *testing.T) {
 		"- Write it [x]":                 "line 1: the box stands behind the text",
 		"1. Write it: [ ] today":         "line 1: the box stands behind the text",
 		"### Task 1 [ ]":                 "line 1: the box stands behind the text",
+		"- [ ]":                          "line 1: the box has no text",
+		"- [ ] <!-- note --> <!-- b -->": "line 1: the box has no text",
+		"- [ ] <!-- a\nb -->":            "line 1: the box has no text",
+		"- [ ] d <!--":                   "line 1: the comment that begins here does not end",
+		"[^1]: - [ ] x":                  "line 1: something stands before the item: write the box on a line of its own",
+		": - [x] x":                      "line 1: something stands before the item",
+		"Note: 1. [ ] x":                 "line 1: something stands before the item",
+		"<div>- [ ] x</div>":             "line 1: something stands before the item",
+		"<!-- a --> - [ ] x":             "line 1: something stands before the item",
+		"| - [ ] x | b |":                "line 1: a box in a table",
+		"| b | [] x |":                   "line 1: a box in a table",
 		"- [ ] a\n```\n- [ ] b":          "line 2: the code that begins here does not end, and the box in line 3 is in it",
 		"<!--\n- [ ] a\n\n- [ ] b":       "line 1: the comment that begins here does not end, and the box in line 2 is in it",
 		"---\n# Plan\n- [ ] a":           "line 1: the frontmatter that begins here does not end",
@@ -139,7 +150,7 @@ func TestEveryBoxIsTakenWhateverIsBeside(t *testing.T) {
 		all := checklist.Lines(text)
 		for _, b := range list.Boxes {
 			got = append(got, b.Text)
-			all[b.Line] = b.Set(all[b.Line], b.Done)
+			all[b.Line] = b.Set(all[b.Line], b.Mark)
 		}
 		require.Equal(t, want, got, text)
 	})

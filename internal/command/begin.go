@@ -42,8 +42,9 @@ characters. One of another project is refused, and a person is asked first.
 --plan takes the boxes of a Markdown file, such as the tasks.md of OpenSpec or spec-kit: each box is a step with its text, in the order
 of the file, but parts (2.1, or what is indented) before what they are parts of. Code and comments have no boxes. [x] is done; [ ], [],
 [-], [~], [/] and [>] are open. A line that may be a box and cannot be read is named, and nothing is begun. --form takes some of the
-boxes. The boxes are ticked as the steps are done: each is found by its text and its headings, also where it was moved to. What else
-differs in the file is told by complete, next and status, and begin --plan takes it up again.
+boxes. The boxes are ticked as the steps are done: each is found by its text and its headings, also where it was moved to. If a step is
+opened again, or undone, what was in its box before comes back; a box that somebody else has ticked stays as it is. What else differs
+in the file is told by complete, next and status, and begin --plan takes it up again.
 
 --json prints an object with list, session, skill, spec (path of the fsm.json), created,
 deleted (arrays of numbers), text (as without --json), and what "fsmtx next --json" prints.

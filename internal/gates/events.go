@@ -90,7 +90,7 @@ func (f *Frame) stop(ctx context.Context, s *state.State, x Stopping) (mine *sta
 
 // load is Now at an event: the list shows the state then.
 func (f *Frame) load(ctx context.Context) (*state.State, error) {
-	_, _ = f.Redo(ctx) // the next event tries again
+	_, _ = f.redo(ctx, true) // the next event tries again
 	return f.Now(ctx)
 }
 

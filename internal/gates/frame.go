@@ -240,7 +240,7 @@ func blockedAnew(all state.RecordedSteps, u Update) *state.RecordedStep {
 func (c *call) run(ctx context.Context) Verdict {
 	told := ""
 	if c.Apply { // else a status that the list still shows from before a loop would be taken for what the call sets
-		told, _ = c.Redo(ctx) // if the lock is not to be had, the call is refused
+		told, _ = c.redo(ctx, true) // if the lock is not to be had, the call is refused
 	}
 	c.watch = c.watchedNow(ctx)
 	c.looked = c.update.Status != workflow.Completed || !state.HasPolicy(c.workplace(c.target.Workflow).dir)

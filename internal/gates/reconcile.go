@@ -21,13 +21,16 @@ import (
 // returns what the person has to know. It takes no lock if the list shows the state.
 //
 // Errors: those of Load and of tasks.List.Open.
-func (f *Frame) Redo(ctx context.Context) (trouble string, err error) {
+func (f *Frame) Redo(ctx context.Context) (trouble string, err error) { return f.redo(ctx, false) }
+
+// redo is Redo. first is as in state.Change.
+func (f *Frame) redo(ctx context.Context, first bool) (trouble string, err error) {
 	s, err := f.Now(ctx)
 	if err != nil || !isBehind(s) {
 		return "", err
 	}
 	err = f.changing(ctx, "", func(c *call, dir *txn.Dir, s *state.State) error {
-		done, err := c.Store.Apply(ctx, dir, s, state.Change{Lines: c.shownLines(s)})
+		done, err := c.Store.Apply(ctx, dir, s, state.Change{Lines: c.shownLines(s), First: first})
 		trouble = done.PutRight
 		return cmp.Or(err, done.NotYet)
 	})

@@ -35,7 +35,7 @@ replaced, as it was and with all that is on record of it. It does all of that, i
 transaction, or nothing, and says why. N is a number from "fsmtx log"; without N it is the
 last call that was not undone, and that came under no step which is done. Undo can itself be undone, which brings everything back.
 
-The boxes of a plan that were ticked for its steps are empty again; what stays ticked is named.
+Boxes of a plan that fsmtx has ticked for its steps are as they were; what stays ticked is named.
 A call that came under a step which is done is undone with the call of that step, or after
 "fsmtx step reopen" of the step.
 
@@ -51,7 +51,7 @@ asks.
 
 --json prints an object with list, hydration (number, id and skill), under (array of such
 objects: the calls under its steps, which are undone with it), removed, restored (arrays of
-names of task files), unticked, left_ticked (arrays of texts) and dry_run. The exit code is 0 if the call was undone, or with
+names of task files), unticked, ticked, left_ticked (arrays of texts) and dry_run. The exit code is 0 if the call was undone, or with
 --dry-run would be, and 1 otherwise.`
 
 type undoFlags struct{ dryRun, force, json bool }
@@ -115,7 +115,7 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 	if err != nil {
 		return u.refused(ctx, s, err)
 	}
-	u.Unticked, u.Ticked = before.Untick(u.Removed, f.dryRun)
+	u.unticked, u.ticked, u.leftTicked = storeOf(list.Dir).Retick(ctx, before, u.Removed, f.dryRun)
 	if log := hook.ToLog(s); log != nil && !f.dryRun {
 		log(u.decision(command.Sender(s, list.Dir)))
 	}
@@ -133,7 +133,8 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 type undoneHydration struct {
 	Hydration
 	tasks.Undoing
-	Unticked, Ticked []string // boxes of plans: whose tick is taken back, and why one stays
+
+	unticked, ticked, leftTicked []string // boxes of plans: whose tick is taken back or set again, and why one stays
 
 	list   tasks.List
 	store  *state.Store
@@ -329,7 +330,8 @@ type shownUndoing struct {
 	Removed   []string         `json:"removed"`
 	Restored  []string         `json:"restored"`
 	Unticked  []string         `json:"unticked"`
-	Ticked    []string         `json:"left_ticked"`
+	Ticked    []string         `json:"ticked"`
+	Left      []string         `json:"left_ticked"`
 	DryRun    bool             `json:"dry_run"`
 }
 
@@ -343,7 +345,7 @@ func (u undoneHydration) shown() shownUndoing {
 	out := shownUndoing{
 		List: u.list.Dir, Hydration: shownUndoingOf{u.Number, u.Hydration.ID, u.Skill}, DryRun: u.dryRun, Under: []shownUndoingOf{},
 		Removed: append([]string{}, u.Removed...), Restored: append([]string{}, u.Restored...),
-		Unticked: append([]string{}, u.Unticked...), Ticked: append([]string{}, u.Ticked...),
+		Unticked: append([]string{}, u.unticked...), Ticked: append([]string{}, u.ticked...), Left: append([]string{}, u.leftTicked...),
 	}
 	for _, h := range u.under() {
 		out.Under = append(out.Under, shownUndoingOf{h.Number, h.ID, h.Skill})
@@ -370,10 +372,13 @@ func (u undoneHydration) text() string {
 	for _, name := range u.Removed {
 		message.Fprintf(&b, "  %s #%s %s\n", removed, tasks.Form.ID(name), all[name].Subject)
 	}
-	for _, box := range u.Unticked {
+	for _, box := range u.unticked {
 		message.Fprintf(&b, "  %s %s\n", unticked, box)
 	}
-	for _, why := range u.Ticked {
+	for _, box := range u.ticked {
+		message.Fprintf(&b, "  ticked %s\n", box)
+	}
+	for _, why := range u.leftTicked {
 		message.Fprintf(&b, "  left %s\n", why)
 	}
 	return b.String()

@@ -101,7 +101,7 @@ func TestDecisionsAreTheSameWithoutTheArchive(t *testing.T) {
 		for n := range rapid.IntRange(30, 90).Draw(t, "lines") {
 			e := Evidence{Time: time.Unix(int64(n), 0).UTC(), Step: rapid.Int64Range(1, 3).Draw(t, "step"), From: pending,
 				To:      rapid.SampledFrom([]string{inProgress, completed}).Draw(t, "to"),
-				Verdict: rapid.SampledFrom([]Decision{Allow, Deny, Deny, Ask, Lapsed, Skip}).Draw(t, "verdict"), Why: fmt.Sprint(n % 3)}
+				Verdict: rapid.SampledFrom([]Decision{Allow, Deny, Deny, Ask, Lapsed, Skip, Ticked}).Draw(t, "verdict"), Why: fmt.Sprint(n % 3)}
 			line, err := e.line()
 			require.NoError(t, err)
 			all, data = append(all, e), append(append(data, line...), '\n')
@@ -116,6 +116,9 @@ func TestDecisionsAreTheSameWithoutTheArchive(t *testing.T) {
 			require.Equal(t, whole.Word(c), quick.Word(quick.Steps[i]))
 			for _, last := range []func(*State) (Evidence, bool){
 				func(s *State) (Evidence, bool) { return s.Last(c.ID) }, func(s *State) (Evidence, bool) { return s.Latest(c.ID) },
+				func(s *State) (Evidence, bool) {
+					return s.lastOf(c.ID, func(e Evidence) bool { return e.Verdict == Ticked })
+				},
 			} {
 				a, _ := last(whole)
 				b, _ := last(quick)

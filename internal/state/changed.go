@@ -98,9 +98,6 @@ const InsteadOfReload = "finish or end what is named, or call the skill again: i
 
 // CannotReload says what of a workflow a new version of its fsm.json would lose, "" if nothing.
 func (s *State) CannotReload(w *workflow.Workflow) string {
-	if w.Plan != nil {
-		return "it is a plan, which fsmtx begin --plan takes up again"
-	}
 	for _, c := range s.In(w) {
 		name := fmt.Sprintf("#%d %q", c.ID, c.Subject)
 		switch {

@@ -239,7 +239,9 @@ func essential(all []Evidence) (keep []bool) {
 			continue
 		}
 		roles := []role{{e.Step, "latest", e.With}}
-		if e.Verdict == Called || e.Verdict == Lapsed {
+		if e.Verdict == Ticked {
+			roles[0].name = "tick"
+		} else if e.Verdict == Called || e.Verdict == Lapsed {
 			roles, lapsed[e.Step] = nil, lapsed[e.Step] || e.Verdict == Lapsed // it is kept, and no decision
 		} else if lapsed[e.Step] && e.MayLapse() {
 			roles = append(roles, role{e.Step, "lapsed", e.With})
@@ -301,7 +303,7 @@ func (st *Store) append(dir *txn.Dir, all ...Evidence) error {
 // what a person said, and how a step ended, unless that is as done and has no effects.
 func (e Evidence) isLasting() bool {
 	switch e.Verdict {
-	case Ask, Skip, CallsIt, Reopen, End, Answer, Called, Expand:
+	case Ask, Skip, CallsIt, Reopen, End, Answer, Called, Expand, Ticked:
 		return true
 	case Allow:
 		if e.Outcome != "" && (e.Outcome != machine.Done || e.By.Who == ThePerson || len(e.Values) > 0 || len(e.NotNeeded) > 0) {

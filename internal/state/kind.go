@@ -38,6 +38,7 @@ const (
 	Called   Decision = "called"  // the skill that a step demands was called while it was in progress
 	Noted    Decision = "note"    // a note about a step that was done already
 
+	Ticked   Decision = "tick"  // the box of a step in its plan is set: From and To are what is in it before and after
 	WasMoved Decision = "moved" // a person said where the directory of a workflow is now
 
 	// About calls.
@@ -58,7 +59,7 @@ type kind struct {
 	event event
 
 	past  string // in a statement: how a person went past, allowed or took back something; empty if it is nothing of that
-	quiet bool   // it only says what the list shows by now: log and statements leave it out
+	quiet bool   // it only says what the list or a plan shows by now: log and statements leave it out
 }
 
 // event is what a line is to the machine.
@@ -124,6 +125,7 @@ var kinds = [...]kind{
 	{name: Called, by: anyone},
 	{name: Noted, by: agent | person},
 
+	{name: Ticked, by: program, quiet: true},
 	{name: WasMoved, by: people},
 	{name: Permitted, by: people, past: "allow"},
 
@@ -163,7 +165,7 @@ func (e Evidence) GonePast() string { return of(e.Verdict).past }
 // IsOverride reports whether a person went past the gates by the line, or took back what was decided.
 func (e Evidence) IsOverride() bool { return e.GonePast() != "" && e.Lets() }
 
-// IsQuiet reports whether the line only says what the list shows by now.
+// IsQuiet reports whether the line only says what the list or a plan shows by now.
 func (e Evidence) IsQuiet() bool { return of(e.Verdict).quiet }
 
 // Yes returns the line that lets through what a person was asked about: what their gates have found stands.

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -82,12 +83,38 @@ func (f boxesOf) others(w *workflow.Workflow) (boxes []checklist.Box) {
 	return boxes
 }
 
-// ticked returns the text of a plan with the boxes of the steps of a workflow as they have to be, and what it cannot put right: a
-// person or an agent has changed it by hand.
-func (s *State) ticked(w *workflow.Workflow, text string) (put string, differs []string) {
+// beforeTick returns what was in the box of a step before this program has ticked it. ours is false if the tick, if there is one, is
+// somebody else's.
+func (s *State) beforeTick(id int64) (mark string, ours bool) {
+	e, _ := s.lastOf(id, func(e Evidence) bool { return e.Verdict == Ticked })
+	return e.From, e.To == checklist.Tick
+}
+
+// edit is what a plan is to become.
+type edit struct {
+	text string
+	set  []Evidence // the lines that record which boxes are set
+	did  []string   // the boxes that are set, for people
+	left []string   // what is not put right: a person or an agent has changed it by hand
+}
+
+// set sets what is in the box of a step.
+func (f boxesOf) set(e *edit, w *workflow.Workflow, i int, c *Current, mark string) {
+	b := f.boxes[f.at[i]]
+	f.lines[b.Line] = b.Set(f.lines[b.Line], mark)
+	e.set = append(e.set, Evidence{Time: Now().UTC(), Step: c.ID, From: b.Mark, To: mark, Verdict: Ticked,
+		Why: "its box in the plan is set", By: By{Who: Fsmtx}})
+	if mark == b.Mark { // somebody else has set it
+		return
+	}
+	e.did = append(e.did, fmt.Sprintf("%s in line %d of %s", c.Name(), b.Line+1, w.Spec))
+}
+
+// ticked returns a plan with the boxes of the steps of a workflow as they have to be.
+func (s *State) ticked(w *workflow.Workflow, text string) (e edit) {
 	f := readBoxes(w, text)
 	if f.fault != "" {
-		return text, []string{f.fault}
+		return edit{text: text, left: []string{f.fault}}
 	}
 	for i, step := range w.Steps {
 		c := s.Step(step.ID)
@@ -96,23 +123,27 @@ func (s *State) ticked(w *workflow.Workflow, text string) (put string, differs [
 			if wants && step.Status != fsmspec.Completed {
 				lost += fmt.Sprintf(", and it is done: tick it yourself, [x] %s", message.Clip(message.Line(w.Plan[i].Text), message.MaxSubject))
 			}
-			differs = append(differs, lost)
+			e.left = append(e.left, lost)
 			continue
 		}
 		b := f.boxes[f.at[i]]
+		before, ours := s.beforeTick(step.ID)
 		switch {
 		case wants && !b.Done:
-			f.lines[b.Line] = b.Set(f.lines[b.Line], true)
-		case b.Done && !wants && c != nil && c.Round > 1: // it is open again
-			f.lines[b.Line] = b.Set(f.lines[b.Line], false)
+			f.set(&e, w, i, c, checklist.Tick)
+		case ours && c != nil && !c.Done() && b.Done: // it is open again
+			f.set(&e, w, i, c, before)
+		case ours && c != nil && !c.Done():
+			f.set(&e, w, i, c, b.Mark)
 		case b.Done && !wants:
-			differs = append(differs, fmt.Sprintf("%s is ticked there, and not done", nameOf(c, step)))
+			e.left = append(e.left, fmt.Sprintf("%s is ticked there, and not done", nameOf(c, step)))
 		}
 	}
 	if text := othersText(f.others(w)); text != "" {
-		differs = append(differs, text)
+		e.left = append(e.left, text)
 	}
-	return strings.Join(f.lines, ""), differs
+	e.text = strings.Join(f.lines, "")
+	return e
 }
 
 // othersText tells of boxes that are in a plan and not in its workflow, "" if there are none.
@@ -130,35 +161,73 @@ func othersText(boxes []checklist.Box) string {
 	return fmt.Sprintf("it has %d boxes that are no steps: %s", len(boxes), checklist.Named(lines))
 }
 
-// Untick takes the ticks of steps that were taken out of the list out of their plans again, which s had in it before. It returns what it
-// did, or with dry would do, and why a tick stays. What was ticked before the plan was begun stays.
-func (s *State) Untick(removed []string, dry bool) (unticked, left []string) {
-	for _, w := range s.plans() {
-		var did, stays []string
-		file, err := safefile.ReadToEdit(safefile.Resolve(w.Spec), MaxPlan)
-		f := readBoxes(w, string(file.Data))
-		for i, step := range w.Steps {
-			c := s.Step(step.ID)
-			switch {
-			case step.Status == fsmspec.Completed || c == nil || !c.isTicked() || !slices.Contains(removed, tasks.Form.Name(message.Itoa(c.ID))):
-			case err != nil:
-				stays = append(stays, fmt.Sprintf("the tick of %s: %v", c.Name(), err))
-			case f.at[i] < 0:
-				stays = append(stays, fmt.Sprintf("the tick of %s: %s", c.Name(), f.lost(w, i, "it")))
-			case f.boxes[f.at[i]].Done:
-				b := f.boxes[f.at[i]]
-				f.lines[b.Line] = b.Set(f.lines[b.Line], false)
-				did = append(did, fmt.Sprintf("%s in line %d of %s", c.Name(), b.Line+1, w.Spec))
-			}
+// Retick makes plans show what an undo has left in the list; before is the list before it, and removed are the steps that it took out. It
+// puts what was in their boxes before this program ticked them back, and ticks those of steps that are in the list again. It returns which
+// boxes it unticked or, with dry, would, which it ticked, and why a tick stays. What was ticked before a plan was begun stays
+// without a word.
+func (st *Store) Retick(ctx context.Context, before *State, removed []string, dry bool) (unticked, ticked, left []string) {
+	var set []Evidence
+	for _, w := range before.plans() {
+		e, err := editPlan(w, !dry, func(text string) edit { return before.unticked(w, text, removed) })
+		if err != nil {
+			e.did, e.left = nil, append(e.left, fmt.Sprintf("the ticks in %s: %v", w.Spec, err))
 		}
-		if len(did) > 0 && !dry {
-			if err = file.Replace([]byte(strings.Join(f.lines, ""))); err != nil {
-				did, stays = nil, append(stays, fmt.Sprintf("the ticks of %s: %v", w.Spec, err))
-			}
-		}
-		unticked, left = append(unticked, did...), append(left, stays...)
+		unticked, left, set = append(unticked, e.did...), append(left, e.left...), append(set, e.set...)
 	}
-	return unticked, left
+	if dry {
+		return unticked, nil, left
+	}
+	dir, s, err := st.Open(ctx)
+	if err != nil {
+		return unticked, nil, append(left, "the other boxes: "+err.Error())
+	}
+	defer st.Release(dir)
+	if err = st.Write(dir, s, set); err != nil {
+		left = append(left, "what is on record of the boxes: "+err.Error())
+	}
+	s.add(set)
+	for _, w := range s.plans() {
+		if e, err := st.tickOne(dir, s, w); err == nil {
+			ticked = append(ticked, e.did...)
+		}
+	}
+	return unticked, ticked, left
+}
+
+// unticked returns a plan without the ticks of steps that were taken out of the list, and why one stays.
+func (s *State) unticked(w *workflow.Workflow, text string, removed []string) (e edit) {
+	f := readBoxes(w, text)
+	for i, step := range w.Steps {
+		c := s.Step(step.ID)
+		if step.Status == fsmspec.Completed || c == nil || !c.isTicked() || !slices.Contains(removed, tasks.Form.Name(message.Itoa(c.ID))) {
+			continue
+		}
+		switch mark, ours := s.beforeTick(c.ID); {
+		case f.at[i] < 0:
+			e.left = append(e.left, fmt.Sprintf("the tick of %s: %s", c.Name(), f.lost(w, i, "it")))
+		case f.boxes[f.at[i]].Done && ours:
+			f.set(&e, w, i, c, mark)
+		case f.boxes[f.at[i]].Done:
+			e.left = append(e.left, fmt.Sprintf("the tick of %s: fsmtx has not set it", c.Name()))
+		}
+	}
+	e.text = strings.Join(f.lines, "")
+	return e
+}
+
+// editPlan returns what do makes of a plan, and with write writes that.
+func editPlan(w *workflow.Workflow, write bool, do func(text string) edit) (e edit, err error) {
+	file, err := safefile.ReadToEdit(safefile.Resolve(w.Spec), MaxPlan)
+	if err == nil && file.Data == nil {
+		err = errNoPlan
+	}
+	if err != nil {
+		return e, err
+	}
+	if e = do(string(file.Data)); write && e.text != string(file.Data) {
+		err = file.Replace([]byte(e.text))
+	}
+	return e, err
 }
 
 // aligned returns the index of the box of each line of a plan: gone if there is none, unclear if several may be meant. A line is known by
@@ -246,60 +315,80 @@ func (s *State) plans() []*workflow.Workflow {
 // Differs says in what the plans of workflows differ from them, a sentence each.
 func (s *State) Differs() (all []string) {
 	for _, w := range s.plans() {
-		differs := []string{"it cannot be read"}
-		if data, err := safefile.ReadFile(w.Spec, MaxPlan, 0); err == nil {
-			_, differs = s.ticked(w, string(data))
-		}
-		if text := differsText(w, differs); text != "" {
+		e, err := editPlan(w, false, func(text string) edit { return s.ticked(w, text) })
+		if text := differsText(w, e.left, err); text != "" {
 			all = append(all, text)
 		}
 	}
 	return all
 }
 
-// differsText is a sentence on what differs, "" if nothing does.
-func differsText(w *workflow.Workflow, differs []string) string {
+// errNoPlan is returned for a plan that is not where it was when it was begun.
+var errNoPlan = errors.New("it is gone or has another name")
+
+// differsText is a sentence on what differs, "" if nothing does; err is why a plan cannot be read or written.
+func differsText(w *workflow.Workflow, differs []string, err error) string {
+	switch {
+	case errors.Is(err, errNoPlan):
+		return fmt.Sprintf("the plan %s is gone or has another name, so its boxes are not ticked: put it back as %s",
+			message.Line(filepath.Base(w.Spec)), message.Line(w.Spec))
+	case err != nil:
+		return fmt.Sprintf("the boxes of the plan are not ticked: %v; once that is mended, the next step ticks them", err)
+	}
 	if len(differs) == 0 {
 		return ""
 	}
 	if n := len(differs); n > maxDiffers {
 		differs = append(differs[:maxDiffers], fmt.Sprintf("and %d more", n-maxDiffers))
 	}
+	return fmt.Sprintf("%s differs from its workflow: %s; %s takes it up again", message.Line(filepath.Base(w.Spec)),
+		strings.Join(differs, "; "), BeginPlan(w))
+}
+
+// BeginPlan returns the command that begins the plan of a workflow anew, as it is now.
+func BeginPlan(w *workflow.Workflow) string {
 	begin := shell.Join("fsmtx", "begin", "--plan", w.Spec)
 	if w.PlanForm != "" {
 		begin += " " + shell.Join("--form", w.PlanForm)
 	}
-	return fmt.Sprintf("%s differs from its workflow: %s; %s takes it up again", message.Line(filepath.Base(w.Spec)),
-		strings.Join(differs, "; "), begin)
+	return begin
 }
 
 // Unticked reports whether a plan does not show which steps are done.
 func (s *State) Unticked() bool {
 	return slices.ContainsFunc(s.plans(), func(w *workflow.Workflow) bool {
-		data, err := safefile.ReadFile(w.Spec, MaxPlan, 0)
-		put, _ := s.ticked(w, string(data))
-		return err == nil && put != string(data)
+		e, err := editPlan(w, false, func(text string) edit { return s.ticked(w, text) })
+		return err == nil && len(e.did) > 0
 	})
 }
 
 // tick makes the boxes of plans show which steps are done, and returns for the person, once, what differs otherwise. A file that
-// another program changes meanwhile is left to the next event.
-func (st *Store) tick(dir *txn.Dir, s *State) (told string) {
+// another program changes meanwhile is left to the next event. first is as in Change.
+func (st *Store) tick(dir *txn.Dir, s *State, first bool) (told string) {
 	for _, w := range s.plans() {
-		file, err := safefile.ReadToEdit(safefile.Resolve(w.Spec), MaxPlan)
-		differs := []string{"it cannot be read"}
-		if err == nil && file.Data != nil {
-			var put string
-			if put, differs = s.ticked(w, string(file.Data)); put != string(file.Data) {
-				if err = file.Replace([]byte(put)); err != nil && !errors.Is(err, safefile.ErrChanged) {
-					differs = append(differs, "its boxes cannot be ticked: "+err.Error())
-				}
-			}
+		e, err := st.tickOne(dir, s, w)
+		if errors.Is(err, safefile.ErrChanged) {
+			err = nil
 		}
-		text := differsText(w, differs)
-		if text != "" && !st.ToldIn(dir, fmt.Sprintf("plan/%08x", crc32.ChecksumIEEE([]byte(w.Spec+text)))) {
+		text := differsText(w, e.left, err)
+		if text != "" && !first && !st.ToldIn(dir, fmt.Sprintf("plan/%08x", crc32.ChecksumIEEE([]byte(w.Spec+text)))) {
 			told = message.Join(told, text)
 		}
 	}
 	return told
+}
+
+// tickOne is tick for one plan. What is set is on record first: what is in a box later may be somebody else's.
+func (st *Store) tickOne(dir *txn.Dir, s *State, w *workflow.Workflow) (e edit, err error) {
+	return editPlan(w, true, func(text string) edit {
+		e := s.ticked(w, text)
+		if len(e.set) == 0 {
+			return e
+		}
+		if err := st.Write(dir, s, e.set); err != nil {
+			return edit{text: text, left: append(e.left, "its boxes are not ticked: "+err.Error())}
+		}
+		s.Evidence = append(s.Evidence[:len(s.Evidence):len(s.Evidence)], e.set...)
+		return e
+	})
 }

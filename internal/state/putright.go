@@ -102,9 +102,9 @@ func (c *Current) waitsAsRecorded(s *State) bool {
 }
 
 // putRight makes the list say again what the workflow says, and returns what it did, for the
-// person.
-func (st *Store) putRight(ctx context.Context, dir *txn.Dir, s *State) (told string) {
-	told = st.tick(dir, s)
+// person. first is as in Change.
+func (st *Store) putRight(ctx context.Context, dir *txn.Dir, s *State, first bool) (told string) {
+	told = st.tick(dir, s, first)
 	if s.isPartial() {
 		return told
 	}

@@ -292,7 +292,9 @@ func (s *State) answer(c *Current) Decision {
 
 // Latest returns the latest decision about the step. That its time is over decides nothing.
 func (s *State) Latest(id int64) (Evidence, bool) {
-	return s.lastOf(id, func(e Evidence) bool { return e.Verdict != Called && e.Verdict != Lapsed && e.Verdict != Over })
+	return s.lastOf(id, func(e Evidence) bool {
+		return e.Verdict != Called && e.Verdict != Lapsed && e.Verdict != Over && e.Verdict != Ticked
+	})
 }
 
 // unverified returns the steps whose blockers are done, with nothing unfinished under them,

@@ -39,6 +39,7 @@ type Store struct {
 type Change struct {
 	Lines  []Evidence       // to be recorded, oldest first
 	Status map[int64]string // of tasks whose status is set here, because no client does that
+	First  bool             // another change of the same call follows, and tells what differs in plans then
 }
 
 // Applied is what has come of a change that is on record.
@@ -69,7 +70,7 @@ func (st *Store) Apply(ctx context.Context, dir *txn.Dir, s *State, x Change) (a
 		}
 	}
 	s.Fold()
-	a.PutRight = st.putRight(ctx, dir, s)
+	a.PutRight = st.putRight(ctx, dir, s, x.First)
 	return a, nil
 }
 
