@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,8 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/locator"
@@ -55,6 +58,13 @@ func PrepareReload(s *state.State, list, skill string) (*Reload, error) {
 	w, err := reloadable(s, skill)
 	if err != nil {
 		return nil, err
+	}
+	if w.Plan != nil {
+		hint := state.BeginPlan(w) + " " + shell.Join("--list", filepath.Base(list)) + " takes it up again"
+		if !safefile.IsFile(w.Spec) {
+			hint = "it is gone or has another name: put it back, then " + hint
+		}
+		return nil, message.WithHint(fmt.Errorf("%s cannot be reloaded: it is a plan", message.Words(w.Command)), hint)
 	}
 	r := &Reload{Workflow: w, Spec: w.Spec, values: map[string]string{}}
 	if why := s.CannotReload(w); why != "" {

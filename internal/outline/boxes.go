@@ -17,11 +17,8 @@ func Plan(text string, list checklist.List, boxes []checklist.Box) []Step {
 // Parts returns the boxes that are indented below one, or whose numbers begin with its number, such as 2.1 with 2.
 func Parts(boxes []checklist.Box, i int) []checklist.Box {
 	of, end := boxes[i], i+1
-	number := partNumber.find(of.Text)
 	isPart := func(b checklist.Box) bool {
-		m := partNumber.find(b.Text)
-		return b.Indent > of.Indent ||
-			b.Indent == of.Indent && number != nil && m != nil && strings.HasPrefix(m[1], number[1]+".")
+		return b.Indent > of.Indent || b.Indent == of.Indent && of.Number != "" && strings.HasPrefix(b.Number, of.Number+".")
 	}
 	for end < len(boxes) && slices.Equal(boxes[end].Above, of.Above) && isPart(boxes[end]) {
 		end++
@@ -29,8 +26,31 @@ func Parts(boxes []checklist.Box, i int) []checklist.Box {
 	return boxes[i+1 : end]
 }
 
-// partNumber is the number with which the text of a box begins.
-var partNumber = pattern{text: `^[*_]*(?i:(?:sub)?task\s+)?(\d+(?:\.\d+)*)\b`}
+// Misplaced returns the boxes that are parts of another one by their numbers, and do not stand below it: they would be done after it. One
+// whose parts come before it is misplaced if it is ticked and they are not.
+func Misplaced(boxes []checklist.Box) (faults []checklist.Fault) {
+	last := map[string]int{} // the index of the last box with a number
+	for i, b := range boxes {
+		for number := b.Number; strings.Contains(number, "."); {
+			number = number[:strings.LastIndex(number, ".")]
+			if of, known := last[number]; known && of+len(Parts(boxes, of)) < i {
+				faults = append(faults, checklist.Fault{Line: b.Line, Why: fmt.Sprintf("by its number %s it is a part of %s in line %d, "+
+					"and is not below it: move it there, or change its number", b.Number, number, boxes[of].Line+1)})
+				break
+			}
+		}
+		for j := i - 1; b.Done && b.Number != "" && j >= 0 && boxes[j].Number != b.Number; j-- {
+			if part := boxes[j]; strings.HasPrefix(part.Number, b.Number+".") && !part.Done && !part.Spare {
+				faults = append(faults, checklist.Fault{Line: b.Line, Why: fmt.Sprintf("it is ticked, and its part in line %d is not", part.Line+1)})
+				break
+			}
+		}
+		if b.Number != "" {
+			last[b.Number] = i
+		}
+	}
+	return faults
+}
 
 // planOf is a plan that becomes steps.
 type planOf struct {
@@ -203,6 +223,9 @@ func inText(best *candidate, list checklist.List) []Left {
 
 // everyBox is the outline of a text whose steps are all of its boxes.
 func (d *document) everyBox(list checklist.List) Outline {
+	if wrong := Misplaced(list.Boxes); len(wrong) > 0 {
+		return Outline{Unsure: wrong[0].String()}
+	}
 	return Outline{What: "every box", Steps: Plan(string(d.source), list, list.Boxes)}
 }
 

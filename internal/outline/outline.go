@@ -182,6 +182,9 @@ func faultOf(list checklist.List) string {
 
 // valid returns an outline, or one that is not sure if its steps are not valid.
 func valid(o Outline, from []*candidate) Outline {
+	if o.Unsure != "" {
+		return o
+	}
 	_, err := fsmspec.Parse(JSON(o.Steps, nil))
 	if e, ok := errors.AsType[*fsmspec.InvalidError](err); ok && len(o.Steps) <= fsmspec.MaxTasks {
 		return unsure(fmt.Sprintf("line %d: %s", lineOf(o.Steps, e.Problems[0].Pointer), e.Problems[0].Message), from)

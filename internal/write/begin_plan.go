@@ -3,7 +3,10 @@ package write
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -24,6 +27,10 @@ import (
 // ReadPlan reads a Markdown file whose boxes are steps, each of them, or only those that form names: tasks:LINE.
 func ReadPlan(path, form string) (*hydrate.Plan, error) {
 	data, err := safefile.ReadFile(path, state.MaxPlan, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		here, _ := os.Getwd()
+		return nil, command.Fail(command.ExitNo, command.Unusable(path, err), "give the path that the plan has now, from "+here)
+	}
 	if err != nil {
 		return nil, command.Unusable(path, err)
 	}
@@ -32,6 +39,9 @@ func ReadPlan(path, form string) (*hydrate.Plan, error) {
 	}
 	text := string(data)
 	list := checklist.Read(text)
+	if list.Unread {
+		return nil, command.Fail(command.ExitNo, fmt.Errorf("%s: %s", path, list.Faults[0]), "")
+	}
 	all := len(list.Boxes)
 	boxes, err := chosen(list.Boxes, form)
 	if err == nil || len(list.Faults) > 0 {
@@ -130,9 +140,6 @@ func faultsOf(boxes []checklist.Box, faults []checklist.Fault, form string) erro
 		})
 	}
 	for i, b := range boxes {
-		if b.Text == "" {
-			faults = append(faults, checklist.Fault{Line: b.Line, Why: "the box has no text"})
-		}
 		for _, part := range outline.Parts(boxes, i) {
 			if b.Done && !part.Done && !part.Spare {
 				faults = append(faults, checklist.Fault{Line: b.Line, Why: fmt.Sprintf("it is ticked, and its part in line %d is not", part.Line+1)})
@@ -140,6 +147,7 @@ func faultsOf(boxes []checklist.Box, faults []checklist.Fault, form string) erro
 			}
 		}
 	}
+	faults = append(faults, outline.Misplaced(boxes)...)
 	if len(boxes) > fsmspec.MaxTasks {
 		return fmt.Errorf("it has %d boxes, and a workflow has at most %d steps", len(boxes), fsmspec.MaxTasks)
 	}

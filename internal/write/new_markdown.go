@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/checklist"
 	"github.com/fsmtx/fsmtx/internal/checks"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
@@ -68,6 +69,9 @@ func textOf(s terminal.Streams, dir, from, form string) (source string, o outlin
 	if isJSON(text) {
 		return source, o, command.Fail(command.ExitNo, fmt.Errorf("%s is JSON, and new reads the steps of Markdown", source),
 			"if it is a workflow, copy it to fsm.json; fsmtx validate "+shell.Quote(source)+" checks it")
+	}
+	if list := checklist.Read(string(text)); list.Unread {
+		return source, o, command.Fail(command.ExitNo, fmt.Errorf("%s: %s; nothing was written", source, list.Faults[0]), "")
 	}
 	o = outline.Markdown(text, form)
 	if len(o.Steps) == 0 {
