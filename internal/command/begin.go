@@ -127,7 +127,7 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 	if err != nil {
 		return refusedToBegin(withPlugin(s, here, what, err))
 	}
-	presence.Join(ctx, presence.Of(l.List.Dir), s, l.List.Dir, "", here, false)
+	presence.Join(ctx, &l.Store, s, "", here, false)
 	if plan != nil && plan.Left != "" {
 		s.Errorf("%s", plan.Left)
 	}

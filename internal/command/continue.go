@@ -126,7 +126,7 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 		return &Exit{ExitNo, err, ""}
 	}
 	if f.list == "" {
-		presence.Join(ctx, presence.Of(l.List.Dir), s, l.List.Dir, "", here, false)
+		presence.Join(ctx, &l.Store, s, "", here, false)
 	}
 	if q.By.Young {
 		told(c, s, rule, args, q.By, []string{u.List})

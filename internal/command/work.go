@@ -121,7 +121,7 @@ func (l *listWork) vouched(ctx context.Context, command string) {
 		l.cwd, _ = os.Getwd()
 		return
 	}
-	v, ok, expected := presence.Vouched(ctx, l.List.Dir, command)
+	v, ok, expected := presence.Vouched(ctx, &l.Store, command)
 	switch {
 	case ok:
 		l.cwd, l.Via.How, l.agent = v.Cwd, state.ByCommand, v.Agent

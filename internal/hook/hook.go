@@ -107,7 +107,7 @@ func (h *hook) join(ctx context.Context) {
 	rare := h.tookUp || slices.Contains([]agent.Moment{agent.Start, agent.Prompt}, h.call.Moment)
 	if h.noList == nil && (h.agent.Session || rare) {
 		sees := h.flags.enforces() && h.agent.SeesShell()
-		presence.Join(ctx, h.present, h.streams, h.List.Dir, h.agent.Name, h.directory(), sees)
+		presence.Join(ctx, &h.Store, h.streams, h.agent.Name, h.directory(), sees)
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -113,9 +112,10 @@ func ofRegistered(all []Registration) (checksOff bool) {
 
 // asClient returns the environment with the client that works on a list, and the directory of its project, as its own events have told it.
 func asClient(lookup func(string) (string, bool), list tasklist.Found) (_ func(string) (string, bool), project string) {
-	c, _ := presence.Of(list.Dir).Latest(caller.Claude)
+	frame := gates.Frame{Store: state.Store{List: tasks.List{Dir: list.Dir}, Session: list.Session, Known: list.Known}}
+	m, _ := frame.Memory()
+	c, _ := m.Latest(caller.Claude)
 	if project = c.Dir; project == "" {
-		frame := gates.Frame{Store: state.Store{List: tasks.List{Dir: list.Dir}, Session: list.Session, Known: list.Known}}
 		project = cmp.Or(frame.Directory(context.Background()), Here())
 	}
 	return func(name string) (string, bool) {

@@ -52,7 +52,7 @@ func (h *hook) shell(ctx context.Context) client.Answer {
 	vouchers, a := h.vouchers(script)
 	if a == (client.Answer{}) {
 		if a = h.judgeLine(ctx, line, calls, found); a.Exit != client.ExitBlock && len(vouchers) > 0 {
-			presence.Vouch(ctx, h.List.Dir, vouchers)
+			presence.Vouch(ctx, &h.Store, vouchers)
 		}
 	}
 	return a

@@ -53,7 +53,7 @@ func (h *hook) deeds(ctx context.Context) client.Answer {
 		return client.Answer{}
 	}
 	var lines []string
-	for _, d := range presence.Take(ctx, h.List.Dir) {
+	for _, d := range presence.Take(ctx, &h.Store) {
 		line := message.Sprintf("fsmtx: %s was run in a terminal that was opened after this session began (%s).", d.Line, d.Terminal)
 		if d.Back != "" {
 			line += " If that was not you: " + d.Back

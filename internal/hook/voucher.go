@@ -154,7 +154,7 @@ func (h *hook) endVouchers(ctx context.Context) {
 		return
 	}
 	after := slices.Contains([]agent.Moment{agent.After, agent.Failed}, h.call.Moment)
-	presence.EndVouchers(ctx, h.List.Dir, func(v state.Voucher) bool {
+	presence.EndVouchers(ctx, &h.Store, func(v state.Voucher) bool {
 		return !v.Once && (after && v.Use == h.call.ToolUseID || v.Use != h.call.ToolUseID && h.over(v.Use)) || h.call.Moment == agent.Start
 	})
 }

@@ -86,7 +86,7 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 		done.Text += "Tell the person: " + note + ".\n"
 	}
 	server := terminal.Streams{Getenv: t.lookup, Caller: func() caller.Caller { return t.who }}
-	presence.Join(ctx, presence.Of(found.Dir), server, found.Dir, "", project, false)
+	presence.Join(ctx, presence.At(found.Dir), server, "", project, false)
 	done.Text = message.Text(done.Text)
 	out := &begun{Begun: done, Status: progress.Status{Steps: []progress.Step{}}}
 	if s, err := state.LoadNow(context.WithoutCancel(ctx), found.Dir); err == nil {

@@ -28,11 +28,12 @@ func TerminalOf(who caller.Caller) state.Terminal {
 
 // Of returns who is at a list. What cannot be read is nobody.
 func Of(list string) state.Presence {
-	m, _ := storeOf(list).Memory()
+	m, _ := At(list).Memory()
 	return m.Presence
 }
 
-func storeOf(list string) *state.Store {
+// At returns what reads and writes who is at a list, for a caller that has no other Store of the list: two read the same file twice.
+func At(list string) *state.Store {
 	return &state.Store{List: tasks.List{Dir: list, Wait: tasklist.Wait}}
 }
 
@@ -52,7 +53,7 @@ func Beside(who caller.Caller, lists ...string) (_ caller.Caller, client state.C
 		return who, client
 	}
 	for _, list := range lists {
-		m, err := storeOf(list).Memory()
+		m, err := At(list).Memory()
 		c, began := eldest(m.Presence)
 		if err != nil { // any client may work there
 			c.Program, began = "an agent that is not known", time.Unix(0, 1)
@@ -72,45 +73,45 @@ func IsConfirmed(t state.Terminal, lists ...string) bool {
 // Confirm records that a person has typed the word. What cannot be recorded is asked again.
 func Confirm(ctx context.Context, t state.Terminal, lists ...string) {
 	for _, list := range lists {
-		change(ctx, list, func(p *state.Presence) { p.Terminals = append(p.Terminals, t) })
+		change(ctx, At(list), func(p *state.Presence) { p.Terminals = append(p.Terminals, t) })
 	}
 }
 
 // Did records what was decided in a young terminal, for the person at the client.
 func Did(ctx context.Context, d state.Deed, lists ...string) {
 	for _, list := range lists {
-		change(ctx, list, func(p *state.Presence) { p.Deeds = append(p.Deeds, d) })
+		change(ctx, At(list), func(p *state.Presence) { p.Deeds = append(p.Deeds, d) })
 	}
 }
 
 // Take returns the deeds of which the person at the client of a list has not been told, and removes them.
-func Take(ctx context.Context, list string) (all []state.Deed) {
-	change(ctx, list, func(p *state.Presence) { all, p.Deeds = p.Deeds, nil })
+func Take(ctx context.Context, st *state.Store) (all []state.Deed) {
+	change(ctx, st, func(p *state.Presence) { all, p.Deeds = p.Deeds, nil })
 	return all
 }
 
 // Vouch records what a hook has seen. A list gets a state directory for it only if a command begins or continues a workflow.
-func Vouch(ctx context.Context, list string, all []state.Voucher) {
-	if !hasState(list) && !slices.ContainsFunc(all, func(v state.Voucher) bool {
+func Vouch(ctx context.Context, st *state.Store, all []state.Voucher) {
+	if !hasState(st.List.Dir) && !slices.ContainsFunc(all, func(v state.Voucher) bool {
 		name, _, _ := strings.Cut(v.Command, " ")
 		return name == "begin" || name == "continue"
 	}) {
 		return
 	}
-	_ = storeOf(list).Remember(ctx, func(m *state.Memory) { m.Vouchers = last(append(m.Vouchers, all...)) })
+	_ = st.Remember(ctx, func(m *state.Memory) { m.Vouchers = last(append(m.Vouchers, all...)) })
 }
 
 // EndVouchers removes those that are over.
-func EndVouchers(ctx context.Context, list string, over func(state.Voucher) bool) {
-	if slices.ContainsFunc(Of(list).Vouchers, over) {
-		change(ctx, list, func(p *state.Presence) { p.Vouchers = slices.DeleteFunc(p.Vouchers, over) })
+func EndVouchers(ctx context.Context, st *state.Store, over func(state.Voucher) bool) {
+	if m, _ := st.Memory(); slices.ContainsFunc(m.Vouchers, over) {
+		change(ctx, st, func(p *state.Presence) { p.Vouchers = slices.DeleteFunc(p.Vouchers, over) })
 	}
 }
 
 // Vouched returns the voucher of a command that the agent of a list runs. expected reports that it should have one: the hooks of a client
 // that works on the list see its agent's commands.
-func Vouched(ctx context.Context, list, command string) (v state.Voucher, ok, expected bool) {
-	p, err := storeOf(list).Memory()
+func Vouched(ctx context.Context, st *state.Store, command string) (v state.Voucher, ok, expected bool) {
+	p, err := st.Memory()
 	expected = err != nil || isHooked(p.Presence)
 	is := func(v state.Voucher) bool { return v.Command == command }
 	i := slices.IndexFunc(p.Vouchers, is)
@@ -118,7 +119,7 @@ func Vouched(ctx context.Context, list, command string) (v state.Voucher, ok, ex
 		return v, false, expected
 	}
 	if v = p.Vouchers[i]; v.Once {
-		change(ctx, list, func(p *state.Presence) {
+		change(ctx, st, func(p *state.Presence) {
 			if i := slices.IndexFunc(p.Vouchers, is); i >= 0 {
 				p.Vouchers = slices.Delete(p.Vouchers, i, i+1)
 			}
@@ -135,11 +136,11 @@ func isHooked(p state.Presence) bool {
 }
 
 // change changes the memo of a list that has a state directory.
-func change(ctx context.Context, list string, do func(*state.Presence)) {
-	if !hasState(list) {
+func change(ctx context.Context, st *state.Store, do func(*state.Presence)) {
+	if !hasState(st.List.Dir) {
 		return
 	}
-	_ = storeOf(list).Remember(ctx, func(m *state.Memory) {
+	_ = st.Remember(ctx, func(m *state.Memory) {
 		p := &m.Presence
 		do(p)
 		p.Clients = slices.DeleteFunc(last(p.Clients), func(c state.Client) bool { return !c.IsAlive() })
@@ -153,7 +154,7 @@ func last[T any](all []T) []T { return all[max(0, len(all)-most):] }
 // it can go on with.
 func Enter(ctx context.Context, list string) {
 	if !hasState(list) {
-		_ = storeOf(list).Remember(ctx, func(*state.Memory) {})
+		_ = At(list).Remember(ctx, func(*state.Memory) {})
 	}
 }
 
@@ -164,9 +165,9 @@ func hasState(list string) bool {
 }
 
 // Join records the client in which this process was started, as a hook or as a command of its agent. Nothing is written if it is the
-// one that came last, as p says, or if the list has no state directory yet. program is the agent whose event it is; empty if that is not
-// known. hooked is Client.Hooked.
-func Join(ctx context.Context, p state.Presence, s terminal.Streams, list, program, dir string, hooked bool) {
+// one that came last, or if the list has no state directory yet. program is the agent whose event it is; empty if that is not known.
+// hooked is Client.Hooked.
+func Join(ctx context.Context, st *state.Store, s terminal.Streams, program, dir string, hooked bool) {
 	var pid int
 	if program == caller.Claude { // without a look at the processes above
 		text, _ := s.Getenv("CLAUDE_PID")
@@ -174,16 +175,17 @@ func Join(ctx context.Context, p state.Presence, s terminal.Streams, list, progr
 	} else if who := s.Who(); who.Kind == caller.Agent {
 		pid, program = who.PID, who.Program
 	}
-	if pid <= 0 || !hasState(list) {
+	if pid <= 0 || !hasState(st.List.Dir) {
 		return
 	}
 	c := state.Client{PID: pid, Start: caller.StartOf(pid), Program: program, Dir: dir, Hooked: hooked}
-	was, known := p.Latest(program)
+	m, _ := st.Memory()
+	was, known := m.Latest(program)
 	known = known && was.PID == c.PID && was.Start == c.Start && (was.Hooked || !hooked)
 	if c.Start == "" || known || program == caller.Claude && !s.Who().FromClient() {
 		return
 	}
-	change(ctx, list, func(p *state.Presence) {
+	change(ctx, st, func(p *state.Presence) {
 		p.Clients = append(slices.DeleteFunc(p.Clients, func(one state.Client) bool { return one.PID == pid }), c)
 	})
 }

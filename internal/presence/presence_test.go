@@ -46,7 +46,7 @@ func (w *world) join(t *testing.T, program string, pid int, dir string) {
 	if w.env["CLAUDE_PID"] = strconv.Itoa(pid); program != caller.Claude {
 		named = "" // it is looked for above
 	}
-	presence.Join(t.Context(), presence.Of(w.list), s, w.list, named, dir, false)
+	presence.Join(t.Context(), presence.At(w.list), s, named, dir, false)
 }
 
 // sleeping starts a process.
@@ -128,8 +128,8 @@ func TestADeedIsToldOnce(t *testing.T) {
 	w := newWorld(t)
 	d := state.Deed{Line: "fsmtx undo", Terminal: "/dev/pts/3", Time: time.Unix(1, 0).UTC()}
 	presence.Did(t.Context(), d, w.list)
-	assert.Equal(t, []state.Deed{d}, presence.Take(t.Context(), w.list))
-	assert.Empty(t, presence.Take(t.Context(), w.list))
+	assert.Equal(t, []state.Deed{d}, presence.Take(t.Context(), presence.At(w.list)))
+	assert.Empty(t, presence.Take(t.Context(), presence.At(w.list)))
 }
 
 func TestListsOfAProject(t *testing.T) {

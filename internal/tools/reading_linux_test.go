@@ -118,8 +118,8 @@ func (w *readWorld) set(task, status string) {
 	require.NoError(w.t, os.WriteFile(w.InList(task+".json"), data, 0o644))
 }
 
-// TestOneReading: an event or a command reads the evidence once, and each task that it does not write once, however often it has or
-// takes the lock of the list: what nobody has changed since is not read again.
+// TestOneReading: an event or a command reads the evidence and what is kept for sessions once, and each task that it does not write
+// once, however often it has or takes the lock of the list: what nobody has changed since is not read again.
 func TestOneReading(t *testing.T) {
 	w := &readWorld{Home: worlds.New(t), t: t}
 	w.Write(t, ".claude/skills/release/SKILL.md", "")
@@ -173,6 +173,9 @@ func TestOneReading(t *testing.T) {
 			return w.run(caller.Script, false, fmt.Sprintf(`{"session_id": %q, "cwd": %q}`, worlds.ListID, w.Path("project")), "statusline")
 		}, "", nil},
 		{"next", command("next"), "", nil},
+		{"a line that runs a command", w.hook("PreToolUse", `, "tool_name": "Bash", "tool_use_id": "USE", `+
+			`"tool_input": {"command": "fsmtx start 5"}`), "", nil},
+		{"an update beside it", w.update("PreToolUse", "7", "in_progress"), "", nil},
 		{"start by a command", command("start", "5"), "in progress", nil},
 		{"complete by a command", command("complete", "5"), "done", nil},
 		{"complete what is blocked by a command", command("complete", "6"), "must be done first", nil},
@@ -187,11 +190,15 @@ func TestOneReading(t *testing.T) {
 		for n := 1; n <= 8; n++ {
 			require.NoError(t, os.Chtimes(w.InList(worlds.TaskName(n)), long, long))
 		}
+		_ = os.Chtimes(filepath.Join(w.StateDir(), "session.json"), long, long) // if it is there
 		all.count()
 		said := c.do()
 		read, written := all.count()
 		assert.Contains(t, said, c.want, c.name)
 		assert.LessOrEqual(t, read["steps.jsonl"], 1, "%s: %s", c.name, said)
+		if !written["session.json"] && c.name != "status" { // what was written is read again at the next taking of the lock
+			assert.LessOrEqual(t, read["session.json"], 1, "%s: %s", c.name, said)
+		}
 		for name, n := range read {
 			if strings.HasSuffix(name, ".json") && strings.Trim(filepath.Base(name), "0123456789.json") == "" && !written[name] {
 				most := map[bool]int{true: 1, false: 2}[c.name != "status" || name == "8.json"] // what an undo would take is compared by its bytes
