@@ -1,9 +1,12 @@
 package client
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -281,4 +284,18 @@ func TestPart(t *testing.T) {
 		asked, limited := Part(message, all)
 		assert.False(t, limited, "%s: %v", message, asked)
 	}
+}
+
+// TestATranscriptIsAwaitedOnce: in a session without persistence the file never comes, and an event has several questions to it.
+func TestATranscriptIsAwaitedOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "projects", "p", "s.jsonl")
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		for range 3 {
+			assert.False(t, LastSaid(path, "p", DefaultWords()).Known)
+			_, found := LastCall(path, "p", func(string) bool { return true })
+			assert.False(t, found)
+		}
+		assert.LessOrEqual(t, time.Since(began), waitAtMost+10*waitStep)
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -118,18 +119,27 @@ func input(raw []byte) (text string, l line) {
 	return "", line{}
 }
 
-// await calls read until the transcript is up to date or the time is up. It calls read once
-// if the client does not write the transcript.
+// await calls read until the transcript is up to date or the time is up, which begins with the first wait for it. It calls read once if
+// the client does not write the transcript.
 func await(path string, wait time.Duration, read func() (stale bool)) (current bool) {
 	stale := read()
 	if stale && !written(path) {
 		return false
 	}
-	for end := time.Now().Add(wait); stale && !time.Now().After(end); {
+	for end := waitingSince(path).Add(wait); stale && !time.Now().After(end); {
 		time.Sleep(waitStep)
 		stale = read()
 	}
 	return !stale
+}
+
+// waiting has when the first wait for a transcript began. An event has several questions to it, and what has not come by then is not
+// waited for again.
+var waiting sync.Map
+
+func waitingSince(path string) time.Time {
+	since, _ := waiting.LoadOrStore(path, time.Now())
+	return since.(time.Time)
 }
 
 // search calls find until it has found something, the transcript contains the prompt, or the time is up.
