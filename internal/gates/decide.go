@@ -350,7 +350,7 @@ func hasTwin(s *state.State, u Update, call string) bool {
 // start that comes when another call of its message has completed the step would open it again.
 func (c *call) running(s *state.State, target *state.Current) (v Verdict) {
 	e, known := s.Last(target.ID)
-	known = known && e.Round == target.Round // else it is open again
+	known = known && e.Round == target.Round && e.Verdict != state.Reached // else it is open again, or was done before
 	switch starts := c.update.Status == workflow.InProgress; {
 	case starts && known && e.Lets() && e.To == workflow.Completed && c.update.Use != "" && !e.Time.Before(c.begun):
 		v = deny(target, "it is done", target.Name()+" was completed by another call of this message, so it need not be started")

@@ -596,6 +596,19 @@ func TestTheCallIsOnRecord(t *testing.T) {
 	assert.Equal(t, "toolu_7", all[0].Use)
 }
 
+// TestAStepThatIsDoneIsNotStarted: what completed it was an earlier call, and not one of the same message.
+func TestAStepThatIsDoneIsNotStarted(t *testing.T) {
+	c := hydrated(t, `{}`, `{}`).connect(nil)
+	said := ""
+	for use, tool := range []string{"step_complete", "step_start"} {
+		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Meta: mcp.Meta{"claudecode/toolUseId": string(rune('a' + use))}, Name: tool,
+			Arguments: n(1)})
+		require.NoError(t, err)
+		said = r.Content[0].(*mcp.TextContent).Text
+	}
+	assert.Contains(t, said, "A person can open it again")
+}
+
 // TestReadFirst recognises events: an event of a hook is not a message. It ends at a signal, and at what is too long for a message.
 func TestReadFirst(t *testing.T) {
 	for line, want := range map[string]bool{
