@@ -25,6 +25,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/fsmtx/fsmtx/internal/harness/bench/process"
+	"github.com/fsmtx/fsmtx/internal/settings"
 )
 
 // table is one kind of work.
@@ -75,6 +76,10 @@ var tables = []table{
 	{name: "next, beside other processes", unit: "process", sizes: []int{0, 100, 400}, flat: true,
 		run: after((*bench).processes, "", "next", "--list", "bench")},
 	{name: "a file that the agent writes", unit: "MB", sizes: []int{1, 10, 40}, run: (*bench).written},
+	{name: "a file that the agent writes, and a prompt, as registered, without a workflow", unit: "MB", sizes: []int{1, 10, 40},
+		flat: true, run: (*bench).registered}, // the program is not started
+	{name: "end of a turn with everything at once", unit: "step", sizes: []int{10, 100, 1000},
+		run: after((*bench).everything, stop, "hook")},
 }
 
 const prompt = `{"session_id":"bench","transcript_path":"` + process.Transcript + `","cwd":"/","prompt_id":"p",` +
@@ -276,6 +281,11 @@ func (b *bench) transcript(size int) {
 	b.workflow(10)
 	b.write("skills/plain/SKILL.md", "---\nname: plain\ndescription: Has no workflow.\n---\nWork.\n")
 	b.call(skillCall("bench"), "hydrate")
+	b.talk(size)
+}
+
+// talk writes a transcript whose turn has so many MB.
+func (b *bench) talk(size int) {
 	line := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` +
 		strings.Repeat("What the agent says about its work. ", 27) + `"}]}}` + "\n"
 	b.write("t.jsonl", `{"type":"user","promptId":"p","message":{"role":"user","content":"Begin."}}`+"\n")
@@ -307,6 +317,11 @@ func (b *bench) repeated(size int, update string, archived bool) {
 	b.workflow(10)
 	b.call(skillCall("bench"), "hydrate")
 	b.write("t.jsonl", "")
+	b.repeat(size, update, archived)
+}
+
+// repeat is repeated for a list that has its workflow.
+func (b *bench) repeat(size int, update string, archived bool) {
 	b.call(update, "hook")
 	line, err := os.ReadFile(b.evidence())
 	process.Check(err)
@@ -370,6 +385,46 @@ func (b *bench) written(size int) func() process.Cost {
 	event := `{"session_id":"bench","transcript_path":"` + process.Transcript + `","cwd":"/","prompt_id":"p","hook_event_name":"PreToolUse",` +
 		`"tool_name":"Write","tool_input":{"file_path":"/a","content":"` + strings.Repeat("A line of text.\\n", size<<16) + `"}}`
 	return func() process.Cost { return b.call(event, "hook") }
+}
+
+// registered makes the calls of Write and UserPromptSubmit as the client does, by the lines that are registered, in a session whose
+// list has no state directory: these are most of its events.
+func (b *bench) registered(size int) func() process.Cost {
+	b.workflow(1)
+	text := strings.Repeat("A line of text.\\n", size<<16)
+	events := map[string]string{
+		"PreToolUse": `{"session_id":"bench","cwd":"/","hook_event_name":"PreToolUse","tool_name":"Write",` +
+			`"tool_input":{"file_path":"/a","content":"` + text + `"}}`,
+		"UserPromptSubmit": `{"session_id":"bench","cwd":"/","hook_event_name":"UserPromptSubmit","prompt":"` + text + `"}`,
+	}
+	lines := map[string]string{}
+	for _, h := range settings.Hooks(b.program, nil, settings.Duty{}) {
+		if _, ok := events[h.Event]; ok && (h.Matcher == "" || strings.Contains(h.Matcher, "Write")) {
+			lines[h.Event] = h.Line()
+		}
+	}
+	if len(lines) != len(events) {
+		log.Fatalf("bench: %d of these events are registered: want %d", len(lines), len(events))
+	}
+	return func() (sum process.Cost) {
+		for event, line := range lines {
+			c := process.Call{Args: []string{"/bin/sh", "-c", line}, Stdin: events[event],
+				Env: []string{"HOME=" + b.home, "PATH=/usr/bin:/bin", "CLAUDE_CODE_SESSION_ID=bench"}}.Run()
+			sum = process.Cost{MS: sum.MS + c.MS, CPU: sum.CPU + c.CPU, Peak: max(sum.Peak, c.Peak)}
+		}
+		return sum
+	}
+}
+
+// everything makes eleven calls of a skill with so many steps, and writes 20,000 lines of evidence and a transcript of 100 MB.
+func (b *bench) everything(steps int) {
+	b.workflow(steps)
+	for range 11 {
+		b.call(skillCall("bench"), "hydrate")
+	}
+	b.write("t.jsonl", "")
+	b.repeat(20_000, strings.Replace(denied, `"taskId":"2"`, fmt.Sprintf(`"taskId":"%d"`, 10*steps+2), 1), true)
+	b.talk(100)
 }
 
 // hydrated makes so many calls of the skill.
