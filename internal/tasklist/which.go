@@ -218,9 +218,9 @@ func Elsewhere(lookup func(string) (string, bool), list, here string) (dir strin
 type SeveralError struct{ Lists []Listed }
 
 func (e *SeveralError) Error() string {
-	what := "have had workflows"
-	if e.Lists[0].Open {
-		what = "have open steps"
+	what := "have open steps"
+	if slices.ContainsFunc(e.Lists, func(l Listed) bool { return !l.Open }) {
+		what = "have had workflows"
 	}
 	return fmt.Sprintf("%d task lists of this project %s", len(e.Lists), what)
 }
