@@ -137,6 +137,19 @@ func (st *Store) resolve(ctx context.Context, dir *txn.Dir, m *Moving) (elsewher
 	return true, m.write(dir)
 }
 
+// Settle decides where the workflow of the list is, if its note says that it may be elsewhere. Without a note it only looks for the file.
+func (st *Store) Settle(ctx context.Context) error {
+	note, err := txn.ReadState(st.List.Dir, MovingFile, txn.WithFS(st.List.Files()))
+	if err != nil || note == nil {
+		return nil // whatever reads the list next reports that S cannot be opened
+	}
+	dir, _, err := st.Open(ctx)
+	if err == nil {
+		st.Release(dir)
+	}
+	return err
+}
+
 // Resolve finds out where the workflow of the list is, if its note says that it may be elsewhere, and returns what to tell the
 // session, once. Without a note, which is the usual case, it only looks for the file. It returns no error if S cannot be opened: whatever
 // reads the list next reports that.
@@ -268,6 +281,9 @@ var (
 // Continue makes a workflow go on in this list, and returns it as it is recorded here. It is then done with the other list, or that
 // is completed by the next event that looks at it.
 func (st *Store) Continue(ctx context.Context, x Continuing) (*workflow.Workflow, error) {
+	if err := st.Settle(ctx); err != nil { // it may have to ask the list that is locked from here on
+		return nil, err
+	}
 	waiting, cancel := x.From.List.Waiting(ctx)
 	defer cancel()
 	dir, err := x.From.List.Open(waiting)

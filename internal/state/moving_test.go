@@ -11,6 +11,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
+	"github.com/fsmtx/fsmtx/txn"
 )
 
 // elsewhere continues the workflow of l in another list, whose largest number was 40.
@@ -23,6 +24,35 @@ func (l *list) elsewhere() (*list, *workflow.Workflow) {
 		Place: func(dir string) string { return dir }})
 	require.NoError(l.t, err)
 	return o, w
+}
+
+// dies makes a continuation of the workflow of l in another list end before the tasks are taken out of l.
+func (l *list) dies() *list {
+	l.t.Helper()
+	o := &list{&Store{List: tasks.List{Dir: filepath.Join(filepath.Dir(l.List.Dir), "s2"), Wait: time.Second}, Session: "s2"}, l.t}
+	require.NoError(l.t, os.MkdirAll(o.List.Dir, 0o755))
+	require.NoError(l.t, l.Locked(l.t.Context(), func(dir *txn.Dir) error {
+		s, err := l.stateIn(l.t.Context(), dir, true)
+		require.NoError(l.t, err)
+		t, err := s.take(1, l.recorded(dir, false))
+		require.NoError(l.t, err)
+		m := &Moving{ID: NewCallID(), To: o.List.Dir, Command: t.records[0].Command, Steps: t.numbers()}
+		require.NoError(l.t, m.write(dir))
+		_, err = o.receive(l.t.Context(), t, m, Continuing{From: l.Store, Root: 1, Place: func(dir string) string { return dir }})
+		return err
+	}))
+	return o
+}
+
+// TestAWorkflowComesBackFromAContinuationThatDied: the list to which it comes back has to ask the one from which it comes.
+func TestAWorkflowComesBackFromAContinuationThatDied(t *testing.T) {
+	l := hydrated(t, `{}`, `{}`)
+	o := l.dies()
+	l.List.Wait = time.Second
+	_, err := l.Continue(t.Context(), Continuing{From: o.Store, Root: o.state().Steps[0].ID, Place: func(dir string) string { return dir }})
+	require.NoError(t, err)
+	assert.Empty(t, o.state().Steps)
+	assert.Len(t, l.state().Steps, 2)
 }
 
 // TestACopiedLineHasTheNewNumbers, wherever it names steps. What it says in words stays, but for a question of this program.
