@@ -94,6 +94,9 @@ func Recover(ctx context.Context, dir string, wait time.Duration, o RecoverOptio
 	}
 	frame := &gates.Frame{Store: state.Store{List: list, Known: o.Known}}
 	if !o.DryRun {
+		if err := frame.Settle(ctx); err != nil {
+			return r.refuse(err, false)
+		}
 		_, _ = frame.Redo(ctx) // the next event of the session tries again
 	}
 	return r.fill(found).withSubjects().withTroubles(ctx, &frame.Store)
