@@ -47,7 +47,7 @@ func newStepSkip(s terminal.Streams) *cobra.Command {
 		Use:   "skip N --because TEXT",
 		Short: "Skip a step",
 		Long: "Skip skips step N of a workflow, without checking its gates. With --wrong it is on record that\n" +
-			"a gate has refused it wrongly.\n" + pastLong + flowLong,
+			"a gate has refused it wrongly.\n" + pastLong + "\n" + blockersLong,
 		Example: Example(`fsmtx step skip 3 --because "there is nothing to publish"`,
 			`fsmtx step skip 3 --wrong --because "the linter is broken"`,
 			`fsmtx step skip 3 --because "not today" --list 0b54`),
@@ -72,6 +72,9 @@ const flowLong = `
 --outcome says how a step with outcomes ends: a person may take any
 outcome, also one that the agent cannot choose. --set gives the values that the step sets,
 which have to be what the workflow says; a value that was given before may be left out.
+` + blockersLong
+
+const blockersLong = `
 The steps before it, and before the step that it is part of, must be done; --with-blockers
 skips those that are open.`
 
@@ -246,7 +249,7 @@ func openIn(now *state.State) (step int64, err error) {
 	open := map[*workflow.Workflow]*state.Current{}
 	var all []string
 	for _, c := range now.Steps {
-		if w := c.Workflow; !c.Done() && w.Parent == 0 && open[w] == nil {
+		if w := c.Workflow; w.Parent == 0 && open[w] == nil && gates.MayEnd(now, c.ID) == nil {
 			open[w], step = c, c.ID
 			all = append(all, fmt.Sprintf("%s of %s", c.Name(), message.Words(w.Command)))
 		}
@@ -276,10 +279,6 @@ func printEnded(s terminal.Streams, before, after *state.State, target *state.Cu
 	what := target.Workflow.Level()
 	if what == "the workflow" {
 		what += " of " + message.Words(target.Workflow.Command)
-	}
-	if len(left) == 0 {
-		_, err := message.Fprintf(s.Out, "ended: %s, of which nothing was open\n", what)
-		return err
 	}
 	_, err := message.Fprintf(s.Out, "ended: %s; not needed: %s\n", what, state.Names(left))
 	return err

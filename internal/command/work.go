@@ -138,7 +138,7 @@ func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (
 	}
 	here, _ := os.Getwd()
 	named := f.list
-	if named == "" && !begins && s.Who().Kind == caller.Person { // the lines that it prints are pasted later, when another list may be open
+	if !begins && s.Who().Kind == caller.Person { // the lines that it prints are pasted later, when another list may be open
 		named = tasklist.ShortName(s.Getenv, found.Dir)
 	}
 	l := &listWork{hook.NewFrame(s, found), progress.Way{Program: programs.AsTyped(), Named: named}.In(here), s, f.json, found, nil, "", ""}

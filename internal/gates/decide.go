@@ -9,6 +9,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/facts"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
@@ -199,16 +200,16 @@ func (c *call) repeats(target *state.Current, given []string) bool {
 
 // isDone refuses to open a step that is done: only an outcome or a person does that, and what is closed stays so.
 func isDone(s *state.State, c *state.Current, list string) Verdict {
-	how := "ended as " + c.Outcome
-	if c.NotNeeded {
-		how = "is not needed"
+	how := s.Ended(c)
+	if c.Outcome != machine.Done && s.Word(c) == state.IsDone {
+		how += " as " + c.Outcome
 	}
 	if s.IsClosed(c.Workflow) {
 		v := deny(c, "it is not needed", fmt.Sprintf("%s is not needed any more%s. %s", c.Name(), s.WhyClosed(c.Workflow), s.Possible()))
 		v.past.none = true
 		return v
 	}
-	v := deny(c, "it is done", fmt.Sprintf(`%s %s and is done. A person can open it again in a terminal: fsmtx step `+
+	v := deny(c, "it "+how, fmt.Sprintf(`%s %s. A person can open it again in a terminal: fsmtx step `+
 		`reopen %d --because "..." %s`,
 		c.Name(), how, c.ID, list))
 	v.past.none = true

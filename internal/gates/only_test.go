@@ -281,7 +281,7 @@ func TestWhyACallIsRefused(t *testing.T) {
 	}
 	const waits = `git push belongs to #2 "Push", which waits for #1 "Review"; and to #3 "Again", ` +
 		`which waits for #1 "Review" and #2 "Push". Ready: #1 "Review"`
-	const third = `git push belongs to #2 "Push", which is not needed this time; and to #3 "Again", `
+	const third = `git push belongs to #2 "Push", which is not needed: #1 ended as no; and to #3 "Again", `
 	for _, times := range []int{0, 2, 3} {
 		refused(2, times, waits)
 	}

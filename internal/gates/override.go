@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // Past is a person's decision to go past the gates of a step.
@@ -28,8 +30,12 @@ type Past struct {
 var (
 	// errNoStep is returned when the list has no such step.
 	errNoStep = message.NewError("not a step of a workflow in this task list", "fsmtx status lists the steps")
-	// errIsDone is returned when the step is done already.
-	errIsDone = errors.New("the step is done already")
+	// errEnded is returned when the step is not open.
+	errEnded = errors.New("the step is not open")
+	// errGone is returned when the task of the step is gone.
+	errGone = message.NewError("its task is gone from the list, and nothing waits for it", "to have it done, "+state.Remedy)
+	// errOver is returned when a workflow is to be ended that is over.
+	errOver = message.NewError("no step of its workflow is open", "fsmtx status lists the steps")
 	// errIsOpen is returned when a step is to be opened again that is open.
 	errIsOpen = message.NewError("the step is open", "fsmtx status lists the steps")
 	// errUnread is returned when a step is to be opened again whose record cannot be read.
@@ -55,7 +61,7 @@ var (
 // The steps before it have to be done, or are skipped with Past.WithBlockers: a later loop could open them again
 // while this one is in progress.
 //
-// Errors: errNoStep, errIsDone, errBlocked, errNoOutcome, errSpent, errNoValue, those of Load and of
+// Errors: errNoStep, errEnded, errBlocked, errNoOutcome, errSpent, errNoValue, those of Load and of
 // tasks.List.Open.
 func (f *Frame) GoPast(ctx context.Context, p Past, by state.By) (*state.State, error) {
 	if p.Outcome != "" {
@@ -71,14 +77,14 @@ func (f *Frame) GoPast(ctx context.Context, p Past, by state.By) (*state.State, 
 
 // MayPass returns why the step cannot be skipped or marked as done now, whatever the outcome and the values.
 //
-// Errors: errNoStep, errIsDone, errBlocked.
+// Errors: errNoStep, errEnded, errGone, errBlocked.
 func MayPass(s *state.State, p Past) error {
 	c := s.Step(p.Step)
 	if c == nil {
 		return fmt.Errorf("#%d: %w", p.Step, errNoStep)
 	}
-	if err := passable(c); err != nil {
-		return err
+	if c.Done() {
+		return ended(s, c)
 	}
 	if open := s.OpenBlockers(c); len(open) > 0 && !p.WithBlockers {
 		return fmt.Errorf("%s: %w: %s", c.Name(), errBlocked, state.Names(open))
@@ -88,24 +94,41 @@ func MayPass(s *state.State, p Past) error {
 
 // MayReopen returns why the step cannot be opened again now.
 //
-// Errors: errNoStep, errIsOpen.
+// Errors: errNoStep, errGone, errIsOpen.
 func MayReopen(s *state.State, id int64) error {
 	switch c := s.Step(id); {
 	case c == nil:
 		return fmt.Errorf("#%d: %w", id, errNoStep)
+	case c.Gone():
+		return ended(s, c)
 	case !c.Done():
 		return fmt.Errorf("%s: %w", c.Name(), errIsOpen)
 	}
 	return nil
 }
 
-// passable returns why nobody can go past the step any more.
-func passable(c *state.Current) error {
-	switch {
-	case c.Gone():
-		return fmt.Errorf("#%d: %w: it is gone from the list", c.ID, errNoStep)
-	case c.Done():
-		return fmt.Errorf("%s: %w", c.Name(), errIsDone)
+// MayEnd returns why the workflow of the step cannot be ended now.
+//
+// Errors: errNoStep, errOver.
+func MayEnd(s *state.State, id int64) error {
+	switch c := s.Step(id); {
+	case c == nil:
+		return fmt.Errorf("#%d: %w", id, errNoStep)
+	case len(EndedWith(s, c.Workflow)) == 0:
+		return fmt.Errorf("%s: %w", c.Name(), errOver)
 	}
 	return nil
+}
+
+// EndedWith returns the steps of a workflow that its end makes unnecessary. The tasks of those that are missing could come back.
+func EndedWith(s *state.State, w *workflow.Workflow) []*state.Current {
+	return slices.DeleteFunc(s.In(w), func(c *state.Current) bool { return c.Done() && !s.IsMissing(c) })
+}
+
+// ended returns the error about a step that is not open.
+func ended(s *state.State, c *state.Current) error {
+	if c.Gone() {
+		return fmt.Errorf("%s: %w", c.Name(), errGone)
+	}
+	return fmt.Errorf("%s: %w: it %s", c.Name(), errEnded, s.Ended(c))
 }

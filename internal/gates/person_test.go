@@ -42,14 +42,14 @@ func TestWhatAPersonCannotDo(t *testing.T) {
 		is   error
 		says string
 	}{
-		{past, plain, Past{Step: 1}, errIsDone, `#1 "Build": the step is done already`},
-		{past, plain, Past{Step: 2}, errNoStep, `#2: not a step of a workflow in this task list: it is gone from the list`},
+		{past, plain, Past{Step: 1}, errEnded, `#1 "Build": the step is not open: it is done`},
+		{past, plain, Past{Step: 2}, errGone, `#2 "Test": its task is gone from the list, and nothing waits for it`},
 		{past, plain, Past{Step: 99}, errNoStep, `#99: not a step of a workflow in this task list`},
-		{reopen, plain, Past{Step: 2}, errNoStep, `#2: not a step of a workflow in this task list: it is gone from the list`},
+		{reopen, plain, Past{Step: 2}, errGone, `#2 "Test": its task is gone from the list, and nothing waits for it`},
 		{reopen, plain, Past{Step: 99}, errNoStep, `#99: not a step of a workflow in this task list`},
 		{end, plain, Past{Step: 99}, errNoStep, `#99: not a step of a workflow in this task list`},
 		{reopen, flow, Past{Step: 2}, errIsOpen, `#2 "Test": the step is open`},
-		{past, flow, Past{Step: 1}, errIsDone, `#1 "Implement": the step is done already`},
+		{past, flow, Past{Step: 1}, errEnded, `#1 "Implement": the step is not open: it is done`},
 		{past, flow, Past{Step: 3, Done: true, Outcome: "approved"}, errBlocked, `#3 "Review": the steps before it are open: #2 "Test"`},
 		{past, flow, Past{Step: 3, Done: true, WithBlockers: true}, errNoOutcome,
 			`#3 "Review": the outcome is missing or unknown: say with --outcome whether it ends as approved or changes`},
@@ -57,7 +57,7 @@ func TestWhatAPersonCannotDo(t *testing.T) {
 			`#3 "Review": the outcome is missing or unknown: "no"; it ends as approved, changes or disputed`},
 		{past, flow, Past{Step: 2, Values: map[string]string{"a": "b"}, Done: true}, errNoValue,
 			`#2 "Test": a value is missing or wrong: it does not set "a"`},
-		{past, under, Past{Step: 11}, errIsDone, `#11 "Collect": the step is done already`},
+		{past, under, Past{Step: 11}, errEnded, `#11 "Collect": the step is not open: it is not needed: #2 was skipped`},
 		{past, spent, Past{Step: 1, Done: true, Outcome: "changes"}, errSpent,
 			`#1 "Review": changes: the outcome has led back as often as it may (once)`},
 	} {

@@ -97,7 +97,8 @@ func (w *random) operate() {
 		w.toggles("out", "x")
 	case 2:
 		_, err := w.GoPast(ctx, Past{Step: id, Done: rapid.Bool().Draw(t, "done"), Because: "so"}, state.By{})
-		require.True(t, err == nil || errors.Is(err, errIsDone) || errors.Is(err, errNoStep) || errors.Is(err, errBlocked), "%v", err)
+		require.True(t, err == nil || errors.Is(err, errEnded) || errors.Is(err, errGone) || errors.Is(err, errNoStep) ||
+			errors.Is(err, errBlocked), "%v", err)
 	case 3:
 		require.Equal(t, Verdict{}, w.ask(99, rapid.SampledFrom([]string{completed, workflow.Deleted}).Draw(t, "mine")))
 	case 4:
@@ -536,7 +537,8 @@ func (w *random) asks(id int64, status string, carryOut bool) Verdict {
 	require.True(w.t, v.Trouble == "" || len(w.state().Missing()) > 0, v.Trouble)
 	switch {
 	case v.Decision == state.Deny:
-		hinted := strings.Contains(v.Reason, " in a terminal outside the client: fsmtx step skip ") || v.Why == "it is done"
+		hinted := strings.Contains(v.Reason, " in a terminal outside the client: fsmtx step skip ") ||
+			strings.Contains(v.Reason, "fsmtx step reopen ")
 		require.True(w.t, hinted || w.hinted, v.Reason)
 		require.True(w.t, hinted || !strings.Contains(v.Reason, "only a person"), v.Reason)
 		w.hinted = true

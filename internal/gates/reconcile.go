@@ -369,7 +369,7 @@ func (f *Frame) Reopen(ctx context.Context, id int64, because string, by state.B
 	return f.overrule(ctx, id, by, func(s *state.State, c *state.Current, by state.By) ([]state.Evidence, error) {
 		switch {
 		case c.Gone():
-			return nil, passable(c)
+			return nil, ended(s, c)
 		case c.Unread:
 			return nil, fmt.Errorf("%s: %w", c.Name(), errUnread)
 		case s.IsClosed(c.Workflow):
@@ -400,17 +400,15 @@ func (f *Frame) howToOpen(s *state.State, w *workflow.Workflow) string {
 // End ends the workflow of a step: its open steps, and what is under them, are not needed any
 // more.
 //
-// Errors: errNoStep, those of Load and of tasks.List.Open.
+// Errors: those of MayEnd, of Load and of tasks.List.Open.
 func (f *Frame) End(ctx context.Context, id int64, because string, by state.By) (*state.State, error) {
 	return f.overrule(ctx, id, by, func(s *state.State, c *state.Current, by state.By) ([]state.Evidence, error) {
 		e := state.Evidence{Step: id, To: c.Status, Verdict: state.End, Why: because, By: by}
-		for _, b := range s.In(c.Workflow) {
-			if !b.Done() || s.IsMissing(b) { // else its tasks could come back
-				e.NotNeeded = append(e.NotNeeded, b.ID)
-			}
+		for _, b := range EndedWith(s, c.Workflow) {
+			e.NotNeeded = append(e.NotNeeded, b.ID)
 		}
-		if len(e.NotNeeded) == 0 { // it is over
-			return nil, nil
+		if err := MayEnd(s, id); err != nil {
+			return nil, err
 		}
 		return follow(s, e), nil
 	})

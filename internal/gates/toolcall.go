@@ -200,10 +200,8 @@ func (c *call) refusal(s *state.State, p part, owners []owner) string {
 func whyRefused(s *state.State, c *state.Current) string {
 	open := s.OpenBlockers(c)
 	switch {
-	case c.NotNeeded:
-		return "which is not needed this time"
 	case c.Done():
-		return "which is done"
+		return "which " + s.Ended(c)
 	case len(open) > 0:
 		return "which waits for " + state.Names(open)
 	case s.Checking(c.ID):

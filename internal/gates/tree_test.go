@@ -88,8 +88,8 @@ func TestAPersonWhoEndsAStepEndsWhatIsUnderIt(t *testing.T) {
 	s := l.state()
 	assert.Equal(t, ids(3), ready(s))
 	assert.Equal(t, state.IsNotNeeded, s.Word(s.Step(12)))
-	assert.Equal(t, "Collect (not needed: #2 is done): completed", l.shown(11))
-	assert.Contains(t, l.denies(12, inProgress), `#12 "Draft" is not needed any more: #2 is done`)
+	assert.Equal(t, "Collect (not needed: #2 was skipped): completed", l.shown(11))
+	assert.Contains(t, l.denies(12, inProgress), `#12 "Draft" is not needed any more: #2 was skipped`)
 }
 
 // TestEndOfAWorkflowPassesNoStep: the end that a person names by a step is not the completion of that step.

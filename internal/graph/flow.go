@@ -165,7 +165,7 @@ func (s Step) notes() (notes []string) {
 			forward = append(forward, o.Name)
 		}
 	}
-	if len(forward) > 1 && !s.State.isDone() {
+	if len(forward) > 1 && !s.State.hasEnded() {
 		notes = append(notes, "ends as "+message.Alternatives(forward))
 	}
 	notes = append(notes, s.Gates...)

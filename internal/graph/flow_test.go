@@ -41,7 +41,7 @@ dependencies that follow from others, not drawn: 1
 	all[3].State = NotNeeded
 	text := New("w", all).Text(100, false)
 	assert.Contains(t, text, "⊘ 4 ?stuck|lost Step 4")
-	assert.Contains(t, text, "2 done\n")
+	assert.Contains(t, text, "1 done\n")
 	assert.True(t, strings.HasSuffix(text, "   ⊘ not needed\n"))
 }
 

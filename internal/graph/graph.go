@@ -21,11 +21,11 @@ const (
 	Ready      State = "ready"   // every step before it is done
 	Blocked    State = "blocked" // a step before it, or under it, is not done
 	NotNeeded  State = "not needed"
+	Skipped    State = "skipped"
 )
 
 // The others.
 const (
-	skipped   State = "skipped"
 	gone      State = "gone"
 	checking  State = "checking"
 	unchecked State = "unchecked"
@@ -90,6 +90,8 @@ type Graph struct {
 	Width    int        `json:"width"`    // the size of the largest set of steps of which none has to wait for another
 	Critical []int64    `json:"critical"` // ids of the longest chain of steps, the first one if there are several
 	Cyclic   [][2]int64 `json:"cyclic"`   // dependencies, blocker first, that close a cycle
+
+	Count string `json:"-"` // how many steps are in which state, of a list; empty for a file
 
 	// By index of a step, without dependencies that close a cycle:
 	after   [][]int // the steps that it blocks
@@ -285,14 +287,16 @@ func antichain(reach [][]bool) int {
 	return width
 }
 
-// isDone reports whether the steps after a step in this state may start.
-func (s State) isDone() bool { return s.look() == Done || s.look() == NotNeeded }
+// hasEnded reports whether the steps after a step in this state may start.
+func (s State) hasEnded() bool {
+	return s.look() == Done || s.look() == NotNeeded || s.look() == Skipped
+}
 
 // look returns the state as which it is drawn: not all have a colour and a frame of their own.
 func (s State) look() State {
 	switch s {
-	case skipped, gone:
-		return NotNeeded
+	case gone:
+		return Skipped
 	case checking, unchecked, awaits, offRecord:
 		return InProgress
 	}
@@ -303,7 +307,7 @@ func (s State) look() State {
 func (g *Graph) setStates() {
 	done := map[int64]bool{}
 	for _, s := range g.Steps {
-		done[s.ID] = s.State.isDone()
+		done[s.ID] = s.State.hasEnded()
 	}
 	for i := range g.Steps {
 		s := &g.Steps[i]
@@ -327,19 +331,23 @@ func (g *Graph) summary() string {
 	if len(g.Steps) == 0 {
 		return "no steps"
 	}
+	shape, joint := "", ""
+	switch {
+	case !g.isChain():
+		shape, joint = fmt.Sprintf("%s, width %d", terminal.Count(g.Layers, "layer"), g.Width), " in "
+	case len(g.Steps) > 1:
+		shape, joint = "one after another", ", "
+	}
+	if g.Count != "" {
+		return strings.TrimSuffix(g.Count+"; "+shape, "; ")
+	}
 	done := 0
 	for _, s := range g.Steps {
-		if s.State.isDone() {
+		if s.State == Done {
 			done++
 		}
 	}
-	text := terminal.Count(len(g.Steps), "step")
-	switch {
-	case !g.isChain():
-		text += fmt.Sprintf(" in %s, width %d", terminal.Count(g.Layers, "layer"), g.Width)
-	case len(g.Steps) > 1:
-		text += ", one after another"
-	}
+	text := terminal.Count(len(g.Steps), "step") + joint + shape
 	if done > 0 {
 		text += fmt.Sprintf(", %d done", done)
 	}

@@ -202,6 +202,8 @@ func sign(s State) string {
 		shape += `<path class="half" d="M6.5 1a5.5 5.5 0 0 0 0 11z"/>`
 	case NotNeeded:
 		shape += `<path class="sign" d="M2.7 10.3l7.6-7.6"/>`
+	case Skipped:
+		shape = `<path class="sign" d="M2 2.5l4 4-4 4M7 2.5l4 4-4 4"/>`
 	case Blocked:
 		shape = `<circle class="sign dotted" cx="6.5" cy="6.5" r="5.5"/>`
 	}

@@ -13,7 +13,7 @@ import (
 // (mermaid.js.org), which GitHub renders in Markdown. A step that consists of others is a box around them.
 func (g *Graph) Mermaid() string {
 	brackets := map[State][2]string{Done: {"([", "])"}, InProgress: {"[[", "]]"}, Ready: {"[", "]"}, Blocked: {"(", ")"},
-		NotNeeded: {"(", ")"}}
+		NotNeeded: {"(", ")"}, Skipped: {"(", ")"}}
 	text := strings.NewReplacer("#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "`", "#96;", "\\", "#92;")
 	class := func(s Step) string { return strings.ReplaceAll(string(s.State.look()), " ", "_") }
 	groups := g.groups()
@@ -77,6 +77,9 @@ func (g *Graph) mermaidClasses(out *strings.Builder) {
 `)
 	if slices.ContainsFunc(g.Steps, func(s Step) bool { return s.State.look() == NotNeeded }) {
 		out.WriteString("  classDef not_needed fill:#f7f7f7,stroke:#bbbbbb,color:#888,stroke-dasharray:1 3\n")
+	}
+	if slices.ContainsFunc(g.Steps, func(s Step) bool { return s.State.look() == Skipped }) {
+		out.WriteString("  classDef skipped fill:#f0e6fa,stroke:#7a4fa3,color:#323,stroke-dasharray:5 2\n")
 	}
 }
 

@@ -15,7 +15,7 @@ func Sign(state string) string {
 		return "◌"
 	case NotNeeded:
 		return "⊘"
-	case skipped:
+	case Skipped:
 		return "»"
 	case checking:
 		return "…"

@@ -458,10 +458,7 @@ func (h *hook) wouldFail(ctx context.Context, one restrictedCall) (why, err erro
 	case "step reopen":
 		return gates.MayReopen(s, step), nil
 	default:
-		if s.Step(step) == nil {
-			return gates.MayPass(s, *one.override), nil
-		}
-		return nil, nil
+		return gates.MayEnd(s, step), nil
 	}
 }
 
@@ -480,11 +477,7 @@ func (one restrictedCall) deed(s *state.State, c *state.Current) string {
 		if level == "the workflow" {
 			level += " " + message.Words(c.Workflow.Command)
 		}
-		open := slices.DeleteFunc(s.In(c.Workflow), (*state.Current).Done)
-		if len(open) == 0 {
-			return "end " + level + ", of which nothing is open"
-		}
-		return fmt.Sprintf("end %s, whose open steps are then not needed: %s", level, state.Names(open))
+		return fmt.Sprintf("end %s, whose open steps are then not needed: %s", level, state.Names(gates.EndedWith(s, c.Workflow)))
 	case "step reopen":
 		return "open " + step + " again, and the steps that come after it"
 	}

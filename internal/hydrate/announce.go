@@ -164,7 +164,7 @@ func (a announcement) line(i int, t fsmspec.Task) string {
 		line += ", after " + numbers(blockers)
 	}
 	if t.Status != fsmspec.Pending {
-		line += " (" + t.Status.String() + ")"
+		line += map[fsmspec.Status]string{fsmspec.InProgress: " (in progress)", fsmspec.Completed: " (done)"}[t.Status]
 	}
 	return line + "\n"
 }
@@ -193,5 +193,5 @@ func (a announcement) state(ready []int) string {
 		}
 		return "\nReady now: " + numbers(ids) + "\n"
 	}
-	return "\nEvery step is completed.\n"
+	return "\nEvery step is done.\n"
 }

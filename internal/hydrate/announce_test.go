@@ -54,7 +54,7 @@ func TestAnnouncement(t *testing.T) {
 		{"id": 4, "subject": "Ship", "description": "push", "blockedBy": [3, 2]},
 		{"id": 5, "subject": "Tell", "blockedBy": [1, 2, 3, 4]}]`
 	const head = "The skill s has put its workflow into the task list: 5 tasks #11–#15"
-	const body = ".\n\n#11 Set up (completed)\n#12 Build, after #11\n#13 Lint (in_progress)\n#14 Ship, after #12, " +
+	const body = ".\n\n#11 Set up (done)\n#12 Build, after #11\n#13 Lint (in progress)\n#14 Ship, after #12, " +
 		"#13\n#15 Tell, after #11–#14\n" +
 		"\nReady now: #12, #13\n\n#12: make\n      all\n"
 	deletion := fsmspec.Deletion{ID: "3", Status: "in_progress"}
@@ -72,7 +72,7 @@ func TestAnnouncement(t *testing.T) {
 			hydrated(t, 0, `[{"id": 1, "subject": "a", "description": "A"}]`),
 			"The skill my skill\\x1b has put its workflow into the task list: 1 task #1.\n\n#1 a\n\nReady now: #1\n\n#1: A\n" + commands},
 		"all completed": {withTools, hydrated(t, 0, `[{"id": 1, "subject": "a", "description": "A", "status": "completed"}]`),
-			"The skill s has put its workflow into the task list: 1 task #1.\n\n#1 a (completed)\n\nEvery step is completed.\n" + toolsHint},
+			"The skill s has put its workflow into the task list: 1 task #1.\n\n#1 a (done)\n\nEvery step is done.\n" + toolsHint},
 		"emptied": {withTools, hydrated(t, 0, `[]`, deletion),
 			"The workflow of the skill s has no steps now. Change of the task list: no tasks, removed #3 (1 was under way).\n"},
 		"nothing changed": {withTools, hydrated(t, 0, `[]`), ""},

@@ -133,7 +133,7 @@ func TestSkip(t *testing.T) {
 		if want == "completed" {
 			assert.Equal(t, "skipped", c.workflow().Steps[0].State)
 			assert.Equal(t, state.Skip, w.last().Verdict)
-			assert.Contains(t, c.refuses("step_skip", because), "is done already")
+			assert.Contains(t, c.refuses("step_skip", because), "it was skipped")
 			require.Len(t, asked, 1, "a person is not asked about a step that cannot be skipped")
 			assert.Contains(t, c.refuses("step_skip", args{"step": 3, "because": "no time"}),
 				`the person was not asked, because the step cannot be skipped now: #3 "Publish": the steps before it are open: #2 "Write"`)

@@ -178,13 +178,7 @@ func (w Way) message(s *state.State) string {
 	text := n.Sentence() + "."
 	switch {
 	case n.Open == 0 && len(s.Missing()) > 0:
-		gone := s.Missing()
-		back := w.Command("continue")
-		if w.Named != "" {
-			back += " --to " + shell.Join(w.Named)
-		}
-		return fmt.Sprintf("%s %s %s %v. If all are gone, %s brings them back.", text, state.Names(gone), message.IsOrAre(len(gone)),
-			state.ErrMissing, back)
+		return text + " " + w.withoutMissing(s)
 	case n.Open == 0:
 		return strings.Join(append([]string{text + " The workflow is complete."}, s.Differs()...), " ")
 	case len(now) == 0:
@@ -200,6 +194,19 @@ func (w Way) message(s *state.State) string {
 		return text + w.toComplete(now[open], s.Answered(now[open]))
 	}
 	return text + "Another call is completing it, and its check is running: wait until it ends."
+}
+
+// withoutMissing says of a workflow of which no step is open which ones are gone, and how they can be done.
+func (w Way) withoutMissing(s *state.State) string {
+	gone, remedy := s.Missing(), "The workflow is complete without that. To have that done, "+state.Remedy
+	if len(s.MissingHere()) == 0 {
+		back := w.Command("continue")
+		if w.Named != "" {
+			back += " --to " + shell.Join(w.Named)
+		}
+		remedy = back + " brings the workflow back"
+	}
+	return fmt.Sprintf("%s %s %v. %s.", state.Names(gone), message.IsOrAre(len(gone)), state.ErrMissing, remedy)
 }
 
 // maxFull is how many steps a report has in full.

@@ -50,9 +50,9 @@ func (w Way) On(ctx context.Context, f *gates.Frame, step int64) (*Work, error) 
 	case c == nil:
 		return nil, refusal(fmt.Sprintf("#%d is not a step of the workflow; its steps are %s", step, state.Names(s.Steps)))
 	case c.Gone() && !s.HasOpen():
-		return nil, refusal(c.Name() + " is gone from the list and counts as done: " + w.message(s))
+		return nil, refusal(s.HowEnded(step) + ": " + w.message(s))
 	case c.Gone():
-		return nil, refusal(c.Name() + " is gone from the list and counts as done")
+		return nil, refusal(s.HowEnded(step))
 	}
 	work := &Work{Frame: f, Way: w, Step: c, Undecided: s.Undecided(c), chosen: s.Answered(c)}
 	if work.Undecided {

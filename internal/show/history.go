@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -71,21 +72,16 @@ const (
 
 // ChangedTask is a task that a hydration created or deleted.
 type ChangedTask struct {
-	ID      string `json:"id"`
-	Subject string `json:"subject"`
-	Status  string `json:"status"` // now, or when the task was deleted; empty if unknown
-	Gone    bool   `json:"gone"`   // the task is not in the list
-
-	past bool // it was skipped, or was not needed
+	ID      string     `json:"id"`
+	Subject string     `json:"subject"`
+	State   state.Word `json:"state"` // now, or when the task was deleted; empty if unknown
+	Gone    bool       `json:"gone"`  // the task is not in the list
 }
 
-// Done returns how many of the created tasks are, or were, completed.
-func (h Hydration) Done() int {
-	n := 0
+// Count counts the created tasks.
+func (h Hydration) Count() (n state.Count) {
 	for _, t := range h.Created {
-		if t.Status == "completed" && !t.past {
-			n++
-		}
+		n.Add(t.State)
 	}
 	return n
 }
@@ -129,33 +125,62 @@ func readHistories(st *state.Store, brief bool) (all []Hydration, unread []error
 		r.brief = brief && i < len(entries)-1
 		all[i] = r.hydration(i)
 	}
-	setStatus(now, all)
+	setStates(now, all, runsOf(dir, brief))
 	cameBack(all, entries)
 	return all, unread, nil
 }
 
-// setStatus makes the tasks have the status that is on record, which the list shows after the next event at the latest; and marks those of
-// the hydrations whose tasks are gone because all were done: the client removes a finished list (fact 8).
-func setStatus(s *state.State, all []Hydration) {
+// runsOf returns what finds a step of the workflows that are not in the list any more, by its number. In brief it finds none.
+func runsOf(dir string, brief bool) func(id int64) (*state.State, *state.Current) {
+	read := sync.OnceValue(func() []*state.State {
+		all, _ := state.Runs(context.Background(), dir) // what the files say is shown
+		return all
+	})
+	return func(id int64) (*state.State, *state.Current) {
+		if brief {
+			return nil, nil
+		}
+		for _, s := range read() {
+			if c := s.Step(id); c != nil {
+				return s, c
+			}
+		}
+		return nil, nil
+	}
+}
+
+// setStates gives the tasks the states that are on record, which the list shows after the next event at the latest; and marks the
+// hydrations whose tasks are gone because all were done: the client removes a finished list (fact 8). A task that was deleted while
+// it was open stays so.
+func setStates(s *state.State, all []Hydration, run func(id int64) (*state.State, *state.Current)) {
 	step := func(t ChangedTask) *state.Current {
 		id, _ := strconv.ParseInt(t.ID, 10, 64)
 		return s.Step(id)
 	}
 	open := func(t ChangedTask) bool { return step(t) == nil || s.IsMissing(step(t)) }
+	set := func(t *ChangedTask) {
+		if c := step(*t); c != nil {
+			t.Subject, t.State = c.Subject, s.Word(c)
+		} else if id, err := strconv.ParseInt(t.ID, 10, 64); err == nil && (t.State == state.IsDone || t.State == "") {
+			if past, c := run(id); c != nil && past.Word(c) != state.IsGone { // else only its file told that it was completed
+				t.Subject, t.State = c.Subject, past.Word(c)
+			}
+		}
+	}
 	for i, h := range all {
 		if c := s.Step(h.Parent); c != nil && h.Undoes == 0 && s.Word(c) == state.IsDone {
 			all[i].doneStep = c.Name()
 		}
-		finished := h.State == gone && !slices.ContainsFunc(h.Created, open)
-		for j, t := range h.Created {
-			if c := step(t); c != nil {
-				h.Created[j].past = !s.Word(c).IsOpen() && s.Word(c) != state.IsDone
+		if h.State == gone && !slices.ContainsFunc(h.Created, open) {
+			all[i].State = cleared
+		}
+		for j := range h.Created {
+			if h.State != undone {
+				set(&h.Created[j])
 			}
-			if c := step(t); finished {
-				all[i].State, h.Created[j].Status = cleared, "completed"
-			} else if c != nil && !t.Gone && !c.Gone() {
-				h.Created[j].Status = c.ShownStatus()
-			}
+		}
+		for j := range h.Deleted {
+			set(&h.Deleted[j])
 		}
 	}
 }
@@ -305,7 +330,7 @@ func (r *reader) task(i int, name string) ChangedTask {
 				continue
 			}
 			if kept, err := r.read(later.Backups, name); err == nil {
-				t.Subject, t.Status = kept.Subject, kept.Status
+				t.Subject, t.State = kept.Subject, kept.State
 				break
 			}
 		}
@@ -318,7 +343,7 @@ func (r *reader) task(i int, name string) ChangedTask {
 func (r *reader) read(dir, name string) (ChangedTask, error) {
 	t := ChangedTask{ID: tasks.Form.ID(name)}
 	if file := r.now.Task(t.ID); file != nil && dir == r.dir {
-		t.Subject, t.Status = file.Subject, file.Status
+		t.Subject, t.State = file.Subject, wordOf(file.Status)
 		return t, nil
 	}
 	path := filepath.Join(dir, name)
@@ -333,10 +358,21 @@ func (r *reader) read(dir, name string) (ChangedTask, error) {
 		return t, err
 	}
 	if file := tasks.Form.Decode(data); file != nil {
-		t.Subject, t.Status = file.Subject, file.Status
+		t.Subject, t.State = file.Subject, wordOf(file.Status)
 	}
 	r.files[path] = t
 	return t, nil
+}
+
+// wordOf returns the state of a task of which only the file is known.
+func wordOf(status string) state.Word {
+	switch status {
+	case workflow.Completed:
+		return state.IsDone
+	case workflow.InProgress:
+		return state.InProgress
+	}
+	return state.Open
 }
 
 func stepSubject(w workflow.Workflow, id string) string {

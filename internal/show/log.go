@@ -23,7 +23,7 @@ import (
 
 const logLong = `Log lists the calls of a task list, newest first. A call is one change that put the
 steps of a skill into the list in place of others. Log prints its number, time, skill, how
-many tasks were created and deleted, how many of the created ones are completed, and the state:
+many tasks were created and deleted, how many of the created ones are done, and the state:
 
   in the list     at least one of its tasks is in the list
   replaced by N   call N deleted its tasks
@@ -46,7 +46,7 @@ have a task in the list or that undoing one of these can bring back. "fsmtx undo
 one.
 
 --json prints an array of objects, newest first, or with N one object, with number, id, time,
-skill, spec, sha256, session, created, deleted (arrays of id, subject, status, gone),
+skill, spec, sha256, session, created, deleted (arrays of id, subject, state, gone),
 state (in the list, replaced, undone, undoing, gone, cleared, empty, moved), by and undoes (numbers), from (id,
 list, session, dir, time: where its workflow was before) and to (the list in which it goes on).
 
@@ -167,7 +167,7 @@ func runLog(ctx context.Context, s terminal.Streams, session, number string, asJ
 		if asJSON {
 			return command.PrintJSON(s.Out, h)
 		}
-		return printHydration(s, chosen, h)
+		return printHydration(s, list.Dir, chosen, h)
 	}
 	if asJSON {
 		return command.PrintJSON(s.Out, append([]Hydration{}, all...))
@@ -267,7 +267,7 @@ func doneOf(h Hydration) string {
 	if len(h.Created) == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%d of %d completed", h.Done(), len(h.Created))
+	return h.Count().Short()
 }
 
 func outcomeOf(h Hydration) string {
@@ -298,10 +298,11 @@ func outcomeOf(h Hydration) string {
 	return string(h.State)
 }
 
-func printHydration(s terminal.Streams, chosen string, h Hydration) error {
+func printHydration(s terminal.Streams, list, chosen string, h Hydration) error {
 	var b strings.Builder
-	message.Fprintf(&b, "%s\nhydration %s, %s: %s\n", chosen, nameOf(h), when(h), outcomeOf(h))
-	message.Fprintf(&b, "skill    %s\nsession  %s\nfile     %s\nsha256   %s\n", h.Skill, h.Session, h.Spec, cmp.Or(h.SHA256, "unknown"))
+	message.Fprintf(&b, "%s\ncall %s, %s: %s\n", chosen, nameOf(h), when(h), outcomeOf(h))
+	session := tasklist.ShortName(s.Getenv, filepath.Join(filepath.Dir(list), h.Session))
+	message.Fprintf(&b, "skill    %s\nsession  %s\nfile     %s\nsha256   %s\n", h.Skill, session, h.Spec, cmp.Or(h.SHA256, "unknown"))
 	came, went := "created", "deleted"
 	if h.Undoes != 0 {
 		came, went = "restored", "removed"
@@ -323,7 +324,7 @@ func tasksOf(b *strings.Builder, title string, list []ChangedTask) {
 		if t.Gone {
 			where = "not in the list now"
 		}
-		message.Fprintf(w, "  #%s\t%s\t%s\t%s\n", t.ID, cmp.Or(t.Status, "unknown"), t.Subject, where)
+		message.Fprintf(w, "  #%s\t%s\t%s\t%s\n", t.ID, cmp.Or(t.State, "unknown"), t.Subject, where)
 	}
 	_ = w.Flush()
 }

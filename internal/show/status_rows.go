@@ -92,7 +92,7 @@ func (st *status) text(chosen string, columns int, colour bool) string {
 	st.nextTo(v.line)
 	st.workflowsTo(v)
 	if v.folded {
-		v.line("  (of more than %d steps, those that are done are folded: fsmtx status --full has all)", most)
+		v.line("  (of more than %d steps, those that have ended are folded: fsmtx status --full has all)", most)
 	}
 	if manual := st.manual(); len(manual) > 0 {
 		v.line("")

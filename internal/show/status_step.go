@@ -158,7 +158,7 @@ func shownStepOf(s *state.State, c *state.Current) shownStep {
 	}
 	maps.Copy(f.Values, c.Values)
 	if items, ok := s.Expansion(c); ok {
-		f.Items, f.ItemsDone = append([]string{}, items...), s.ItemsDone(c)
+		f.Items, f.ItemsDone = append([]string{}, items...), s.OfItems(c).Done
 	}
 	if p := s.Parent(c.Workflow); p != nil {
 		f.Parent = p.ID

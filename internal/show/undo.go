@@ -25,7 +25,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -238,8 +237,8 @@ func (u undoneHydration) workedOn(names []string) string {
 		switch {
 		case t.Gone:
 			word = "is gone"
-		case t.Status != workflow.Pending && t.Status != "":
-			word = "is " + strings.ReplaceAll(t.Status, "_", " ")
+		case t.State == state.InProgress || t.State != "" && !t.State.IsOpen():
+			word = "is " + string(t.State)
 		}
 		all = append(all, message.Sprintf("#%s %s %s", tasks.Form.ID(name), message.Clip(t.Subject, message.MaxSubject), word))
 	}

@@ -128,7 +128,8 @@ func (s *State) Items(c *Current) string {
 	case len(items) == 0:
 		return " ▸ no items"
 	default:
-		return fmt.Sprintf(" ▸ %s, %d done", CountItems(len(items)), s.ItemsDone(c))
+		n := s.OfItems(c)
+		return fmt.Sprintf(" ▸ %s, %d done%s", CountItems(len(items)), n.Done, n.rest())
 	}
 }
 
@@ -143,11 +144,21 @@ func (c *Current) PartOf() int64 {
 	return c.Workflow.Parent
 }
 
-// ItemsDone returns how many of the copies of a step are done.
-func (s *State) ItemsDone(c *Current) (n int) {
+// OfItems counts the copies of a step. One of which a step was done is done, unless another is open.
+func (s *State) OfItems(c *Current) (n Count) {
+	all := s.OfList()
 	for _, w := range s.copies(c) {
-		if s.OfList().Finished(w) {
-			n++
+		switch of := all.CountOf(all.In(w)); {
+		case of.Open > 0:
+			n.Open++
+		case of.Done > 0:
+			n.Done++
+		case of.NotNeeded == of.All():
+			n.NotNeeded++
+		case of.Gone == of.Skipped:
+			n.Add(IsGone)
+		default:
+			n.Skipped++
 		}
 	}
 	return n

@@ -12,7 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
-// A step that is gone from the list counts as done, so that nothing waits for it for ever. The
+// A step that is gone from the list counts as skipped, so that nothing waits for it for ever. The
 // client lets the agent delete no step, and removes the tasks of a list once all are completed;
 // a hydration and an undo record what they delete. So the task of an open step was removed as a
 // file, and the person is told.

@@ -177,6 +177,8 @@ func (s *State) WhyClosed(w *workflow.Workflow) string {
 		how = " is gone"
 	case p.NotNeeded:
 		how = " is not needed"
+	case s.skipped(p.ID):
+		how = " was skipped"
 	case !p.Done():
 		how = " came round again"
 	}
@@ -209,7 +211,11 @@ func (s *State) Belongs(c *Current) string {
 	case read && !c.Done() && len(items) == 0:
 		return " (there is nothing to do it for: complete it)"
 	case read && !c.Done() && len(s.Unfinished(c)) == 0:
-		return fmt.Sprintf(" (its %s %s done: complete it)", CountItems(len(items)), message.IsOrAre(len(items)))
+		how := "done"
+		if s.OfItems(c).Done < len(items) {
+			how = "not open any more"
+		}
+		return fmt.Sprintf(" (its %s %s %s: complete it)", CountItems(len(items)), message.IsOrAre(len(items)), how)
 	case s.Parent(w) == nil || !w.Part:
 		return ""
 	case w.Item != "":
@@ -265,11 +271,12 @@ func (s *State) Returned(id int64) string {
 	if p == nil || p.Done() || !isOf(c.Workflow, p) || !s.Finished(c.Workflow) {
 		return ""
 	}
-	text := c.Workflow.TitleIs() + " done. "
+	n := s.CountOf(s.In(c.Workflow))
+	text := c.Workflow.TitleIs() + map[bool]string{true: " done. ", false: " not open any more. "}[n.Done > 0]
 	switch {
 	case len(s.Unfinished(p)) > 0:
 		return text + p.Name() + " still waits for " + s.DescribeUnder(p) + ". " + s.Possible()
-	case c.Workflow.Item != "":
+	case c.Workflow.Item != "" && s.OfItems(p).Done == s.OfItems(p).All():
 		return text + "Every item is. Go on with " + s.Described(p)
 	}
 	return text + "Go on with " + s.Described(p)

@@ -20,6 +20,8 @@ const (
 	Unchecked  Word = "unchecked"            // completed without its gates; the next update looks at them
 	OffRecord  Word = "not on record"        // the list has it, and what is on record of it cannot be read
 
+	Open Word = "open" // no more is known: its task was deleted
+
 	IsDone      Word = "done"
 	IsSkipped   Word = "skipped"
 	IsNotNeeded Word = "not needed"
@@ -104,24 +106,28 @@ func (s *State) Count() Count { return s.CountOf(s.Steps) }
 // CountOf counts some of the steps, without those of earlier rounds.
 func (s *State) CountOf(steps []*Current) (n Count) {
 	for _, c := range steps {
-		if s.IsEarlier(c) {
-			continue
-		}
-		switch word := s.Word(c); {
-		case word.IsOpen():
-			n.Open++
-		case word == IsDone:
-			n.Done++
-		case word == IsNotNeeded:
-			n.NotNeeded++
-		case word == IsGone:
-			n.Gone++
-			fallthrough
-		default:
-			n.Skipped++
+		if !s.IsEarlier(c) {
+			n.Add(s.Word(c))
 		}
 	}
 	return n
+}
+
+// Add counts a step more.
+func (n *Count) Add(word Word) {
+	switch {
+	case word.IsOpen():
+		n.Open++
+	case word == IsDone:
+		n.Done++
+	case word == IsNotNeeded:
+		n.NotNeeded++
+	case word == IsGone:
+		n.Gone++
+		fallthrough
+	default:
+		n.Skipped++
+	}
 }
 
 // All returns how many steps there are.
@@ -168,17 +174,24 @@ func (n Count) rest() (text string) {
 	return text
 }
 
-// HowEnded says of a step that has ended whether it was done, skipped or not needed.
+// HowEnded says of a step that is not open whether it was done, skipped or not needed.
 func (s *State) HowEnded(id int64) string {
 	c := s.Step(id)
 	if c == nil {
 		return "#" + message.Itoa(id) + " is gone"
 	}
+	return c.Name() + " " + s.Ended(c)
+}
+
+// Ended is HowEnded without the name of the step.
+func (s *State) Ended(c *Current) string {
 	switch s.Word(c) {
 	case IsNotNeeded:
-		return c.Name() + " is not needed" + c.because
-	case IsSkipped, IsGone:
-		return c.Name() + " was skipped"
+		return "is not needed" + c.because
+	case IsSkipped:
+		return "was skipped"
+	case IsGone:
+		return "is gone from the list, and counts as skipped"
 	}
-	return c.Name() + " is done"
+	return "is done"
 }

@@ -55,7 +55,8 @@ func (w *undoWorld) decided(t *rapid.T) {
 }
 
 // inWords finds the counts in "2 of 5 steps are done, 1 skipped, 1 gone, 1 not needed" and in "2/5, 1 skipped".
-var inWords = regexp.MustCompile(`(\d+)(?: of |/)(\d+)(?: steps are done)?(?:, (\d+) skipped)?(?:, (\d+) gone)?(?:, (\d+) not needed)?`)
+var inWords = regexp.MustCompile(`(\d+)(?: of |/)(\d+)(?: steps are done| steps done| done)?` +
+	`(?:, (\d+) skipped)?(?:, (\d+) gone)?(?:, (\d+) not needed)?`)
 
 func countIn(t *rapid.T, text string) (n counted) {
 	found := inWords.FindStringSubmatch(text)
@@ -169,11 +170,53 @@ func TestEveryReaderCountsTheSame(t *testing.T) {
 				require.Equal(t, words[id], word, "%s: #%s", reader, id)
 			}
 		}
+		for _, format := range []string{"text", "html"} {
+			require.Equal(t, want, countIn(t, read("graph", "--format", format)), "graph %s", format)
+		}
+		for id, word := range drawn(read("graph", "--format", "mermaid")) {
+			require.Equal(t, strings.Replace(words[id], "gone", "skipped", 1), word, "mermaid: #%s", id)
+		}
+		for id, word := range tasksIn(t, read("log", "--json")) {
+			require.Equal(t, words[id], word, "log: #%s", id)
+		}
 		line, err := w.run(t, true, fmt.Sprintf(`{"session_id": %q}`, worlds.ListID), "statusline")
 		require.NoError(t, err)
 		require.Equal(t, want, countIn(t, line), "statusline")
 	})
 }
+
+// tasksIn returns the states of the tasks that calls have created and that are in the list, by their numbers.
+func tasksIn(t *rapid.T, log string) map[string]string {
+	var all []struct {
+		State   string
+		Created []struct{ ID, State string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(log), &all), log)
+	words := map[string]string{}
+	for _, call := range all {
+		for _, task := range call.Created {
+			if call.State == "in the list" {
+				words[task.ID] = task.State
+			}
+		}
+	}
+	return words
+}
+
+// drawn returns the states of the steps in a flowchart for Mermaid that are over, by their numbers.
+func drawn(chart string) map[string]string {
+	words := map[string]string{}
+	for _, found := range mermaidStep.FindAllStringSubmatch(chart, -1) {
+		switch word := strings.ReplaceAll(found[2], "_", " "); word {
+		case "done", "skipped", "not needed":
+			words[found[1]] = word
+		}
+	}
+	return words
+}
+
+// mermaidStep finds the number and the class of a step.
+var mermaidStep = regexp.MustCompile(`"(\d+) .*:::(\w+)`)
 
 // served returns what the MCP server answers to askServer.
 func (w *undoWorld) served(t *rapid.T) string {

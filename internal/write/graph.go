@@ -18,6 +18,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/graph"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -285,7 +286,7 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 	if err != nil {
 		return nil, err
 	}
-	title := "list " + frame.Session
+	title := "list " + tasklist.ShortName(s.Getenv, frame.List.Dir)
 	now, err := frame.Now(ctx)
 	if err != nil {
 		return nil, err
@@ -312,7 +313,7 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 		step := graph.Step{ID: c.ID, Subject: c.Subject, Description: fsmspec.WithoutEnds(c.Description), State: graph.State(now.Word(c)),
 			BlockedBy: now.Waits(c), Gates: labels(c.Gates(), ""), Parent: c.PartOf()}
 		if items, ok := now.Expansion(c); ok {
-			step.Items = &graph.Items{Count: len(items), Done: now.ItemsDone(c)}
+			step.Items = &graph.Items{Count: len(items), Done: now.OfItems(c).Done}
 		} else if c.Each != nil {
 			step.Each = strings.TrimPrefix(c.Each.String(), "each ")
 		}
@@ -329,7 +330,9 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 	for i, step := range list {
 		list[i].BlockedBy = append(slices.Clone(step.BlockedBy), lastOf(list, step.ID)...)
 	}
-	return graph.New(strings.Join(names, ", ")+", "+title, list), nil
+	g := graph.New(strings.Join(names, ", ")+", "+title, list)
+	g.Count = now.Count().String()
+	return g, nil
 }
 
 // addProgress adds how a step ended and can end.
