@@ -289,7 +289,7 @@ func (c *counter) settle(x *run, observing bool) *version {
 func (c *counter) decided(r *decisions.Record) {
 	x := c.run(r)
 	v := c.settle(x, slices.Contains(r.Gaps, string(state.Observing)))
-	if len(r.Gaps) > 0 && !v.observing {
+	if len(r.Gaps) > 0 && !v.observing && r.Decision != string(state.Ask) { // the answer has them, too
 		v.unenforced++
 	}
 	if r.Place != "" {
@@ -412,12 +412,16 @@ func (s *step) add(r *decisions.Record, x *runStep) {
 		s.asked++
 	case state.Late:
 		s.late++
+		s.completed(r, x)
 	case state.Lapsed:
 		if x.done {
 			s.done, x.done = s.done-1, false
 		}
 	case state.Skip, state.CallsIt, state.Reopen, state.End, state.Permitted:
 		s.goPast(r, x, d)
+		if d == state.CallsIt && r.To == workflow.Completed {
+			s.completed(r, x)
+		}
 	}
 	switch r.Answer {
 	case "yes":
@@ -426,12 +430,17 @@ func (s *step) add(r *decisions.Record, x *runStep) {
 		s.no++
 	case "a choice":
 		s.chosen++
+		if r.How != string(state.AtTerminal) { // the question is on record with its answer only
+			s.asked++
+		}
 	}
 }
 
 // refused counts a refusal. Where nothing is enforced it is what would have been refused.
 func (s *step) refused(r *decisions.Record, x *runStep) {
 	switch {
+	case r.Answer != "": // a person's no, which is counted as that
+		return
 	case r.Rule != "":
 		s.gate("only", x).refused++
 		return
@@ -476,11 +485,8 @@ func (s *step) allowed(r *decisions.Record, x *runStep) {
 		if r.Exit != nil && *r.Exit != 0 { // its check failed, and led back
 			s.refusedBy(string(fsmspec.CheckPasses), r, x)
 		}
-	case r.To == workflow.Completed && !x.done:
-		s.done, x.done = s.done+1, true
-		if !x.started.IsZero() {
-			s.times.add(r.Time.Sub(x.started))
-		}
+	case r.To == workflow.Completed:
+		s.completed(r, x)
 	}
 	for _, name := range r.Unreached {
 		s.gateNamed(name).unreached++
@@ -507,6 +513,17 @@ func (s *step) allowed(r *decisions.Record, x *runStep) {
 			g.changed++
 		}
 		x.refused = ""
+	}
+}
+
+// completed counts that the step was done, by whatever way.
+func (s *step) completed(r *decisions.Record, x *runStep) {
+	if x.done {
+		return
+	}
+	s.done, x.done = s.done+1, true
+	if !x.started.IsZero() {
+		s.times.add(r.Time.Sub(x.started))
 	}
 }
 

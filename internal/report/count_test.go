@@ -411,3 +411,26 @@ func TestPassedUnchanged(t *testing.T) {
 	assert.Contains(t, text, "(then passed: 1 after a change, 1 unchanged)")
 	assert.Contains(t, text, "Gates that refused wrongly: none")
 }
+
+// TestDoneIsDoneByWhateverWay: by a person's word, or because the time was up, as status and a statement count it. A person's no is no
+// refusal of a rule, a choice was asked, and a question that has an answer is not counted twice as not enforced.
+func TestDoneIsDoneByWhateverWay(t *testing.T) {
+	var l told
+	l.begin("/tasks/a", "1111")
+	l.step(1, "done", func(r *decisions.Record) { r.Who = "person" })
+	l.step(2, "late", func(r *decisions.Record) { r.Who = "clock" })
+	gaps := func(r *decisions.Record) { r.Gaps = []string{"checks off"} }
+	l.step(3, "ask", gaps)
+	l.step(3, "declined", func(r *decisions.Record) { r.Answer = "no" })
+	l.step(3, "ask", gaps)
+	l.step(3, "allow", func(r *decisions.Record) { r.Answer = "yes"; gaps(r) })
+	l.step(4, "answer", func(r *decisions.Record) { r.Answer, r.How = "a choice", "question" })
+	l.step(5, "reopen", func(r *decisions.Record) { r.Who = "person" })
+	x, _ := count(t, l.text(t), time.Time{})
+	text := strings.Join(strings.Fields(printed(x)), " ")
+	for _, line := range []string{"#1 Step 1 1 done gone past: done 1", "#2 Step 2 1 done late 1", "asked 2 (1 yes, 1 no)",
+		"asked 1 (1 chosen)", "not enforced 1 decision", "by a person: reopen 1"} {
+		assert.Contains(t, text, line)
+	}
+	assert.NotContains(t, text, "other rules")
+}

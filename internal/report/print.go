@@ -205,7 +205,7 @@ func printStep(row func(string, func(shownVersion) string), all []shownVersion, 
 			return of(s)
 		}
 	}
-	title := fmt.Sprintf("  #%s %s", place, message.Clip(message.Words(subject), 40))
+	title := fmt.Sprintf("  #%s %s", place, cmp.Or(message.Clip(message.Words(subject), 40), "(nothing was decided about it)"))
 	row(title, cell(func(s shownStep) string { return fmt.Sprintf("%d done", s.Done) }))
 	row("    refused: order", cell(func(s shownStep) string { return number(s.Order) }))
 	row("    refused: other rules", cell(func(s shownStep) string { return number(s.Other) }))
@@ -222,7 +222,11 @@ func printStep(row func(string, func(shownVersion) string), all []shownVersion, 
 	}))
 	row("    asked", cell(shownStep.answers))
 	for _, how := range slices.Sorted(maps.Keys(pasts)) {
-		row("    gone past: "+how, cell(func(s shownStep) string { return number(s.Past[how]) }))
+		did := "gone past"
+		if how != string(state.Skip) && how != string(state.CallsIt) {
+			did = "by a person"
+		}
+		row("    "+did+": "+how, cell(func(s shownStep) string { return number(s.Past[how]) }))
 	}
 	row("    wrongly refused, by a person's word", cell(func(s shownStep) string { return number(s.Wrong) }))
 	row("    not needed", cell(func(s shownStep) string { return number(s.Without) }))

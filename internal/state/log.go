@@ -155,7 +155,9 @@ func (e Evidence) judged(step workflow.Step) (names []string) {
 	}
 	if o := step.OutcomeNamed(e.Outcome); o != nil && completes {
 		for _, g := range o.Gates() {
-			names = append(names, string(g.Kind)+"/"+o.Name)
+			if g.Check == nil || !slices.Contains(e.Gaps, ChecksOff) {
+				names = append(names, string(g.Kind)+"/"+o.Name)
+			}
 		}
 	}
 	return names
