@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -70,13 +69,7 @@ func Find(ctx context.Context, q Query) (found []Unfinished, err error) {
 
 // in returns the unfinished workflows of one list; of that in which they would go on, those that have no task there.
 func (q Query) in(dir string, s *state.State, last time.Time) (all []Unfinished) {
-	me, _ := q.Lookup("CLAUDE_PID")
-	atWork, same := false, false
-	for _, c := range presence.Of(dir).Clients {
-		if mine := me == strconv.Itoa(c.PID); c.IsAlive() {
-			atWork, same = atWork || !mine, same || mine
-		}
-	}
+	same, atWork := presence.AtWork(q.Lookup, dir)
 	for _, w := range s.Workflows() {
 		cleaned := s.Parent(w) == nil && s.Revive(w)
 		if s.Parent(w) == nil && len(s.OpenIn(w)) > 0 && (cleaned || dir != q.List) {

@@ -147,41 +147,19 @@ func (h *hook) way(transcript, prompt string) progress.Way {
 // that of the session it came from. That is a fork's, of which the client's command line may name the other session; one
 // that goes on under another id than the command line resumes, or under one that has no transcript yet; or one that follows
 // after /clear, where the command line names
-// the session with which the client once began. The client has not written the new transcript yet (fact 26), so the other
-// session is probably the one whose transcript was written last.
+// the session with which the client once began: there it is another one of this client's process. The client has not written the new
+// transcript yet (fact 26), so otherwise it is probably the one whose transcript was written last.
 func (h *hook) separated(ctx context.Context) client.Answer {
 	if !h.agent.Session {
 		return client.Answer{}
 	}
-	cleared, named := h.call.Source == "clear", ""
-	if !cleared {
-		client, _ := client.ReadSwitches(h.streams.Getenv)
-		named = client.Resume
-	}
-	before, goesOn := client.Neighbour(h.call.TranscriptPath, named), h.call.Resumed
-	dir, err := tasklist.OfSession(h.streams.Getenv, before)
-	_, none := h.List.LastChange() // a session that has had a workflow has its id since then
-	// The command line does not say that the session has another id now.
-	isNew := named == "" && client.IsNew(h.call.TranscriptPath) && errors.Is(none, fs.ErrNotExist)
-	if before == "" || err != nil || goesOn && !isNew && (before != named || named == h.Session) {
+	dir, how := h.cameFrom(ctx)
+	if dir == "" {
 		return client.Answer{}
 	}
 	open, skills := h.Left(ctx, dir)
 	if open == "" {
 		return client.Answer{}
-	}
-	var how string
-	switch {
-	case cleared:
-		how = "which was worked on last before /clear"
-	case isNew && goesOn:
-		how = "from which this one seems to go on"
-	case goesOn:
-		how = "from which this one goes on"
-	case before == named:
-		how = "from which this one was forked"
-	default:
-		how = "from which this one seems to have been forked"
 	}
 	agents, persons := h.continues(ctx, dir, skills...)
 	name := tasklist.ShortName(h.streams.Getenv, dir)
@@ -191,6 +169,44 @@ func (h *hook) separated(ctx context.Context) client.Answer {
 	return client.Tell(client.SessionStart, message.ForAgent("Note: "+text+": "+agents+". To begin anew: call the skill again. "+
 		"Ask the person which, or whether to go on in the other session."),
 		message.ForPerson("fsmtx: "+text+", in a terminal, not with !: "+persons+". To begin anew: call the skill again"))
+}
+
+// cameFrom returns the list of the session that this one came from, and how; empty if there is none, or if another client works on it.
+func (h *hook) cameFrom(ctx context.Context) (dir, how string) {
+	cleared, named := h.call.Source == "clear", ""
+	if cleared { // the client's process is the same
+		how = "which was worked on last before /clear"
+		all, _ := continuation.Find(ctx, continuation.Query{Lookup: h.streams.Getenv, Here: h.call.Cwd, List: h.List.Dir})
+		if i := slices.IndexFunc(all, func(u continuation.Unfinished) bool { return u.Same && !u.AtWork }); i >= 0 {
+			return all[i].List, how
+		}
+	} else {
+		client, _ := client.ReadSwitches(h.streams.Getenv)
+		named = client.Resume
+	}
+	before, goesOn := client.Neighbour(h.call.TranscriptPath, named), h.call.Resumed
+	dir, err := tasklist.OfSession(h.streams.Getenv, before)
+	_, none := h.List.LastChange() // a session that has had a workflow has its id since then
+	// The command line does not say that the session has another id now.
+	isNew := named == "" && client.IsNew(h.call.TranscriptPath) && errors.Is(none, fs.ErrNotExist)
+	if before == "" || err != nil || goesOn && !isNew && (before != named || named == h.Session) {
+		return "", ""
+	}
+	if _, others := presence.AtWork(h.streams.Getenv, dir); others {
+		return "", ""
+	}
+	switch {
+	case cleared:
+	case isNew && goesOn:
+		how = "from which this one seems to go on"
+	case goesOn:
+		how = "from which this one goes on"
+	case before == named:
+		how = "from which this one was forked"
+	default:
+		how = "from which this one seems to have been forked"
+	}
+	return dir, how
 }
 
 // left tells of the session's own list if the client was given another one while a workflow was under way: settings can

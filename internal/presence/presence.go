@@ -210,3 +210,14 @@ func Lists(lookup func(string) (string, bool), dir string) (found []string) {
 func IsAlive(list string) bool {
 	return slices.ContainsFunc(Of(list).Clients, state.Client.IsAlive)
 }
+
+// AtWork reports which clients run that work on the list: the one that has started this process, and others.
+func AtWork(lookup func(string) (string, bool), list string) (mine, others bool) {
+	me, _ := lookup("CLAUDE_PID")
+	for _, c := range Of(list).Clients {
+		if isMine := me == strconv.Itoa(c.PID); c.IsAlive() {
+			mine, others = mine || isMine, others || !isMine
+		}
+	}
+	return mine, others
+}
