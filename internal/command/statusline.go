@@ -127,6 +127,9 @@ func ownLine(ctx context.Context, s terminal.Streams, input jsontext.Value) (str
 		return "", err
 	}
 	parts := progress.Line(now)
+	if err := tasklist.Interrupted(ctx, s.Getenv, found.Dir); err != nil {
+		parts = []progress.Part{{Text: "interrupted: " + message.Hint(err), Mood: progress.Bad}}
+	}
 	if len(parts) > 0 && hook.Observing(s.Getenv, found, s.Who().Kind != caller.Agent)() {
 		parts = append([]progress.Part{{Text: "observing", Mood: progress.Bad}}, parts...)
 	}

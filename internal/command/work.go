@@ -187,6 +187,9 @@ produces, check, approval, outcomes, decides) and waiting (what the others wait 
 		Args:    noArgumentsOf(exitTrouble),
 	}, func(ctx context.Context, l *listWork, _ []string) error {
 		now, err := l.Now(ctx)
+		if err == nil {
+			err = tasklist.Interrupted(ctx, l.streams.Getenv, l.List.Dir)
+		}
 		if err != nil {
 			return err
 		}

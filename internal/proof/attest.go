@@ -15,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -80,6 +81,9 @@ func (f attestFlags) run(ctx context.Context, s terminal.Streams, skill string) 
 	}
 	list, err := command.FindAnyList(ctx, s, f.session)
 	if err != nil {
+		return err
+	}
+	if err := tasklist.Interrupted(ctx, s.Getenv, list.Dir); err != nil {
 		return err
 	}
 	runs, err := state.Runs(ctx, list.Dir)

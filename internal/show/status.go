@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -204,10 +203,6 @@ type status struct {
 	pendingErr error
 }
 
-// pendingLimit is how long status waits to find out whether a change was interrupted: another program may be changing the
-// list, and what else is known is of more use at once.
-const pendingLimit = time.Second
-
 func readStatus(ctx context.Context, s terminal.Streams, list tasks.List) (*status, error) {
 	st := &status{list: list, name: tasklist.ShortName(s.Getenv, list.Dir)}
 	var err error
@@ -240,9 +235,7 @@ func readStatus(ctx context.Context, s terminal.Streams, list tasks.List) (*stat
 			st.undoErr = message.WithHint(message.Lines("its workflow "+text), back)
 		}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, pendingLimit, fmt.Errorf("gave up waiting after %v", pendingLimit))
-	defer cancel()
-	st.pending, st.pendingErr = txn.Inspect(ctx, list.Dir)
+	st.pending, st.pendingErr = tasklist.Inspect(ctx, list.Dir)
 	return st, nil
 }
 

@@ -70,6 +70,35 @@ func (r Report) Pending() bool {
 	return r.State == Refused || r.State == Damaged || r.DryRun && r.State != Clean
 }
 
+// pendingLimit is how long a reader waits to find out whether a change was interrupted: another program may be changing the
+// list, and what else is known is of more use at once.
+const pendingLimit = time.Second
+
+// Inspect is txn.Inspect for a reader, who does not wait long.
+func Inspect(ctx context.Context, dir string) (txn.Report, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, pendingLimit, fmt.Errorf("gave up waiting after %v", pendingLimit))
+	defer cancel()
+	return txn.Inspect(ctx, dir)
+}
+
+// Interrupted returns an error if a change of the list has to be rolled back first: its tasks are not those that are on record.
+func Interrupted(ctx context.Context, lookup func(string) (string, bool), dir string) error {
+	src, err := txn.OpenReader(dir)
+	if err != nil {
+		return nil // whatever reads the list reports that
+	}
+	pending := src.IsInterrupted()
+	src.Close()
+	if !pending {
+		return nil
+	}
+	if r, err := Inspect(ctx, dir); err != nil || r.Outcome != txn.RolledBack {
+		return nil
+	}
+	return message.WithHint(errors.New("a change of the task list was interrupted, so its tasks do not show how far the workflow is"),
+		shell.Join("fsmtx", "recover", "--list", ShortName(lookup, dir))+" rolls it back")
+}
+
 type RecoverOptions struct {
 	DryRun bool // change nothing
 	Force  bool // set an untrusted journal aside

@@ -288,6 +288,9 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 	}
 	title := "list " + tasklist.ShortName(s.Getenv, frame.List.Dir)
 	now, err := frame.Now(ctx)
+	if err == nil {
+		err = tasklist.Interrupted(ctx, s.Getenv, frame.List.Dir)
+	}
 	if err != nil {
 		return nil, err
 	}
