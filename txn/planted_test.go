@@ -166,7 +166,7 @@ func TestStateDirOfAnotherUserIsRefused(t *testing.T) {
 	before := tree(t, w.root)
 	_, err := Recover(t.Context(), w.d)
 	require.ErrorIs(t, err, ErrUntrustedDir)
-	require.ErrorContains(t, err, "it belongs to user 65534")
+	require.ErrorContains(t, err, "it belongs to user 65534; run fsmtx as that user")
 	_, err = Inspect(t.Context(), w.d)
 	require.ErrorIs(t, err, ErrUntrustedDir)
 	assert.Equal(t, before, tree(t, w.root))

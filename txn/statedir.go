@@ -185,7 +185,7 @@ func checkTrustedInfo(dir string, info fs.FileInfo) error {
 		return untrusted(dir, "it is "+describe(info.Mode()))
 	}
 	if user := ownerOf(info); user != os.Geteuid() {
-		return untrusted(dir, ofOther(user, dir))
+		return fmt.Errorf("%s: %w: %w", dir, ErrUntrustedDir, ofOther(user, dir))
 	}
 	if safefile.OthersMayWrite(info) {
 		return untrusted(dir, fmt.Sprintf("others may write to it (mode %04o)", info.Mode().Perm()))
@@ -193,14 +193,16 @@ func checkTrustedInfo(dir string, info fs.FileInfo) error {
 	return nil
 }
 
-// ofOther says to whom a directory belongs and, if that is root, how what root has made here by mistake becomes this user's.
-func ofOther(user int, dir string) string {
-	text := fmt.Sprintf("it belongs to user %d", user)
-	if user == 0 {
-		above := "'" + strings.ReplaceAll(filepath.Dir(dir), "'", `'\''`) + "'"
-		text += fmt.Sprintf(" (root); if root has run fsmtx here, mend it: sudo chown -R %d %s", os.Geteuid(), above)
+// ofOther says to whom a directory belongs, and what mends that: if root has made it here by mistake, how it becomes this user's.
+func ofOther(user int, dir string) error {
+	switch {
+	case os.Geteuid() == 0:
+		return fmt.Errorf("%w %d; run fsmtx as that user", safefile.ErrOfOther, user)
+	case user != 0:
+		return fmt.Errorf("%w %d; inspect it, then move it away", safefile.ErrOfOther, user)
 	}
-	return text
+	return fmt.Errorf("%w 0 (root); if root has run fsmtx here, mend it: sudo chown -R %d '%s'", safefile.ErrOfOther, os.Geteuid(),
+		strings.ReplaceAll(filepath.Dir(dir), "'", `'\''`))
 }
 
 // ownerOf returns the id of the user who owns a file, or this user's id if the file

@@ -128,6 +128,7 @@ func faults() []fault {
 		{[]error{txn.ErrNoLinks}, "%s and its parent must be on one file system with hard links"},
 		{[]error{txn.ErrProtected}, "make it an ordinary file of yours (chown, chattr -i -a) in %s, then invoke the skill again"},
 		{[]error{txn.ErrName}, "give the task list a name in UTF-8 of at most 248 bytes (CLAUDE_CODE_TASK_LIST_ID)"},
+		{[]error{safefile.ErrOfOther}, "do that, then invoke the skill again"},
 		{[]error{txn.ErrUntrustedDir, vfs.ErrNotRegular, vfs.ErrNotOwn, syscall.EISDIR, syscall.ENOTDIR},
 			"fsmtx did not create that: inspect it, then move it away"},
 		{[]error{syscall.ENOSPC, syscall.EDQUOT}, "free some space on the disk of %s, then invoke the skill again"},

@@ -1,7 +1,6 @@
 package install
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +35,9 @@ func (d *doctor) recovery(ctx context.Context) (found []Fault, err error) {
 		switch r.State {
 		case tasklist.Clean, tasklist.Damaged: // see enforcement
 		case tasklist.Refused:
+			if r.Is(safefile.ErrOfOther) { // see enforcement
+				continue
+			}
 			found = append(found, Fault{Kind: "recovery", What: r.Reason, File: dir, Command: recovers})
 		default:
 			found = append(found, Fault{Kind: "recovery", What: "a call of a skill was interrupted", File: dir, Command: recovers, Safe: true,
@@ -76,8 +78,8 @@ func (d *doctor) enforcement(ctx context.Context) (found []Fault, err error) {
 			troubles = append(troubles, err)
 		}
 		for _, trouble := range troubles {
-			fault := Fault{Kind: "steps", What: "its steps are not fully enforced: " + trouble.Error() + "; " +
-				cmp.Or(message.Hint(trouble), state.Remedy), File: dir}
+			fault := Fault{Kind: "steps", What: "its steps are not fully enforced: " + trouble.Error() + state.WithRemedy(trouble),
+				File: dir}
 			if errors.Is(trouble, state.ErrUnrecorded) {
 				unrecorded = append(unrecorded, fault)
 			} else {
@@ -158,8 +160,11 @@ func taskRoot(root, variable string) (found []Fault, err error) {
 	}
 	dir, err := os.MkdirTemp(root, ".fsmtx-doctor-")
 	if err != nil {
-		return append(found, Fault{Kind: "task list", What: "is not writable: " + err.Error(), File: root,
-			Command: "chmod u+rwx " + shell.Join(root)}), nil
+		command := "chmod u+rwx " + shell.Join(root)
+		if owner, known := safefile.OwnerOf(info); known && owner != os.Geteuid() {
+			command = fmt.Sprintf("sudo chown -R %d %s", os.Geteuid(), shell.Join(root))
+		}
+		return append(found, Fault{Kind: "task list", What: "is not writable: " + err.Error(), File: root, Command: command}), nil
 	}
 	defer os.RemoveAll(dir)
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")

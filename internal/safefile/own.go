@@ -1,6 +1,7 @@
 package safefile
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -29,6 +30,10 @@ func IdentityOf(info fs.FileInfo) (device, inode uint64, ok bool) {
 	}
 	return device, inode, ok
 }
+
+// ErrOfOther is in the error about a directory of another user where this user's should be. The error says what mends that: nothing else
+// does.
+var ErrOfOther = errors.New("it belongs to user")
 
 // CheckOwner returns ErrNotOwn unless this user owns the file that info describes.
 func CheckOwner(path string, info fs.FileInfo) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -29,6 +30,7 @@ func unreadable(dir string, err error) error {
 		return err
 	}
 	switch {
+	case errors.Is(err, safefile.ErrOfOther): // it says what mends it
 	case errors.Is(err, txn.ErrUntrustedDir):
 		err = fmt.Errorf("%w. Make %s yours alone (chmod 700), or remove it if another user made it", err, state)
 	case errors.Is(err, fs.ErrPermission):

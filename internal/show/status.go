@@ -19,6 +19,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/proof"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -432,6 +433,7 @@ func (st *status) lastTo(line func(string, ...any)) {
 	switch {
 	case errors.Is(st.pendingErr, txn.ErrLocked):
 		line("it could not be found out whether a change was interrupted, because one is under way: %v", st.pendingErr)
+	case errors.Is(st.pendingErr, safefile.ErrOfOther): // the troubles say it
 	case st.pendingErr != nil:
 		line("interrupted change: %v; run %s for details", st.pendingErr, st.recovers())
 	case st.pending.Outcome == txn.RolledBack:

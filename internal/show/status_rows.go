@@ -1,7 +1,6 @@
 package show
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,7 +64,7 @@ func (st *status) text(chosen string, columns int, colour bool) string {
 	}
 	b.WriteString(message.Line(chosen) + "\n") // not cut: its path must stay usable
 	for _, trouble := range st.troubles {
-		message.Fprintf(&b, "not fully enforced: %v; %s\n", trouble, cmp.Or(message.Hint(trouble), state.Remedy)) // not cut
+		message.Fprintf(&b, "not fully enforced: %v%s\n", trouble, state.WithRemedy(trouble)) // not cut
 	}
 	for _, off := range st.off {
 		message.Fprintf(&b, "not enforced: %s\n", off)

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
@@ -28,6 +30,14 @@ var ErrUnrecorded = errors.New("tasks are marked as steps of a workflow, but not
 
 // Remedy is what to do about the troubles of a list.
 const Remedy = "invoke the skill again: that replaces its steps, with a new record"
+
+// WithRemedy returns what to do about a trouble, to be added to it; empty if the trouble says that.
+func WithRemedy(trouble error) string {
+	if errors.Is(trouble, safefile.ErrOfOther) {
+		return ""
+	}
+	return "; " + cmp.Or(message.Hint(trouble), Remedy)
+}
 
 // Tagged is a task whose metadata has the tag of a workflow.
 type Tagged struct {

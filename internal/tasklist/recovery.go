@@ -55,6 +55,7 @@ type Report struct {
 
 	time     time.Time
 	outcome  txn.Outcome
+	cause    error             // why it was refused
 	subjects map[string]string // subjects of restored tasks by file name
 }
 
@@ -98,6 +99,9 @@ func Interrupted(ctx context.Context, lookup func(string) (string, bool), dir st
 	return message.WithHint(errors.New("a change of the task list was interrupted, so its tasks do not show how far the workflow is"),
 		shell.Join("fsmtx", "recover", "--list", ShortName(lookup, dir))+" rolls it back")
 }
+
+// Is reports whether it was refused because of that error.
+func (r Report) Is(target error) bool { return errors.Is(r.cause, target) }
 
 type RecoverOptions struct {
 	DryRun bool // change nothing
@@ -211,11 +215,11 @@ func (r Report) setAside(ctx context.Context, dryRun bool) Report {
 }
 
 func (r Report) refuse(err error, untrusted bool) Report {
-	r.State, r.Reason = Refused, err.Error()
+	r.State, r.Reason, r.cause = Refused, err.Error(), err
 	again := shell.Join("fsmtx", "recover", "--list", filepath.Base(r.List))
 	busy, isBusy := errors.AsType[*tasks.BusyError](err)
 	switch {
-	case isBusy && busy.Abandoned(): // the reason contains the remedy
+	case isBusy && busy.Abandoned(), errors.Is(err, safefile.ErrOfOther): // the reason contains the remedy
 	case errors.Is(err, txn.ErrJournalVersion):
 		r.Hint = "run the version of fsmtx that wrote the journal; or a person has to inspect the list, then run " + again + " --force in a " +
 			"terminal outside the client"

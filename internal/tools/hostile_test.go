@@ -163,6 +163,33 @@ func TestMissingPermissionsAreReported(t *testing.T) {
 	}
 }
 
+// TestWhatRootMadeIsToldOnce: with the cause and the line that mends it, and with nothing else to do.
+func TestWhatRootMadeIsToldOnce(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a directory to root")
+	}
+	p := newPerson(t)
+	require.NoError(t, exec.Command("cp", filepath.Join(program.Dir(t), "fsmtx-tools"), filepath.Dir(p.program)).Run())
+	const state = ".claude/tasks/.s.fsmtx"
+	require.NoError(t, os.Mkdir(p.path(state), 0o700))
+	require.NoError(t, os.Chown(p.path(state), 0, 0))
+	require.NoError(t, os.Chmod(p.path(state), 0o755))
+	mend := fmt.Sprintf("it belongs to user 0 (root); if root has run fsmtx here, mend it: sudo chown -R %d '%s'", nobody,
+		p.path(".claude/tasks"))
+	for _, command := range []string{"begin my-skill", "status", "log", "recover", "next", "doctor"} {
+		args := strings.Fields(command)
+		if command != "doctor" {
+			args = append(args, "--list", "s")
+		}
+		_, stdout, stderr := p.run(args...)
+		out := stdout + stderr
+		assert.Equal(t, 1, strings.Count(out, mend), "%s: %s", command, out)
+		for _, other := range []string{"did not create", "replaces its steps", "chmod 700", "fsmtx recover", "remove it"} {
+			assert.NotContains(t, out, other, command)
+		}
+	}
+}
+
 func (p *person) mode(name string, mode os.FileMode) {
 	p.t.Helper()
 	p.chownHome()
