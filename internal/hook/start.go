@@ -76,12 +76,13 @@ func (h *hook) goesOn(ctx context.Context) client.Answer {
 // day; and one that goes on, that the tasks of its own are gone.
 func (h *hook) unfinished(ctx context.Context) client.Answer {
 	s, err := h.Now(ctx)
+	cleaned := err == nil && len(s.Missing()) > 0
 	isOpen := func(skill string) bool { // it cannot go on beside itself
 		return err == nil && slices.ContainsFunc(s.Workflows(), func(w *workflow.Workflow) bool {
 			return w.Command == skill && len(s.OpenIn(w)) > 0
 		})
 	}
-	if h.call.Cwd == "" {
+	if h.call.Resumed && !cleaned || h.call.Cwd == "" {
 		return client.Answer{}
 	}
 	q := continuation.Query{Lookup: h.streams.Getenv, Here: h.call.Cwd, Own: h.List.Dir}
@@ -89,9 +90,6 @@ func (h *hook) unfinished(ctx context.Context) client.Answer {
 		q.List = h.List.Dir
 	}
 	all, unread := continuation.Find(ctx, q)
-	if len(all) > 0 && h.found.IsOfSession() { // one of them can go on here, and the client is on record as at work then
-		presence.Enter(ctx, h.List.Dir)
-	}
 	all = slices.DeleteFunc(all, func(u continuation.Unfinished) bool {
 		return u.List != q.List && (h.call.Resumed || u.AtWork && time.Since(u.Time) < 24*time.Hour ||
 			u.List != h.List.Dir && isOpen(u.Workflow.Command))

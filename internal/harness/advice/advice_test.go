@@ -61,7 +61,6 @@ var with = regexp.MustCompile(`^(answerers|begin|continue|deep|do|elsewhere|fini
 var without = map[string]string{
 	"step_through": "compares the program that runs with the first one on PATH, which is this test",
 	"step_trouble": "sends to recover where something that fsmtx did not create is in the way: recover says what that is",
-	"hook":         "has a line with a list of another agent in an event, which the answer says again",
 }
 
 // TestAdviceWorks takes each line for a person out of what the programs say in the sessions, and runs it as it is said in a terminal, in a
