@@ -78,6 +78,8 @@ var tables = []table{
 	{name: "a file that the agent writes", unit: "MB", sizes: []int{1, 10, 40}, run: (*bench).written},
 	{name: "a file that the agent writes, and a prompt, as registered, without a workflow", unit: "MB", sizes: []int{1, 10, 40},
 		flat: true, run: (*bench).registered}, // the program is not started
+	{name: "allowed update among ten steps, with everything at once", unit: "hydration", sizes: []int{1, 11}, flat: true,
+		run: (*bench).allowed},
 	{name: "end of a turn with everything at once", unit: "step", sizes: []int{10, 100, 1000},
 		run: after((*bench).everything, stop, "hook")},
 }
@@ -425,6 +427,17 @@ func (b *bench) everything(steps int) {
 	b.write("t.jsonl", "")
 	b.repeat(20_000, strings.Replace(denied, `"taskId":"2"`, fmt.Sprintf(`"taskId":"%d"`, 10*steps+2), 1), true)
 	b.talk(100)
+}
+
+// allowed starts the first step: after one hydration, or after eleven with all that everything adds to ten steps.
+func (b *bench) allowed(hydrations int) func() process.Cost {
+	if hydrations == 1 {
+		b.begun(10)
+	} else {
+		b.everything(10)
+	}
+	event := process.Update("bench", fmt.Sprint(10*hydrations-9), "in_progress")
+	return func() process.Cost { return b.call(event, "hook") }
 }
 
 // hydrated makes so many calls of the skill.
