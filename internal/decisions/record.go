@@ -41,6 +41,7 @@ type Record struct {
 	Who     string `json:"who,omitzero"`
 	How     string `json:"how,omitzero"`
 	TTY     string `json:"tty,omitzero"`
+	Young   bool   `json:"young,omitzero"`
 	Session string `json:"session,omitzero"`
 	Agent   string `json:"agent,omitzero"`
 	Event   string `json:"event,omitzero"`
@@ -113,10 +114,13 @@ var schema []byte
 // Schema returns the JSON Schema (draft 2020-12) of a line.
 func Schema() []byte { return schema }
 
-// DecidedBy sets who decided, by which way, and the terminal, from these words. Missing ones are empty.
+// Young is the word for DecidedBy of a terminal that was opened after the session began.
+const Young = "young"
+
+// DecidedBy sets who decided, by which way, the terminal, and whether that is Young, from these words. Missing ones are empty.
 func (r *Record) DecidedBy(words string) {
-	by := append(strings.Fields(words), "", "", "")
-	r.Who, r.How, r.TTY = by[0], by[1], by[2]
+	by := append(strings.Fields(words), "", "", "", "")
+	r.Who, r.How, r.TTY, r.Young = by[0], by[1], by[2], by[3] == Young
 }
 
 // ByCall returns the words for DecidedBy of a call of a skill, which a person may have typed.

@@ -112,6 +112,9 @@ func whyOf(r decisions.Record) string {
 	if r.Outcome != "" {
 		add("outcome " + r.Outcome)
 	}
+	if r.Young {
+		add("in a terminal that was opened after the session began")
+	}
 	add(r.Why)
 	if len(r.Lost) > 0 {
 		add("replaced " + strings.Join(r.Lost, ", "))

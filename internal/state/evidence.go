@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/git"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/machine"
@@ -357,9 +358,13 @@ type By struct {
 	Young bool `json:"young,omitzero"` // the terminal is younger than a client that works on the list: its agent could have opened it
 }
 
-// Words returns who decided, by which way, and the terminal.
+// Words returns who decided, by which way, the terminal, and whether that is young.
 func (b By) Words() string {
-	return string(b.Who) + " " + string(b.How) + " " + *cmp.Or(b.TTY, new(string))
+	words := string(b.Who) + " " + string(b.How) + " " + *cmp.Or(b.TTY, new(string))
+	if b.Young {
+		words += " " + decisions.Young
+	}
+	return words
 }
 
 // Who is who took a decision.
