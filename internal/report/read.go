@@ -20,6 +20,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/show"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -216,6 +217,9 @@ func readLine(from *bufio.Reader) (line []byte, err error) {
 
 // readList counts what is on record of a list, and returns why some of it is missing.
 func (c *counter) readList(ctx context.Context, s terminal.Streams, dir string) (troubles []error) {
+	if err := tasklist.Interrupted(ctx, s.Getenv, dir); err != nil {
+		return []error{fmt.Errorf("%s: %w", dir, err)}
+	}
 	all, troubles, err := show.Decided(show.Extent{List: dir, Env: s.Env})
 	if err != nil {
 		return append(troubles, err)

@@ -125,8 +125,8 @@ func logOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 			return context.Cause(ctx)
 		}
 		all, unread, err := readHistories(storeOf(dir), false)
-		if err != nil {
-			s.Errorf("%v", err)
+		if err = cmp.Or(err, tasklist.Interrupted(ctx, s.Getenv, dir)); err != nil {
+			s.Errorf("%s: %s", filepath.Base(dir), message.Error(err))
 			continue
 		}
 		reportUnread(s, unread)
@@ -150,6 +150,9 @@ func logOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 
 func runLog(ctx context.Context, s terminal.Streams, session, number string, asJSON bool) error {
 	list, chosen, err := command.ChooseList(ctx, s, session, true)
+	if err == nil {
+		err = tasklist.Interrupted(ctx, s.Getenv, list.Dir)
+	}
 	if err != nil {
 		return err
 	}

@@ -12,12 +12,16 @@ import (
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
 // printDecisions prints what was decided about a list and in its sessions.
 func printDecisions(ctx context.Context, s terminal.Streams, session string, asJSON bool) error {
 	found, err := command.FindAnyList(ctx, s, session)
+	if err == nil {
+		err = tasklist.Interrupted(ctx, s.Getenv, found.Dir)
+	}
 	if err != nil {
 		return err
 	}

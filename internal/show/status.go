@@ -202,12 +202,22 @@ type status struct {
 	undoErr    error
 	pending    txn.Report
 	pendingErr error
+
+	interrupted string // why nothing else is known, and what to do; empty unless a change was interrupted
 }
 
 func readStatus(ctx context.Context, s terminal.Streams, list tasks.List) (*status, error) {
 	st := &status{list: list, name: tasklist.ShortName(s.Getenv, list.Dir)}
 	var err error
 	known := storeOf(list.Dir)
+	st.pending, st.pendingErr = tasklist.Inspect(ctx, list.Dir)
+	if err := tasklist.Interrupted(ctx, s.Getenv, list.Dir); err != nil {
+		st.steps, st.interrupted = new(state.State), message.Error(err)+"; "+message.Hint(err)
+		if st.pending.Outcome == txn.Clean { // a continuation
+			st.pending.Outcome = txn.Committed
+		}
+		return st, nil
+	}
 	if st.steps, err = known.Whole(ctx); err != nil {
 		return nil, err
 	}
@@ -236,7 +246,6 @@ func readStatus(ctx context.Context, s terminal.Streams, list tasks.List) (*stat
 			st.undoErr = message.WithHint(message.Lines("its workflow "+text), back)
 		}
 	}
-	st.pending, st.pendingErr = tasklist.Inspect(ctx, list.Dir)
 	return st, nil
 }
 
@@ -436,8 +445,6 @@ func (st *status) lastTo(line func(string, ...any)) {
 	case errors.Is(st.pendingErr, safefile.ErrOfOther): // the troubles say it
 	case st.pendingErr != nil:
 		line("interrupted change: %v; run %s for details", st.pendingErr, st.recovers())
-	case st.pending.Outcome == txn.RolledBack:
-		line("a change was interrupted; %s rolls it back", st.recovers())
 	}
 }
 
@@ -564,6 +571,9 @@ func (st *status) shown() shownStatus {
 		Undo:    shownUndo{st.undoable(), len(st.undo.Restored), len(st.undo.Removed)},
 		Pending: string(cmp.Or(st.pending.Outcome, txn.Clean)), Troubles: []string{},
 		shownWaits: waitsOf(st.steps, st.list.Dir, st.name, nil),
+	}
+	if st.interrupted != "" {
+		out.Troubles = append(out.Troubles, st.interrupted)
 	}
 	for _, trouble := range st.troubles {
 		out.Troubles = append(out.Troubles, trouble.Error())

@@ -32,6 +32,8 @@ type shownList struct {
 	to      string // the list in which the workflow goes on that it had last
 	open    bool
 	project string
+
+	interrupted string // what finishes a change that was interrupted; empty if none was
 }
 
 // shownProject is the lists of a project.
@@ -125,7 +127,14 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 			s.Errorf("%s: %v", dir, err)
 			continue
 		}
-		lists = append(lists, workflowsOf(dir, filepath.Base(dir), all, now)...)
+		interrupted := tasklist.Interrupted(ctx, s.Getenv, dir)
+		if interrupted != nil {
+			now = new(state.State)
+		}
+		for _, l := range workflowsOf(dir, filepath.Base(dir), all, now) {
+			l.interrupted = message.Hint(interrupted)
+			lists = append(lists, l)
+		}
 	}
 	slices.SortFunc(lists, func(a, b shownList) int {
 		if a.open != b.open {
@@ -156,6 +165,8 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 func (l shownList) line() string {
 	next := "no workflow"
 	switch {
+	case l.interrupted != "":
+		next = "a change was interrupted; " + l.interrupted
 	case l.to != "":
 		next = "goes on in " + filepath.Base(l.to)
 	case l.Next != "":

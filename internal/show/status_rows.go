@@ -63,6 +63,10 @@ func (st *status) text(chosen string, columns int, colour bool) string {
 		message.Fprintf(&b, "%s\n", st.observing)
 	}
 	b.WriteString(message.Line(chosen) + "\n") // not cut: its path must stay usable
+	if st.interrupted != "" {
+		message.Fprintf(&b, "%s\n", st.interrupted)
+		return b.String()
+	}
 	for _, trouble := range st.troubles {
 		message.Fprintf(&b, "not fully enforced: %v%s\n", trouble, state.WithRemedy(trouble)) // not cut
 	}

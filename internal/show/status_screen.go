@@ -13,6 +13,9 @@ import (
 // screen returns the rows of the state for a terminal: those that are always seen, and those that
 // scroll. folded folds what is done.
 func (st *status) screen(folded bool) (head, body []viewRow) {
+	if st.interrupted != "" {
+		return []viewRow{{text: st.interrupted, state: state.Unchecked}}, nil
+	}
 	word := state.Ready
 	if progress.WaitsForPerson(st.steps) {
 		word = state.Awaits

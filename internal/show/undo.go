@@ -84,6 +84,9 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 		return err
 	}
 	st := storeOf(list.Dir)
+	if err := tasklist.Interrupted(ctx, s.Getenv, list.Dir); err != nil {
+		return err
+	}
 	all, _, err := readHistories(st, false)
 	if err != nil {
 		return err

@@ -88,6 +88,20 @@ func (m *Moving) IsElsewhere() bool {
 	return err == nil && there
 }
 
+// LeftBehind returns, without a lock, the note of a continuation that was interrupted once the workflow was in the other list: its
+// tasks are still in this one. It is nil if there is none.
+func (st *Store) LeftBehind() *Moving {
+	src, err := txn.OpenReader(st.List.Dir, txn.WithFS(st.List.Files()))
+	if err != nil {
+		return nil // whatever reads the list reports that
+	}
+	defer src.Close()
+	if m, err := readMoving(src, st.List.Dir); err == nil && m.IsOpen() && m.IsElsewhere() {
+		return m
+	}
+	return nil
+}
+
 // isThere reports whether the workflow is in the other list. It takes the lock of that: what an interrupted change has done there is
 // decided, and durable, only then.
 func (m *Moving) isThere(ctx context.Context, here tasks.List) (there bool, err error) {

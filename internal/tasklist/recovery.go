@@ -55,6 +55,7 @@ type Report struct {
 
 	time     time.Time
 	outcome  txn.Outcome
+	left     *state.Moving     // the workflow that a continuation had left behind; nil if none
 	cause    error             // why it was refused
 	subjects map[string]string // subjects of restored tasks by file name
 }
@@ -82,8 +83,14 @@ func Inspect(ctx context.Context, dir string) (txn.Report, error) {
 	return txn.Inspect(ctx, dir)
 }
 
-// Interrupted returns an error if a change of the list has to be rolled back first: its tasks are not those that are on record.
+// Interrupted returns an error if a change of the list has to be rolled back or completed first: its tasks are not those that are on
+// record.
 func Interrupted(ctx context.Context, lookup func(string) (string, bool), dir string) error {
+	recovers := shell.Join("fsmtx", "recover", "--list", ShortName(lookup, dir))
+	if m := (&state.Store{List: tasks.List{Dir: dir}}).LeftBehind(); m != nil {
+		return message.WithHint(errors.New(m.Words()+"; its tasks are still here, because fsmtx continue was interrupted"),
+			recovers+" completes it")
+	}
 	src, err := txn.OpenReader(dir)
 	if err != nil {
 		return nil // whatever reads the list reports that
@@ -97,7 +104,7 @@ func Interrupted(ctx context.Context, lookup func(string) (string, bool), dir st
 		return nil
 	}
 	return message.WithHint(errors.New("a change of the task list was interrupted, so its tasks do not show how far the workflow is"),
-		shell.Join("fsmtx", "recover", "--list", ShortName(lookup, dir))+" rolls it back")
+		recovers+" rolls it back")
 }
 
 // Is reports whether it was refused because of that error.
@@ -126,6 +133,7 @@ func Recover(ctx context.Context, dir string, wait time.Duration, o RecoverOptio
 		return r.refuse(err, untrusted)
 	}
 	frame := &gates.Frame{Store: state.Store{List: list, Known: o.Known}}
+	r.left = frame.LeftBehind()
 	if !o.DryRun {
 		if err := frame.Settle(ctx); err != nil {
 			return r.refuse(err, false)
@@ -194,6 +202,9 @@ func (r Report) fill(found txn.Report) Report {
 	if found.Unreleased != nil {
 		r.Hint = fmt.Sprintf("a lock could not be released: %v; it becomes free in ten seconds", found.Unreleased)
 	}
+	if r.left != nil { // its tasks are taken out, whatever had come of that before
+		r.State, r.Skill, r.outcome, r.Restored, r.Removed = Committed, r.left.Command, txn.Committed, []string{}, []string{}
+	}
 	for _, c := range found.Conflicts {
 		r.State = Conflict
 		r.Conflicts = append(r.Conflicts, Moved{c.Name, c.MovedTo, c.Why})
@@ -215,7 +226,7 @@ func (r Report) setAside(ctx context.Context, dryRun bool) Report {
 }
 
 func (r Report) refuse(err error, untrusted bool) Report {
-	r.State, r.Reason, r.cause = Refused, err.Error(), err
+	r.State, r.Reason, r.cause, r.left = Refused, err.Error(), err, nil
 	again := shell.Join("fsmtx", "recover", "--list", filepath.Base(r.List))
 	busy, isBusy := errors.AsType[*tasks.BusyError](err)
 	switch {
@@ -309,6 +320,12 @@ func (r Report) words() string {
 		hydration += " of " + r.time.Local().Format("2006-01-02 15:04:05")
 	}
 	did, would := "", ""
+	switch {
+	case r.left != nil && r.DryRun:
+		return "would take out the tasks of a continuation that was interrupted: " + r.left.Words()
+	case r.left != nil:
+		return "took out the tasks of a continuation that was interrupted: " + r.left.Words()
+	}
 	switch r.State {
 	case Clean:
 		return "clean"
