@@ -124,7 +124,7 @@ func (c *call) decideAbout(s *state.State, target *state.Current) decision {
 		if e.Check != nil && e.Gate != "" { // which is not run again
 			f := c.workplace(target.Workflow)
 			again := *e.Check
-			again.Output = c.printed
+			again.Output, again.Cut = c.printed, !c.kept
 			f.result = &again
 			c.facts[factKey{target.ID, e.Gate}] = f
 		}

@@ -101,8 +101,9 @@ type call struct {
 	asks     bool                   // see Question
 	twin     *state.Evidence        // the denial of this call that another process has recorded
 	state    *state.State           // in which the decision was carried out; nil before that
-	printed  string                 // what the check of that call has printed
-	seen     []state.Evidence       // lines of earlier rounds, of which nobody is told yet
+	printed  string                 // what the check of that call has printed, if it was kept
+	kept     bool
+	seen     []state.Evidence // lines of earlier rounds, of which nobody is told yet
 }
 
 // Update decides an update, and records the decision. An update that is not about a step
@@ -299,7 +300,7 @@ func (c *call) printedKey(step int64) string {
 
 func (c *call) recallPrinted(dir *txn.Dir, e state.Evidence) {
 	m, _ := c.MemoryIn(dir)
-	c.printed = m.Reminders[c.printedKey(e.Step)]
+	c.printed, c.kept = m.Reminders[c.printedKey(e.Step)]
 }
 
 // keepPrinted keeps it for the hook that decides the same call, in place of what an earlier call has printed.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hook"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/settings"
@@ -85,15 +86,30 @@ type hooked struct {
 	plugin     pluginHooks
 }
 
-// own returns of several files with hooks one that is the person's alone, which can be changed without asking anybody, and another one.
-func (h hooked) own() (own, other place) {
+// twice reports that the client starts the hooks of several files, or of a file and a plugin, with the command that removes those of one
+// that is the person's alone, if there is one, which can be changed without asking anybody.
+func (h hooked) twice() Fault {
 	i := len(h.registered) - 1
 	if mine := slices.IndexFunc(h.registered, func(p place) bool { return p.scope == Local }); mine >= 0 {
 		i = mine
 	} else if mine := slices.IndexFunc(h.registered, func(p place) bool { return p.scope != Project }); mine >= 0 {
 		i = mine
 	}
-	return h.registered[i], h.registered[map[bool]int{true: 1, false: 0}[i == 0]]
+	own, times, also := h.registered[i], "twice", []string(nil)
+	for _, other := range slices.Delete(slices.Clone(h.registered), i, i+1) {
+		also = append(also, "in "+other.path)
+	}
+	if h.plugin.root != "" {
+		also = append(also, "by the plugin in "+h.plugin.root)
+	}
+	if len(also) > 1 {
+		times = fmt.Sprintf("%d times", len(also)+1)
+	}
+	f := Fault{Kind: "hooks", What: "registered " + times + ": also " + message.Sentence(also), File: own.path, Command: own.removal()}
+	if h.plugin.root != "" && own.scope == Project { // which is shared
+		f.What, f.Command = f.What+"; this file is shared with everyone who works on the project, so switch off the plugin instead", ""
+	}
+	return f
 }
 
 // look reads the settings files, and returns the problems of single ones.
@@ -188,16 +204,8 @@ func (d *doctor) hooks(context.Context) ([]Fault, error) {
 	case !h.isInstalled():
 		found = append(found, Fault{Kind: "hooks", What: "no hook of fsmtx is registered where the client looks when it starts in " + d.cwd,
 			Command: "fsmtx install"})
-	case len(h.registered) > 1:
-		own, other := h.own()
-		found = append(found, Fault{Kind: "hooks", What: "registered twice: also in " + other.path, File: own.path, Command: own.removal()})
-	case len(h.registered) == 1 && h.plugin.root != "":
-		f := Fault{Kind: "hooks", What: "registered twice: also by the plugin in " + h.plugin.root, File: h.registered[0].path,
-			Command: h.registered[0].removal()}
-		if h.registered[0].scope == Project { // which is shared
-			f.What, f.Command = f.What+"; this file is shared with everyone who works on the project, so switch off the plugin instead", ""
-		}
-		found = append(found, f)
+	case len(h.registered) > 1, len(h.registered) == 1 && h.plugin.root != "":
+		found = append(found, h.twice())
 	}
 	all := hook.Registered(d.Getenv, d.cwd)
 	if differing := hook.Differing(all); differing != "" {
