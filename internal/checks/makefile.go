@@ -72,8 +72,8 @@ func (p Project) readMakefile(dir string) (m makefile, ok bool) {
 		}
 		targets = nil
 		if a := assignment().FindStringSubmatch(line); a != nil {
-			if given[a[1]] && a[3] != m.values[a[1]] {
-				return makefile{}, false // which of them holds depends on more than is read here
+			if given[a[1]] && a[3] != m.values[a[1]] || changesPrograms(a[1]) {
+				return makefile{}, false // which of them holds, or what a program is, depends on more than is read here
 			}
 			m.values[a[1]], given[a[1]] = a[3], true
 			continue

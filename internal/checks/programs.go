@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -26,7 +28,7 @@ cargo clippy: --all --workspace --all-features --no-default-features --features 
 cargo fmt: --all -p --package -v -q ! --check
 cargo nextest run: --all --workspace --all-features --features --release --locked --offline --all-targets -p --package
 cargo deny check: --all-features --hide-inclusion-graph
-pytest: -q -v -vv -x -s -k -m -n -p --maxfail --tb --lf --ff --durations --strict-markers --timeout -W --no-header --no-cov -rA -ra
+pytest: -q -v -vv -x -s -k -m -n --maxfail --tb --lf --ff --durations --strict-markers --timeout -W --no-header --no-cov -rA -ra
 unittest: -v -q -f -b -k discover -s -t -p
 coverage report: -m --fail-under --skip-covered
 mypy: --strict -p -m --config-file --ignore-missing-imports --no-incremental --show-error-codes --python-version --no-error-summary
@@ -42,7 +44,7 @@ bandit: -r -q -ll -c -x
 vulture: --min-confidence
 doc8:
 codespell: -q -S -L --skip
-node: ! --test --check
+node: --test-reporter=spec --test-reporter=tap --test-reporter=dot --test-only --experimental-test-coverage --no-warnings ! --test --check
 deno test: --allow-read --no-check --filter --parallel
 deno lint: --quiet
 deno check: --all
@@ -51,7 +53,7 @@ bun test: --timeout --bail
 jest: --ci --runInBand -i --coverage=false --passWithNoTests --silent --verbose --testPathPattern -t --maxWorkers --bail --config
 	--selectProjects
 vitest run: --reporter --silent --config --project --dir --passWithNoTests -t
-mocha: --recursive --exit --reporter --require -r --timeout --grep -g --spec --bail
+mocha: --recursive --exit --reporter --timeout --grep -g --spec --bail
 ava: --serial --verbose
 tsc: -p --project --strict --skipLibCheck --pretty ! --noEmit
 vue-tsc: -p --project --skipLibCheck ! --noEmit
@@ -146,17 +148,18 @@ var readers = sync.OnceValue(func() map[string]bool {
 	pairs := map[string]bool{}
 	for _, pair := range strings.Split(`git status,git rev-parse,git describe,git ls-files,git diff,git log,git rev-list,git show,`+
 		`git merge-base,git grep,git cat-file,git check-ignore,go list,go env,go version,go build,go tool cover,vite build,next build,`+
-		`cargo metadata,npm pkg get,coverage run,node --version,python3 --version`, ",") {
+		`cargo metadata,npm pkg get,node --version,python3 --version`, ",") {
 		pairs[pair] = true
 	}
 	return pairs
 })
 
-// harmful are words in a flag that say that it changes something, goes on for ever, or runs something.
+// harmful are words in a flag that say that it changes something, goes on for ever, or loads or runs something.
 var harmful = sync.OnceValue(func() map[string]bool {
 	return words(`fix write overwrite update upgrade watch watchall apply unsafe inplace place delete remove force fuzz exec execdir
 	ok okdir fprint fprintf fls install publish push deploy upload save autocorrect auto edit clean purge prune eval toolexec
-	vettool ext init config-init open serve ui web`)
+	vettool ext init config-init open serve ui web require import loader preload plugin plugins fplugin wrapper rulesdir hook hooks
+	bootstrap rcfile success`)
 })
 
 type checker struct {
@@ -186,8 +189,13 @@ func words(text string) map[string]bool {
 func checksOnly(command []string, inRecipe bool) bool {
 	for n := min(3, len(command)); n > 0; n-- {
 		c, found := known()[strings.Join(command[:n], " ")]
-		if !found {
+		switch {
+		case !found:
 			continue
+		case runsFile()[command[0]]:
+			return c.checksFile(command[n:])
+		case slices.ContainsFunc(command[n:], isUntested) && testers()[command[0]], command[0] == "mocha" && !testsOnly(command[n:]):
+			return false
 		}
 		needed := len(c.needs) == 0
 		isTask := func(need string) bool { return strings.HasPrefix(need, "=") }
@@ -207,13 +215,69 @@ func checksOnly(command []string, inRecipe bool) bool {
 			case slices.Contains(c.needs, name):
 				needed = true
 			case slices.Contains(c.flags, arg), slices.Contains(c.flags, name), slices.Contains(c.flags, bare):
-			case !inRecipe || isHarmful(arg):
+				if (name == "-c" || strings.HasPrefix(name, "--config")) && loadsCode(arg, command[n+i+1:]) {
+					return false
+				}
+			case !inRecipe || isHarmful(arg) || bare == "-r" || bare == "-p" || loadsCode(arg, command[n+i+1:]):
 				return false
 			}
 		}
 		return needed
 	}
 	return false
+}
+
+// runsFile are the programs of the table that run the first file they are given, with all that is behind it as its arguments.
+var runsFile = sync.OnceValue(func() map[string]bool { return words(`node bash sh php`) })
+
+// checksFile reports whether the flags before the first file, which are those of the program itself, have it check only.
+func (c checker) checksFile(args []string) bool {
+	needed := false
+	for i, arg := range args {
+		switch {
+		case slices.Contains(c.needs, arg):
+			needed = true
+		case slices.Contains(c.flags, arg):
+		case arg != "--" && strings.ContainsAny(arg[:1], "-+"):
+			return false
+		default:
+			return needed && (!slices.Contains(args[:i], "--test") || !slices.ContainsFunc(args[i:], isUntested))
+		}
+	}
+	return needed
+}
+
+// testers run each file that they are given. One that is not called a test may do anything.
+var testers = sync.OnceValue(func() map[string]bool {
+	return words(`pytest unittest mocha ava bats rspec deno bun jest vitest phpunit pest`)
+})
+
+var codeFile = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\.(?:[cm]?[jt]sx?|py|rb|pl|php|sh|bash|lua|exs?|so|dylib|dll|cmake)$`)
+})
+
+// isUntested reports whether a word is a file of code that is called neither a test nor a configuration.
+func isUntested(arg string) bool {
+	return codeFile().MatchString(arg) && !isCalled(arg, `test tests spec specs e2e config conf`) && !strings.Contains(path.Base(arg), "rc.")
+}
+
+// testsOnly reports whether each word that is not a flag is called a test.
+func testsOnly(args []string) bool {
+	return !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "/") && !isCalled(a, `test tests spec specs e2e`) })
+}
+
+// isCalled reports whether a part of a path is one of these words.
+func isCalled(file, those string) bool {
+	pieces := strings.FieldsFunc(strings.ToLower(snake(file)), func(r rune) bool { return r == '/' || isSeparator(r) })
+	return slices.ContainsFunc(pieces, func(piece string) bool { return words(those)[piece] })
+}
+
+// loadsCode reports whether a flag has, in itself or behind it, a file of code that is called neither a test nor a configuration.
+func loadsCode(flag string, behind []string) bool {
+	if _, value, found := strings.Cut(flag, "="); found {
+		return isUntested(value)
+	}
+	return isUntested(flag) || len(behind) > 0 && isUntested(behind[0])
 }
 
 // isHarmful reports whether a word is a flag that may change something.

@@ -146,7 +146,7 @@ func (r reader) allowsText(text, dir string) bool {
 		return false
 	}
 	if slices.ContainsFunc(strings.FieldsFunc(text, isBetweenWords), func(word string) bool {
-		return strings.HasPrefix(word, "--") && isHarmful(word) || word == "PATH" || strings.HasPrefix(word, "LD_")
+		return strings.HasPrefix(word, "--") && isHarmful(word) || changesPrograms(word)
 	}) {
 		return false // such as a flag in a variable, or other programs of the same names
 	}
@@ -168,6 +168,12 @@ func (r reader) allowsText(text, dir string) bool {
 		first = false
 	}
 	return true
+}
+
+// changesPrograms reports whether a variable of the environment has a program be another one, or load something.
+func changesPrograms(name string) bool {
+	return words(`PATH NODE_OPTIONS BASH_ENV PYTHONSTARTUP PYTEST_ADDOPTS PYTEST_PLUGINS RUBYOPT PERL5OPT JAVA_TOOL_OPTIONS GOFLAGS
+		RUSTC_WRAPPER GIT_EXTERNAL_DIFF`)[name] || strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_")
 }
 
 func isBetweenWords(c rune) bool { return strings.ContainsRune(" \t\n\"'=;&|(){}", c) }

@@ -36,7 +36,8 @@ func (r reader) allowsScripts(manager string, args []string, dir string) bool {
 	default:
 		return false
 	}
-	if len(names) != len(args) && len(args) > 0 && (args[0] != "--" || slices.ContainsFunc(args, isHarmful)) {
+	if len(names) != len(args) && len(args) > 0 && (args[0] != "--" || slices.ContainsFunc(args, isHarmful) ||
+		slices.ContainsFunc(args, isUntested)) {
 		return false
 	}
 	return !slices.ContainsFunc(names, func(name string) bool { return actsByName(name) || !r.allowsScript(name, dir) })
