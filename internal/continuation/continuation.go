@@ -73,7 +73,7 @@ func (q Query) in(dir string, s *state.State, last time.Time) (all []Unfinished)
 	for _, w := range s.Workflows() {
 		cleaned := s.Parent(w) == nil && s.Revive(w)
 		if s.Parent(w) == nil && len(s.OpenIn(w)) > 0 && (cleaned || dir != q.List) {
-			all = append(all, Unfinished{dir, tasklist.ShortName(q.Lookup, dir), w.Steps[0].ID, w, s.CountOf(s.In(w)), last, atWork, cleaned, same})
+			all = append(all, Unfinished{dir, tasklist.ShortName(q.Lookup, dir), w.Steps[0].ID, w, s.CountIn(w), last, atWork, cleaned, same})
 		}
 	}
 	return all

@@ -178,12 +178,12 @@ func howEnded(s *state.State, all []*state.Current, asides map[*state.Current]st
 
 // progressOf says which steps are done, a line for each workflow.
 func progressOf(s *state.State, done []*state.Current, asides map[*state.Current]string) (lines []string) {
-	for _, w := range s.Workflows() {
-		ended := slices.DeleteFunc(slices.Clone(done), func(c *state.Current) bool { return c.Workflow != w })
+	for _, w := range s.Roots() {
+		ended := slices.DeleteFunc(slices.Clone(done), func(c *state.Current) bool { return s.Root(c.Workflow) != w })
 		if len(ended) == 0 {
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s: %s%s", message.Words(w.Command), s.CountOf(s.In(w)).News(), howEnded(s, ended, asides),
+		lines = append(lines, fmt.Sprintf("%s: %s: %s%s", message.Words(w.Command), s.CountIn(w).News(), howEnded(s, ended, asides),
 			treesOf(s, ended)))
 	}
 	return lines

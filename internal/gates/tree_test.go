@@ -77,7 +77,7 @@ func TestStopAndResumeSpeakOfTheOuterStepWhenTheInnerIsDone(t *testing.T) {
 	l.allows(11, completed)
 	l.allows(12, completed)
 	agent, _ = l.stops(Stopping{Mode: Remind})
-	assert.Contains(t, agent, `release, notes: 3 of 5 steps done. #2 "Write the notes" is in progress. Go on`)
+	assert.Contains(t, agent, `release: 3 of 5 steps done. #2 "Write the notes" is in progress. Go on`)
 	assert.Contains(t, l.resumes(), "In progress: #2 \"Write the notes\": How to do 2.\n")
 }
 

@@ -69,7 +69,7 @@ func forgotten(ctx context.Context, s terminal.Streams) (lists int, open, dirs [
 		for _, w := range st.Workflows() {
 			dirs = append(dirs, w.Dir)
 			if st.Parent(w) == nil && len(st.OpenIn(w)) > 0 {
-				open = append(open, fmt.Sprintf("%s: %s, in %s", message.Words(w.Command), st.CountOf(st.In(w)).Short(), w.Dir))
+				open = append(open, fmt.Sprintf("%s: %s, in %s", message.Words(w.Command), st.CountIn(w).Short(), w.Dir))
 			}
 		}
 	}

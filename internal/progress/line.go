@@ -85,7 +85,7 @@ func count(s *state.State) Part {
 		word = s.Word(now[0])
 		mood = map[bool]Mood{false: Busy}[word == state.Ready]
 	}
-	return Part{cmp.Or(graph.Sign(string(word)), "·") + " " + n.Brief(), mood}
+	return Part{cmp.Or(graph.Sign(string(word)), "·") + " " + s.Counted(state.Count.Brief), mood}
 }
 
 // WaitsForPerson reports whether the work waits for the person: they are asked for an approval, or

@@ -175,7 +175,7 @@ func (w Way) message(s *state.State) string {
 		return w.NoWorkflow()
 	}
 	n, now := s.Count(), current(s)
-	text := n.Sentence() + "."
+	text := s.Counted(state.Count.Sentence) + "."
 	switch {
 	case n.Open == 0 && len(s.Missing()) > 0:
 		return text + " " + w.withoutMissing(s)

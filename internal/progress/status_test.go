@@ -57,7 +57,7 @@ func TestStatusOfTwoWorkflows(t *testing.T) {
 	}}
 	got := Way{}.Of(s, "A note.")
 	assert.Equal(t, "one, two", got.Skill)
-	assert.True(t, strings.HasPrefix(got.Message, "A note. 2 of 5 steps are done."), got.Message)
+	assert.True(t, strings.HasPrefix(got.Message, "A note. one: 1 of 2 steps are done; two: 1 of 3 steps are done."), got.Message)
 	assert.Equal(t, []int64{3, 1}, got.Steps[3].WaitsFor)
 	assert.Empty(t, got.Steps[4].WaitsFor, "it is done")
 	assert.Contains(t, got.Message, `Ready: #1 "S". In progress: #3 "S"`)

@@ -82,17 +82,13 @@ func workflowsOf(dir, name string, all []Hydration, now *state.State) (lists []s
 		}
 		l := shownList{List: dir, Session: w.Session, Skill: w.Command, project: w.Dir}
 		l.shownWaits = waitsOf(now, dir, name, func(c *state.Current) bool { return now.Root(c.Workflow) == w })
-		ready, steps := now.Ready(), []*state.Current(nil)
-		for _, c := range now.Steps {
-			if now.Root(c.Workflow) != w {
-				continue
-			}
-			steps = append(steps, c)
-			if l.Next == "" && slices.Contains(ready, c) {
+		for _, c := range now.Ready() {
+			if now.Root(c.Workflow) == w {
 				l.Next = c.Subject
+				break
 			}
 		}
-		l.count = now.CountOf(steps)
+		l.count = now.CountIn(w)
 		l.shownCount, l.open = shownOf(l.count), l.count.Open > 0
 		lists = append(lists, l)
 	}

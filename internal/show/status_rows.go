@@ -175,12 +175,9 @@ const deepest = 8 // a deeper step is not moved further to the right
 
 // workflowTo adds the rows of a workflow, and of the workflows under its steps below these.
 func (st *status) workflowTo(v *view, w *workflow.Workflow, depth int) {
-	n := st.steps.CountOf(st.steps.In(w))
+	n := st.steps.CountIn(w)
 	title := fmt.Sprintf("%s%s: %v %s", strings.Repeat("  ", min(depth, deepest)), workflowTitle(st.steps, w), n,
 		bar(n.All()-n.Open, n.All(), 20))
-	if all := st.steps.Count(); all.All() > n.All() && st.steps.Parent(w) == nil {
-		title += fmt.Sprintf(" (%d of %d in the list)", all.Done, all.All())
-	}
 	if !v.folded && st.steps.Parent(w) == nil {
 		title = strings.TrimRight(title+" "+w.Spec, " ")
 	}

@@ -280,7 +280,7 @@ func (s *State) lostTo(c Calling) (all []Lost) {
 		if another {
 			name = message.Sprintf("%s of %s", name, w.Spec)
 		}
-		all = append(all, Lost{w, fmt.Sprintf("%s (%s)", name, s.CountOf(s.In(w)).Short())})
+		all = append(all, Lost{w, fmt.Sprintf("%s (%s)", name, s.CountIn(w).Short())})
 	}
 	return all
 }

@@ -48,11 +48,6 @@ func (s *State) ProgressDigest() string {
 	return digest([]byte(b.String()))
 }
 
-// Summary returns the names of the workflows and how many of their steps are in which state.
-func (s *State) Summary() string {
-	return s.Commands() + ": " + s.Count().String()
-}
-
 // CommandsOf returns the names of the skills whose workflows are in the list.
 func CommandsOf(s *State) (names []string) {
 	for _, w := range s.Workflows() {

@@ -2,6 +2,8 @@ package state
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -102,6 +104,44 @@ type Count struct {
 
 // Count counts the steps of the list.
 func (s *State) Count() Count { return s.CountOf(s.Steps) }
+
+// CountIn counts the steps of a workflow with those under them, of which it consists for everybody.
+func (s *State) CountIn(w *workflow.Workflow) Count {
+	all := s.OfList()
+	return all.CountOf(slices.DeleteFunc(slices.Clone(all.Steps), func(c *Current) bool {
+		return c.Workflow != w && !slices.ContainsFunc(all.Above(c.Workflow), func(p *Current) bool { return p.Workflow == w })
+	}))
+}
+
+// Roots returns the workflows in which the steps are, of which none is under a step.
+func (s *State) Roots() (all []*workflow.Workflow) {
+	for _, w := range s.Workflows() {
+		if root := s.Root(w); !slices.Contains(all, root) {
+			all = append(all, root)
+		}
+	}
+	return all
+}
+
+// Counted says how many steps are in which state, of each workflow by its name if there are several.
+func (s *State) Counted(say func(Count) string) string {
+	return s.countsOf(say, len(s.Roots()) > 1)
+}
+
+// Summary is Counted with the name also of a single workflow.
+func (s *State) Summary() string { return s.countsOf(Count.String, true) }
+
+func (s *State) countsOf(say func(Count) string, named bool) string {
+	var parts []string
+	for _, w := range s.Roots() {
+		text := say(s.CountIn(w))
+		if named {
+			text = message.Clip(message.Words(w.Command), message.MaxSubject) + ": " + text
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}
 
 // CountOf counts some of the steps, without those of earlier rounds.
 func (s *State) CountOf(steps []*Current) (n Count) {

@@ -334,7 +334,7 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 		list[i].BlockedBy = append(slices.Clone(step.BlockedBy), lastOf(list, step.ID)...)
 	}
 	g := graph.New(strings.Join(names, ", ")+", "+title, list)
-	g.Count = now.Count().String()
+	g.Count = now.Counted(state.Count.String)
 	return g, nil
 }
 
