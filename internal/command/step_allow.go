@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -55,10 +54,7 @@ func (f *allowFlags) read(args []string) error {
 	if wrong := gates.RuleFault(f.rule); wrong != "" {
 		return fmt.Errorf("%q: %s", f.rule, wrong)
 	}
-	if f.because = strings.TrimSpace(f.because); f.because == "" {
-		return errors.New("--because is required: give the reason to record")
-	}
-	return nil
+	return reason(&f.because)
 }
 
 func (f *allowFlags) run(ctx context.Context, s terminal.Streams) error {

@@ -1,10 +1,8 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,9 +24,7 @@ func newStepMove(s terminal.Streams) *cobra.Command {
 		Long:    moveLong,
 		Example: Example(`fsmtx step move . --because "the project has a new name" --list 0b54`),
 		Args: func(c *cobra.Command, args []string) (err error) {
-			if because = strings.TrimSpace(because); because == "" {
-				err = errors.New("--because is required: give the reason to record")
-			}
+			err = reason(&because)
 			if len(args) != 1 {
 				err = fmt.Errorf("got %d arguments, want one directory", len(args))
 			}

@@ -160,7 +160,12 @@ func (f *pastFlags) read(args []string) error {
 		}
 		f.past.Step = n
 	}
-	if f.past.Because = strings.TrimSpace(f.past.Because); f.past.Because == "" {
+	return reason(&f.past.Because)
+}
+
+// reason reads the value of --because, which must give a reason: the dots of an advised line are none.
+func reason(because *string) error {
+	if *because = strings.TrimSpace(*because); strings.Trim(*because, ".… ") == "" {
 		return errors.New("--because is required: give the reason to record")
 	}
 	return nil

@@ -46,8 +46,8 @@ func newStepReload(s terminal.Streams) *cobra.Command {
 			`fsmtx step reload release --because "two steps are new" --list 9bd5`),
 		ValidArgsFunction: CompleteSkills(s),
 		Args: func(c *cobra.Command, args []string) error {
-			if because = strings.TrimSpace(because); because == "" && !dry && len(args) <= 1 {
-				return lacks(c, errors.New("--because is required: give the reason to record"), true)
+			if err := reason(&because); err != nil && !dry && len(args) <= 1 {
+				return lacks(c, err, true)
 			}
 			return Takes(0, "at most the name of a skill", `for example: fsmtx step reload release --because "the check was wrong"`)(c, args)
 		},

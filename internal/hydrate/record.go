@@ -26,7 +26,7 @@ func (h *Hydration) record(plan *fsmspec.Plan) (tasks.Record, error) {
 	w := workflow.Planned(h.spec, plan)
 	w.Definition = h.result.Definition
 	h.compare(plan, &w)
-	if h.request.Begun || h.fromClient != nil && !h.fromClient() {
+	if h.reloads == nil && (h.request.Begun || h.fromClient != nil && !h.fromClient()) { // of a reload, a person has read it
 		w.Changed = strings.Join(append(h.begunByAgent(plan), changed(h.request, h.result)...), "; ")
 	}
 	w.Lost = h.result.Lost

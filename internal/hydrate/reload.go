@@ -47,8 +47,8 @@ type Reload struct {
 // errKept is returned for a workflow of which something cannot be kept.
 var errKept = message.NewError("cannot be reloaded", state.InsteadOfReload)
 
-// errSame is returned by PrepareReload if the fsm.json is as it was when the workflow began.
-var errSame = errors.New("has not changed since the workflow began")
+// errSame is returned by PrepareReload if the fsm.json is the one that the workflow has.
+var errSame = errors.New("has not changed since the workflow")
 
 // PrepareReload reads the fsm.json of the open workflow of a skill again, or of the only one that is open if skill is empty, and finds
 // out what a reload would do. It changes nothing.
@@ -83,7 +83,11 @@ func PrepareReload(s *state.State, list, skill string) (*Reload, error) {
 		return nil, err
 	}
 	if read.SHA256 == w.SHA256 {
-		return nil, fmt.Errorf("%s %w", w.Spec, errSame)
+		since := "began"
+		if w.Reloaded != nil {
+			since = "was reloaded"
+		}
+		return nil, fmt.Errorf("%s %w %s", w.Spec, errSame, since)
 	}
 	return r, r.compare(s, spec, read.Definition)
 }

@@ -117,7 +117,7 @@ func (d *doctor) ofProject(ctx context.Context, list *state.Store) (found []Faul
 			if why := st.CannotReload(w); takes && why != "" {
 				fault.What += ", and it cannot be reloaded: " + why + ": " + state.InsteadOfReload
 			} else if takes {
-				fault.Command = `fsmtx step reload --because "..." --list ` + shell.Join(filepath.Base(dir))
+				fault.Command = `fsmtx step reload --because "..." --list ` + shell.Join(tasklist.ShortName(d.Getenv, dir))
 			}
 			found = append(found, fault)
 		}

@@ -287,6 +287,9 @@ func outcomeOf(h Hydration) string {
 			return fmt.Sprintf("%s, under #%d", h.State, h.Parent)
 		}
 	case replaced, undone:
+		if h.Reloaded != nil {
+			return fmt.Sprintf("%s by %d, reloaded: %s", h.State, h.By, h.Reloaded.Because)
+		}
 		return fmt.Sprintf("%s by %d", h.State, h.By)
 	case undoing:
 		return fmt.Sprintf("undoes %d", h.Undoes)

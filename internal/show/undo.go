@@ -363,6 +363,9 @@ func (u undoneHydration) text() string {
 		undid, restored, removed, unticked = "would undo", "would restore", "would remove", "would untick"
 	}
 	message.Fprintf(&b, "%s call %s of %s", undid, nameOf(u.Hydration), quoted(u.Skill))
+	if again := u.Reloaded; again != nil {
+		message.Fprintf(&b, ", which took its changed fsm.json (%s)", message.Words(again.Because))
+	}
 	for _, h := range u.under() {
 		message.Fprintf(&b, ", and %s of %s under #%d", nameOf(h), quoted(h.Skill), h.Parent)
 	}
