@@ -94,9 +94,14 @@ var (
 		`[•·・‣◦–—▪●○]` + blank + `*|(?:\d+(?:\.\d+)+[.)]?|[(（]?(?:\p{L}{1,2}|[ivxIVX]{1,4}|\p{N}{1,4})[.)、．）])` +
 		blank + `*)){0,2}(?:\*\*|__)?`)
 	// mark is a box. Another text in brackets may be one, and what ( or [ follows is a link.
-	mark        = pattern.New(`^\[([ \t]*[^\[\]\s]?[ \t]*|\p{L}[^\[\]]*)\]`)
+	mark        = pattern.New(`^\[([ \t]*[^\[\]\s]?\x{fe0f}?[ \t]*|\p{L}[^\[\]]*|[^\s\p{L}\p{N}\[\]()]{1,2}[xX]?[^\s\p{L}\p{N}\[\]()]{1,2})\]`)
 	heading     = pattern.New(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$`)
 	behind      = pattern.New(`[^\s\[]\s+(?:\[ ?[ xX] ?\](?:[\s*_.]*$|\*\*)|\[ +\]\s)`)
+	round       = pattern.New(`^(?:\([ xX]?\)|&#(?i:974[456]|x261[012]);)(?:\s|$)`)
+	loose       = pattern.New(`^[^\p{L}]*\[ ?[ xX]? ?\](?:[^\p{L}\p{N}(\[:]|$)`) // nothing but signs stands before it
+	labeled     = pattern.New(`^[\s>]*\p{L}[\p{L}\p{N}]*:\s+\[ ?[ xX]? ?\](?:[\s*_]|$)`)
+	trailing    = pattern.New(`^(.*[^\s\[].*?)\s+\[ ?[ xX]? ?\][\s*_]*$`)
+	ofProse     = pattern.New(`(?i)(?:^|\s)(?:with|as|to|using|use|into|from|by|is|be|an?|the|or|and|in|=|→|->)$`)
 	inText      = pattern.New(`\[ ?[ xX] ?\]`)
 	sign        = pattern.New(`^` + boxSigns)
 	tick        = pattern.New(`^` + tickSigns)
@@ -213,7 +218,7 @@ func (r *reader) line(i int, line string) {
 		return
 	case r.fence != "":
 		if inner := unquoted(text); isFence(inner, r.fence) {
-			r.fence, r.inside = "", nil
+			r.fence, r.inside, r.blank = "", nil, true
 		} else {
 			r.hide(i, line, offset, text)
 		}
@@ -228,6 +233,7 @@ func (r *reader) line(i int, line string) {
 	}
 	if m := heading.Regexp().FindStringSubmatch(text); m != nil {
 		r.head(Head{i, len(m[1]), m[2]})
+		r.blank = true // no paragraph goes on below it
 	}
 	indent := columns(text)
 	if r.code = r.isCode(indent, before); r.code {
@@ -340,13 +346,25 @@ func (r *reader) mayBe(i int, text, rest string) {
 	case (isItem(text) || toDo.Regexp().MatchString(text) || heading.Regexp().MatchString(text)) &&
 		len(inText.Regexp().FindAllString(text, -1)) == 1 && behind.Regexp().MatchString(plain):
 		r.fault(i, "the box stands behind the text: write it before")
+	case round.Regexp().MatchString(rest) && isItem(text):
+		r.doubt(i, "write the box as [ ] or [x]")
+	case len(inText.Regexp().FindAllString(plain, -1)) == 1 && isLoose(plain):
+		r.doubt(i, "may be a box: write it as - [ ] or - [x] and its text, or put code marks around it")
 	}
+}
+
+// isLoose reports whether the only box of a line, which begins no item as it is written, can hardly be a word of a sentence.
+func isLoose(plain string) bool {
+	if m := trailing.Regexp().FindStringSubmatch(plain); m != nil {
+		return !ofProse.Regexp().MatchString(m[1])
+	}
+	return loose.Regexp().MatchString(plain) || labeled.Regexp().MatchString(plain)
 }
 
 // marks reports what stands between the brackets of a box: whether it is a tick, and whether it is known. What is in progress,
 // skipped or put off is open: nobody has done it.
 func marks(inner string) (done, known bool) {
-	switch strings.TrimSpace(inner) {
+	switch strings.TrimSuffix(strings.TrimSpace(inner), "\ufe0f") { // which makes an emoji of a sign
 	case "x", "X", "х", "Х", "ｘ", "Ｘ", "✓", "✔", "☑", "✅": // two are Cyrillic
 		return true, true
 	case "", "-", "~", "/", ">", "–", "—":
@@ -375,7 +393,7 @@ func (r *reader) opens(i int, text string) bool {
 	}
 	plain := withoutCode(text)
 	at := strings.LastIndex(plain, "<!--")
-	if at < 0 || strings.Contains(plain[at:], "-->") {
+	if at < 0 || strings.HasSuffix(plain[:at], `\`) || strings.Contains(plain[at:], "-->") {
 		return strings.HasPrefix(strings.TrimLeft(text, " \t>-*+"), "<!--") && strings.HasSuffix(text, "-->")
 	}
 	if r.until, r.begun = commentEnds, i; strings.TrimLeft(plain[:at], " \t>-*+") == "" {

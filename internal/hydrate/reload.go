@@ -18,7 +18,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
-	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/locator"
@@ -60,7 +59,7 @@ func PrepareReload(s *state.State, list, skill string) (*Reload, error) {
 		return nil, err
 	}
 	if w.Plan != nil {
-		hint := state.BeginPlan(w) + " " + shell.Join("--list", filepath.Base(list)) + " takes it up again"
+		hint := state.BeginPlan(w, filepath.Base(list)) + " takes it up again"
 		if !safefile.IsFile(w.Spec) {
 			hint = "it is gone or has another name: put it back, then " + hint
 		}

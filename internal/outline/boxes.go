@@ -78,7 +78,7 @@ func (p planOf) steps() (steps []Step) {
 		b := p.boxes[i]
 		_, rest := written(b.Text)
 		s := Step{ID: int64(len(steps) + 1), Subject: subjects[i], Line: b.Line + 1,
-			Description: join(p.context(i), join(rest, p.below(i)))}
+			Description: join(p.context(i), join(rest, p.below(b.Line)))}
 		if b.Done {
 			s.Status = "completed"
 		}
@@ -150,10 +150,8 @@ func (p planOf) context(i int) (text string) {
 	if of != "" {
 		text = "Of: " + of
 	}
-	if n > 0 && b.Above[n-1].Level > 1 && p.next(b.Above[n-1]) == i {
-		begin := b.Above[n-1].Line + 1
-		end, _ := slices.BinarySearch(p.ends, begin)
-		text = join(text, textIn(p.lines[begin:p.ends[end]]))
+	if n > 0 && b.Above[n-1].Level > 1 && b.Above[n-1].Line != b.Line && p.next(b.Above[n-1]) == i {
+		text = join(text, p.below(b.Above[n-1].Line))
 	}
 	return text
 }
@@ -172,9 +170,9 @@ func (p planOf) next(of checklist.Head) int {
 	return first
 }
 
-// below returns the text between a box and the next box or heading.
-func (p planOf) below(i int) string {
-	begin, end := p.boxes[i].Line+1, len(p.lines)
+// below returns the text between the line of a box or heading and the next one.
+func (p planOf) below(line int) string {
+	begin, end := line+1, len(p.lines)
 	if next, _ := slices.BinarySearch(p.ends, begin); next < len(p.ends) {
 		end = p.ends[next]
 	}

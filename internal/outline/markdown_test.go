@@ -252,6 +252,19 @@ func TestTheTextOfABoxIsItsSubject(t *testing.T) {
 	step := outlinePlan("- [ ] " + long)[0]
 	assert.Equal(t, "First write the table of all that is there.", step.Subject)
 	assert.Equal(t, "Then read [it](a.md) again, and again, and again.", step.Description)
+	step = outlinePlan("- [ ] 4. Checkpoint - ensure all tests pass, ask the user if questions arise.")[0] // 4. is no sentence
+	assert.Equal(t, "4. Checkpoint - ensure all tests pass, ask the user if questions…", step.Subject)
+}
+
+// A box may be a heading: its text is below it, once.
+func TestBoxesThatAreHeadings(t *testing.T) {
+	for _, text := range []string{"# P\n\n## [ ] one\ntext\n\n## [ ] two\n",
+		"# P\n\n## [ ] one\ntext\n## [ ] two", "## [x] one\ntext\n### [ ] two\n"} {
+		steps := outlinePlan(text)
+		require.Len(t, steps, 2)
+		assert.Equal(t, "two", steps[1].Subject)
+		assert.Equal(t, 1, strings.Count(steps[0].Description, "text"))
+	}
 }
 
 func outlinePlan(text string) []outline.Step {

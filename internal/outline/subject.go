@@ -62,7 +62,7 @@ func written(text string) (subject, rest string) {
 	}
 	for _, end := range stop.compiled().FindAllStringIndex(bare, -1) {
 		short, rest := withSpans(strings.TrimSpace(bare[:end[1]]), strings.TrimSpace(bare[end[1]:]), code)
-		if !noStop.in(bare[:end[1]]) && cut(short) == short {
+		if !noStop.in(bare[:end[1]]) && !numeral.in(short) && cut(short) == short {
 			return short, rest
 		}
 	}

@@ -316,7 +316,7 @@ func (s *State) plans() []*workflow.Workflow {
 func (s *State) Differs() (all []string) {
 	for _, w := range s.plans() {
 		e, err := editPlan(w, false, func(text string) edit { return s.ticked(w, text) })
-		if text := differsText(w, e.left, err); text != "" {
+		if text := s.differsText(w, e.left, err); text != "" {
 			all = append(all, text)
 		}
 	}
@@ -327,11 +327,13 @@ func (s *State) Differs() (all []string) {
 var errNoPlan = errors.New("it is gone or has another name")
 
 // differsText is a sentence on what differs, "" if nothing does; err is why a plan cannot be read or written.
-func differsText(w *workflow.Workflow, differs []string, err error) string {
+func (s *State) differsText(w *workflow.Workflow, differs []string, err error) string {
 	switch {
 	case errors.Is(err, errNoPlan):
 		return fmt.Sprintf("the plan %s is gone or has another name, so its boxes are not ticked: put it back as %s",
 			message.Line(filepath.Base(w.Spec)), message.Line(w.Spec))
+	case err != nil && s.Finished(w):
+		return fmt.Sprintf("the boxes of the plan are not ticked: %v; once that is mended, tick them yourself", err)
 	case err != nil:
 		return fmt.Sprintf("the boxes of the plan are not ticked: %v; once that is mended, the next step ticks them", err)
 	}
@@ -342,16 +344,20 @@ func differsText(w *workflow.Workflow, differs []string, err error) string {
 		differs = append(differs[:maxDiffers], fmt.Sprintf("and %d more", n-maxDiffers))
 	}
 	return fmt.Sprintf("%s differs from its workflow: %s; %s takes it up again", message.Line(filepath.Base(w.Spec)),
-		strings.Join(differs, "; "), BeginPlan(w))
+		strings.Join(differs, "; "), BeginPlan(w, s.OfList().list))
 }
 
-// BeginPlan returns the command that begins the plan of a workflow anew, as it is now.
-func BeginPlan(w *workflow.Workflow) string {
+// BeginPlan returns the command that begins the plan of a workflow anew, as it is now, in the list with this name. The id of a session
+// is known by its beginning.
+func BeginPlan(w *workflow.Workflow, list string) string {
 	begin := shell.Join("fsmtx", "begin", "--plan", w.Spec)
 	if w.PlanForm != "" {
 		begin += " " + shell.Join("--form", w.PlanForm)
 	}
-	return begin
+	if first, _, _ := strings.Cut(list, "-"); len(list) == len("00000000-0000-4000-8000-000000000000") && len(first) == 8 {
+		list = first
+	}
+	return begin + " " + shell.Join("--list", list)
 }
 
 // Unticked reports whether a plan does not show which steps are done.
@@ -370,7 +376,7 @@ func (st *Store) tick(dir *txn.Dir, s *State, first bool) (told string) {
 		if errors.Is(err, safefile.ErrChanged) {
 			err = nil
 		}
-		text := differsText(w, e.left, err)
+		text := s.differsText(w, e.left, err)
 		if text != "" && !first && !st.ToldIn(dir, fmt.Sprintf("plan/%08x", crc32.ChecksumIEEE([]byte(w.Spec+text)))) {
 			told = message.Join(told, text)
 		}

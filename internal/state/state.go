@@ -20,6 +20,8 @@ type State struct {
 	Time     time.Time
 	Troubles []error // what could not be read
 
+	list string // the name of the task list
+
 	Flows          map[*workflow.Workflow]machine.State
 	Unseen         []Evidence // decisions that the list shows to be carried out, not yet on record as that
 	EndedOtherwise []Evidence // about steps that are done without a decision, and not on record; see fold
