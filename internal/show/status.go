@@ -15,6 +15,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -190,6 +191,7 @@ type status struct {
 	name       string // by which a person names the list
 	steps      *state.State
 	troubles   []error  // why the steps are not enforced, or not fully
+	cleared    []string // which workflows have no task any more, with steps that were open, and how these come back
 	observing  string   // that nothing is refused, and where that is registered; empty if the steps are enforced
 	off        []string // the switches that keep the client from running the hooks
 	full       bool     // nothing is folded
@@ -209,7 +211,10 @@ type status struct {
 func readStatus(ctx context.Context, s terminal.Streams, list tasks.List) (*status, error) {
 	st := &status{list: list, name: tasklist.ShortName(s.Getenv, list.Dir)}
 	var err error
-	known := storeOf(list.Dir)
+	known, to := storeOf(list.Dir), list.Dir
+	if s.Who().Kind == caller.Agent {
+		to = "" // it may name none
+	}
 	st.pending, st.pendingErr = tasklist.Inspect(ctx, list.Dir)
 	if err := tasklist.Interrupted(ctx, s.Getenv, list.Dir); err != nil {
 		st.steps, st.interrupted = new(state.State), message.Error(err)+"; "+message.Hint(err)
@@ -226,6 +231,9 @@ func readStatus(ctx context.Context, s terminal.Streams, list tasks.List) (*stat
 		return nil, err
 	}
 	st.troubles = st.steps.AllTroubles(st.tasks)
+	for _, w := range st.steps.Cleared() {
+		st.cleared = append(st.cleared, clearedText(w, st.steps)+"; "+continuation.Line(s.Getenv, w.Command, list.Dir, to)+" brings them back")
+	}
 	all, _, err := readHistories(known, true)
 	history, _ := known.History()
 	if err != nil && len(st.troubles) == 0 {
@@ -247,6 +255,11 @@ func readStatus(ctx context.Context, s terminal.Streams, list tasks.List) (*stat
 		}
 	}
 	return st, nil
+}
+
+// clearedText says that the tasks of a workflow are gone.
+func clearedText(w *workflow.Workflow, s *state.State) string {
+	return message.Sprintf("the task files of %s are gone, with steps open: %s", w.Command, state.Names(s.Emptied(w)))
 }
 
 // look finds the switches that keep the client from running the hooks where open steps were begun, and how the session
@@ -341,8 +354,9 @@ func (st *status) undoing() string {
 	case st.target.ID != st.last.ID:
 		it = "call " + nameOf(*st.target)
 	}
-	if _, ok := errors.AsType[*tasks.WorkedOnError](st.undoErr); ok {
-		return it + " was worked on since; " + st.undoLine(st.target.Number, "--force") + " takes it back"
+	if worked, ok := errors.AsType[*tasks.WorkedOnError](st.undoErr); ok {
+		return it + map[bool]string{true: " has no task files any more; ", false: " was worked on since; "}[worked.Gone] +
+			st.undoLine(st.target.Number, "--force") + " takes it back"
 	}
 	if !st.undoable() {
 		return it + " cannot be undone" + why(st.undoErr)
@@ -361,8 +375,8 @@ func (st *status) nextTo(line func(string, ...any)) {
 		line("next: #%d %s (%s)", ready[0].ID, ready[0].Subject, st.steps.Word(ready[0]))
 	case st.steps.HasOpen():
 		line("next: nothing can be started; each open step waits for another one")
-	case len(st.steps.Missing()) == len(st.steps.Steps):
-		line("next: nothing, every step is %v", state.ErrMissing)
+	case len(st.cleared) > 0:
+		line("next: nothing, until the tasks are back")
 	case len(st.steps.Missing()) > 0:
 		line("next: nothing, no other step is open")
 	default:
@@ -578,7 +592,7 @@ func (st *status) shown() shownStatus {
 	for _, trouble := range st.troubles {
 		out.Troubles = append(out.Troubles, trouble.Error())
 	}
-	out.Troubles = append(append(out.Troubles, st.off...), st.steps.Differs()...)
+	out.Troubles = slices.Concat(out.Troubles, st.cleared, st.off, st.steps.Differs())
 	if st.observing != "" {
 		out.Troubles = append(out.Troubles, st.observing)
 	}

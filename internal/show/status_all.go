@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/presence"
@@ -34,6 +35,8 @@ type shownList struct {
 	project string
 
 	interrupted string // what finishes a change that was interrupted; empty if none was
+	back        string // what brings its tasks back; empty unless they are all gone, with steps that were open
+	undone      bool   // it was undone, and nothing else is in the list
 }
 
 // shownProject is the lists of a project.
@@ -74,8 +77,8 @@ func waitsOf(now *state.State, list, name string, of func(*state.Current) bool) 
 }
 
 // workflowsOf returns the workflows of a list with a history, or what the list had last.
-func workflowsOf(dir, name string, all []Hydration, now *state.State) (lists []shownList) {
-	last := all[len(all)-1]
+func workflowsOf(lookup func(string) (string, bool), dir, name string, all []Hydration, now *state.State) (lists []shownList) {
+	last, cleared := all[len(all)-1], now.Cleared()
 	for _, w := range now.Workflows() {
 		if now.Parent(w) != nil || w.Part {
 			continue
@@ -88,12 +91,16 @@ func workflowsOf(dir, name string, all []Hydration, now *state.State) (lists []s
 				break
 			}
 		}
+		if slices.Contains(cleared, w) {
+			l.back = continuation.Line(lookup, w.Command, dir, dir)
+		}
 		l.count = now.CountIn(w)
 		l.shownCount, l.open = shownOf(l.count), l.count.Open > 0
 		lists = append(lists, l)
 	}
 	if len(lists) == 0 {
-		l := shownList{List: dir, Session: last.Session, Skill: last.Skill, to: last.To, shownWaits: waitsOf(now, dir, name, nil)}
+		l := shownList{List: dir, Session: last.Session, Skill: last.Skill, to: last.To, undone: last.State == undoing,
+			shownWaits: waitsOf(now, dir, name, nil)}
 		for _, h := range all {
 			l.project = cmp.Or(h.project, l.project)
 		}
@@ -127,7 +134,7 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 		if interrupted != nil {
 			now = new(state.State)
 		}
-		for _, l := range workflowsOf(dir, filepath.Base(dir), all, now) {
+		for _, l := range workflowsOf(s.Getenv, dir, filepath.Base(dir), all, now) {
 			l.interrupted = message.Hint(interrupted)
 			lists = append(lists, l)
 		}
@@ -165,6 +172,10 @@ func (l shownList) line() string {
 		next = "a change was interrupted; " + l.interrupted
 	case l.to != "":
 		next = "goes on in " + filepath.Base(l.to)
+	case l.undone:
+		next = "undone"
+	case l.back != "":
+		next = "its task files are gone; " + l.back + " brings them back"
 	case l.Next != "":
 		next = "next: " + l.Next
 	case l.Total > 0 && !l.open:
@@ -176,7 +187,10 @@ func (l shownList) line() string {
 		next = "nothing is ready"
 	}
 	list := filepath.Base(l.List) // by which it can be named
-	text := fmt.Sprintf("%s  %s  %s  %s  %s", list, l.Time.Local().Format("2006-01-02 15:04"), l.Skill, l.count.Brief(), next)
+	if l.Total > 0 {
+		next = l.count.Brief() + "  " + next
+	}
+	text := fmt.Sprintf("%s  %s  %s  %s", list, l.Time.Local().Format("2006-01-02 15:04"), l.Skill, next)
 	if len(l.Waits) > 0 {
 		text += "; waits for you: " + strings.Join(l.Waits, "; ")
 	}

@@ -70,6 +70,9 @@ func (st *status) text(chosen string, columns int, colour bool) string {
 	for _, trouble := range st.troubles {
 		message.Fprintf(&b, "not fully enforced: %v%s\n", trouble, state.WithRemedy(trouble)) // not cut
 	}
+	for _, text := range st.cleared {
+		message.Fprintf(&b, "not enforced: %s\n", text)
+	}
 	for _, off := range st.off {
 		message.Fprintf(&b, "not enforced: %s\n", off)
 	}
@@ -177,7 +180,7 @@ const deepest = 8 // a deeper step is not moved further to the right
 func (st *status) workflowTo(v *view, w *workflow.Workflow, depth int) {
 	n := st.steps.CountIn(w)
 	title := fmt.Sprintf("%s%s: %v %s", strings.Repeat("  ", min(depth, deepest)), workflowTitle(st.steps, w), n,
-		bar(n.All()-n.Open, n.All(), 20))
+		bar(n.All()-n.Open-n.Gone, n.All(), 20))
 	if !v.folded && st.steps.Parent(w) == nil {
 		title = strings.TrimRight(title+" "+w.Spec, " ")
 	}

@@ -30,7 +30,7 @@ func (st *status) screen(folded bool) (head, body []viewRow) {
 	for _, trouble := range st.troubles {
 		head = append(head, viewRow{text: fmt.Sprintf("not fully enforced: %v", trouble), state: state.Unchecked})
 	}
-	for _, text := range st.steps.Differs() {
+	for _, text := range slices.Concat(st.cleared, st.steps.Differs()) {
 		head = append(head, viewRow{text: text, state: state.Unchecked})
 	}
 	v := &view{folded: folded}

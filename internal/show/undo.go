@@ -97,7 +97,7 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 	}
 	list.Untouched = before.Untouched
 	list.By = command.Sender(s, list.Dir).Words()
-	u := undoneHydration{list: list, store: st, name: tasklist.ShortName(s.Getenv, list.Dir), all: all, dryRun: f.dryRun}
+	u := undoneHydration{list: list, store: st, now: before, name: tasklist.ShortName(s.Getenv, list.Dir), all: all, dryRun: f.dryRun}
 	if u.Hydration, err = toUndo(list, all, number); err != nil {
 		return err
 	}
@@ -140,8 +140,9 @@ type undoneHydration struct {
 
 	list   tasks.List
 	store  *state.Store
-	name   string      // by which a person names the list
-	all    []Hydration // of the list, before
+	now    *state.State // of the list, before
+	name   string       // by which a person names the list
+	all    []Hydration  // of the list, before
 	dryRun bool
 }
 
@@ -177,6 +178,9 @@ func (u undoneHydration) refused(ctx context.Context, s terminal.Streams, err er
 	hint := ""
 	worked, isWorked := errors.AsType[*tasks.WorkedOnError](err)
 	switch {
+	case isWorked && worked.Gone:
+		err = fmt.Errorf("the task files of %s are gone, so nothing was undone", it)
+		hint = u.bringsBack(s) + u.line(h.Number, "--force") + " takes it back all the same"
 	case isWorked:
 		err = fmt.Errorf("%s was worked on since, so nothing was undone: %s", it, u.workedOn(worked.Names))
 		hint = u.line(h.Number, "--force") + " takes all of it back"
@@ -215,6 +219,14 @@ func (u undoneHydration) earlier() string {
 		}
 	}
 	return ""
+}
+
+// bringsBack says what brings the tasks of the workflows back that have none any more.
+func (u undoneHydration) bringsBack(s terminal.Streams) (text string) {
+	for _, w := range u.now.Cleared() {
+		text += continuation.Line(s.Getenv, w.Command, u.list.Dir, u.list.Dir) + " brings them back; "
+	}
+	return text
 }
 
 // wentOn says that the workflow of a hydration came from another list, or went there, and how it goes on where it was.

@@ -151,12 +151,12 @@ func (s *State) OfItems(c *Current) (n Count) {
 		switch of := all.CountOf(all.In(w)); {
 		case of.Open > 0:
 			n.Open++
+		case of.Gone > 0:
+			n.Add(IsGone)
 		case of.Done > 0:
 			n.Done++
 		case of.NotNeeded == of.All():
 			n.NotNeeded++
-		case of.Gone == of.Skipped:
-			n.Add(IsGone)
 		default:
 			n.Skipped++
 		}

@@ -74,6 +74,11 @@ func (s *State) Emptied(w *workflow.Workflow) []*Current {
 	return slices.DeleteFunc(s.Missing(), func(c *Current) bool { return c.Workflow != w || !s.isEmptied(w) })
 }
 
+// Cleared returns the workflows under no step whose tasks are all gone, with steps that were open.
+func (s *State) Cleared() []*workflow.Workflow {
+	return slices.DeleteFunc(s.Workflows(), func(w *workflow.Workflow) bool { return s.Parent(w) != nil || len(s.Emptied(w)) == 0 })
+}
+
 func (s *State) isEmptied(w *workflow.Workflow) bool {
 	return !slices.ContainsFunc(s.In(w), func(c *Current) bool { return !c.Gone() })
 }

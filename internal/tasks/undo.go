@@ -34,7 +34,10 @@ var (
 )
 
 // WorkedOnError is returned, without force, when tasks that would be removed were changed since, or are gone.
-type WorkedOnError struct{ Names []string } // of their files
+type WorkedOnError struct {
+	Names []string // of their files
+	Gone  bool     // none of the files is there any more
+}
 
 func (e *WorkedOnError) Error() string {
 	return "worked on since: " + strings.Join(e.Names, ", ")
@@ -189,7 +192,7 @@ func (l List) planUndo(files vfs.FS, dir string, history []txn.Entry, what undoR
 		return l.Untouched != nil && slices.Contains(u.Removed, name) && l.Untouched(name, history[i].Time)
 	}
 	if worked = slices.DeleteFunc(worked, untouched); len(worked) > 0 && !what.force {
-		return u, &WorkedOnError{worked}
+		return u, &WorkedOnError{worked, len(u.Removed) == 0}
 	}
 	err = u.planRestores(files, dir, r, i, func(j int) bool {
 		return r.labels[i].Undo == "" && r.labels[j].Undo == "" && undone[history[j].ID] == "" && r.cameOf(j, calls)
