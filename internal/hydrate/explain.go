@@ -143,7 +143,14 @@ func faults() []fault {
 // remedy returns the hint for err, "" if there is none.
 func remedy(err error, list string) string {
 	if made, ok := errors.AsType[*fs.PathError](err); ok && made.Op == "mkdir" && errors.Is(err, fs.ErrPermission) {
-		return "you may not write into " + filepath.Dir(made.Path) + ": change its permissions or its owner, then invoke the skill again"
+		dir := filepath.Dir(made.Path)
+		mend := "change its permissions or its owner"
+		if info, err := os.Stat(dir); err == nil && dir == filepath.Dir(list) {
+			if owner, ok := safefile.OwnerOf(info); ok && owner != os.Geteuid() {
+				mend = message.Sprintf("it belongs to user %d; sudo chown -R %d %s makes it yours", owner, os.Geteuid(), shell.Join(dir))
+			}
+		}
+		return "you may not write into " + dir + ": " + mend + ", then invoke the skill again"
 	}
 	if info, failed := os.Stat(list); failed == nil && errors.Is(err, fs.ErrPermission) {
 		if owner, ok := safefile.OwnerOf(info); ok && owner != os.Geteuid() {

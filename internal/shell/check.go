@@ -105,7 +105,11 @@ func Hides(line string) string {
 	if err != nil || len(s.file.Stmts) == 0 {
 		return ""
 	}
-	last := s.file.Stmts[len(s.file.Stmts)-1]
+	all := s.file.Stmts
+	for len(all) > 1 && strings.Join(texts(wordsOfCall(all[len(all)-1])), " ") == "exit $?" { // as without it
+		all = all[:len(all)-1]
+	}
+	last := all[len(all)-1]
 	if last.Background {
 		return "it ends with &, so that its status is always 0: leave out the &"
 	}
@@ -131,8 +135,13 @@ func Hides(line string) string {
 		and = binary.Y.Cmd
 	}
 	name := strings.Join(texts(wordsOfCall(last)), " ")
-	if len(s.file.Stmts) > 1 && succeeds(name) && !ended {
+	first, _, _ := strings.Cut(name, " ")
+	switch {
+	case len(all) < 2 || ended:
+	case succeeds(name):
 		return "it ends with " + name + ", so that its status is always 0: leave that out, or join the commands by &&"
+	case slices.Contains(passers, first):
+		return "it ends with " + name + ", whose status is all that counts: leave that out (the end of the output is kept)"
 	}
 	return ""
 }

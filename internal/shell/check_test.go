@@ -72,7 +72,10 @@ func TestHides(t *testing.T) {
 		"make test\ntrue":           "it ends with true",
 		"make test; echo done":      "it ends with echo done",
 		"make test &":               "it ends with &",
-		"make test":                 "", "pytest | grep -q passed": "", "true": "", "exit 0": "", "echo a": "", "a || b": "", "a && true": "",
+		"pytest | tee log; exit $?": "its status is that of tee",
+		"pytest > log; tail log":    "it ends with tail log, whose status is all that counts",
+		"pytest; exit $?":           "", "tail log": "",
+		"make test": "", "pytest | grep -q passed": "", "true": "", "exit 0": "", "echo a": "", "a || b": "", "a && true": "",
 		"set -e; make test; echo done": "", "set -o pipefail; pytest | tee log": "", "a || { echo no; exit 1; }": "", "(a || true) && b": "",
 		"if a; then": "", "": "", "a || exit 1": "",
 	} {

@@ -53,7 +53,7 @@ func explain(line string, err error) error {
 		return fmt.Errorf("%w at %v: %s", errSyntax, jsonx.PositionAt([]byte(line), int(e.Pos.Offset())), e.Text)
 	}
 	if e, ok := errors.AsType[syntax.LangError](err); ok {
-		return fmt.Errorf("%w at %v: sh has no %v", errSyntax, jsonx.PositionAt([]byte(line), int(e.Pos.Offset())), e.Feature)
+		return fmt.Errorf("%w at %v: sh does not have %v", errSyntax, jsonx.PositionAt([]byte(line), int(e.Pos.Offset())), e.Feature)
 	}
 	return fmt.Errorf("%w: %w", errSyntax, err)
 }
