@@ -64,12 +64,12 @@ func WorkTree(fsys safefile.FS, dir string) (root, main string) {
 
 // ProjectKey returns the name under which the client keeps a person's configuration of
 // the project in dir, an absolute path without symbolic links: the root of the main work
-// tree, or dir outside a repository (fact 90, client 2.1.329).
+// tree, or dir outside a repository (fact 90, client 2.1.329). On Windows it has slashes.
 func ProjectKey(fsys safefile.FS, dir string) string {
 	if _, main := WorkTree(fsys, dir); main != "" {
-		return main
+		dir = main
 	}
-	return dir
+	return filepath.ToSlash(dir)
 }
 
 // maxPointer bounds the files with which git points to a directory. They hold one path.

@@ -219,6 +219,9 @@ func Main(args []string, s terminal.Streams) int {
 	if f := readHook(args); f != nil {
 		return ended(s, func(s terminal.Streams) error { return runHook(context.Background(), s, f) })
 	}
+	if len(args) == 0 && isFed(s) {
+		return ExitOK
+	}
 	p := Program{Commands: Subcommands()}
 	if !p.has(args) {
 		err := programs.Start(args, programs.GetBuild().Version)

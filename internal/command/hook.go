@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -134,6 +135,26 @@ func CompleteChoices(c *cobra.Command) {
 		if c.Flags().Lookup(choice.Flag) != nil {
 			Complete(c, choice.Flag, choice.Words...)
 		}
+	}
+}
+
+// isFed reports whether standard input begins as an event does. An agent that drops the arguments of a hook (Copilot CLI those of Claude
+// Code) must not read the help as its answer. Input that stays silent for a second is not an event.
+func isFed(s terminal.Streams) bool {
+	if s.InputIsTerminal() {
+		return false
+	}
+	first := make(chan byte, 1)
+	go func() {
+		var b [1]byte
+		_, _ = s.In.Read(b[:])
+		first <- b[0]
+	}()
+	select {
+	case b := <-first:
+		return b == '{'
+	case <-time.After(time.Second):
+		return false
 	}
 }
 
