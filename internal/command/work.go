@@ -142,7 +142,8 @@ func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (
 		named = tasklist.ShortName(s.Getenv, found.Dir)
 	}
 	l := &listWork{hook.NewFrame(s, found), progress.Way{Program: programs.AsTyped(), Named: named}.In(here), s, f.json, found, nil, "", ""}
-	l.NoChecks = sync.OnceValue(hook.ChecksOff(s.Getenv, found))
+	l.Frame.NoChecks = sync.OnceValue(hook.ChecksOff(s.Getenv, found))
+	l.Way.NoChecks = l.Frame.NoChecks
 	l.Observe = sync.OnceValue(hook.Observing(s.Getenv, found, s.Who().Kind != caller.Agent))
 	l.Apply, l.Via, l.Began, l.Log = true, Sender(s, found.Dir), startup.Began, hook.ToLog(s)
 	if found.Project != "" && l.Via.Who == state.TheAgent { // Claude Code asks, and its list is a session's

@@ -50,10 +50,10 @@ func answered(s *state.State, c *state.Current, u Update, yes bool, how state.Ho
 	}
 	if !yes {
 		v := deny(c, "a person said no", c.Name()+" was not approved: the person said no or did not answer. Ask them what is missing")
-		v.declined = true
+		v.declined, v.answer = true, how
 		return v
 	}
-	return Verdict{Why: "a person said yes", yes: how}
+	return Verdict{Why: "a person said yes", answer: how}
 }
 
 func outOfDate(c *state.Current) Verdict {

@@ -15,9 +15,9 @@ func (f *Frame) by(u Update, v Verdict) state.By {
 		by.How = state.ByShell
 	}
 	switch {
-	case v.yes == state.AtTerminal: // it is the sender's
-	case v.yes != "":
-		by.Who, by.How, by.TTY, by.Young = state.ThePerson, v.yes, nil, false
+	case v.answer == state.AtTerminal: // it is the sender's
+	case v.answer != "":
+		by.Who, by.How, by.TTY, by.Young = state.ThePerson, v.answer, nil, false
 	case v.Decision != state.Deny:
 	case v.Check != nil && v.Check.Exit != 0:
 		by.Who = state.TheCommand

@@ -411,12 +411,12 @@ func (c *call) finalDecision(s *state.State, target *state.Current, v Verdict, l
 	if v.Decision == state.Allow && e.From == e.To && e.Note == "" && (target.Done() || e.To != workflow.Completed) || target.Gone() {
 		return decision{verdict: v, lines: lines} // nothing changes
 	}
-	if text := weakened(v.watched); v.Decision == state.Ask && text != "" {
+	if text := v.watched.Weakened(); v.Decision == state.Ask && text != "" {
 		v.Reason += "\n(Of " + text + ".)"
 		e.Question += "\n(Of " + text + ".)"
 	}
 	if v.Decision == state.Ask && len(v.unchanged) > 0 {
-		v.Reason += "\n(" + quotedNames(v.unchanged) + " was not changed for it.)"
+		v.Reason += "\n(" + state.Quoted(v.unchanged) + " was not changed for it.)"
 	}
 	if v.Decision == state.Allow && e.To == workflow.Completed && len(c.lists) > 0 {
 		e.Files = c.lists

@@ -21,7 +21,7 @@ func files(c *state.Current, when fsmspec.Moment, f fact) Verdict {
 	case len(f.Missing) == 0:
 		return unchanged(c, f)
 	}
-	list, verb := quotedNames(f.Missing), "is"
+	list, verb := state.Quoted(f.Missing), "is"
 	if len(f.Missing) > 1 {
 		verb = "are"
 	}

@@ -69,7 +69,7 @@ func TestWhoDecided(t *testing.T) {
 		"it is denied to a person": {Verdict{Decision: state.Deny}, person, false,
 			state.By{Who: state.Fsmtx, How: state.AtTerminal, TTY: &tty}},
 		"a question":                 {Verdict{Decision: state.Ask}, state.By{}, false, by(state.TheAgent, state.ByUpdate)},
-		"its answer":                 {Verdict{yes: state.ByElicitation}, mcp, false, by(state.ThePerson, state.ByElicitation)},
+		"its answer":                 {Verdict{answer: state.ByElicitation}, mcp, false, by(state.ThePerson, state.ByElicitation)},
 		"a rule":                     {Verdict{Decision: state.Deny}, state.By{}, false, by(state.Fsmtx, state.ByUpdate)},
 		"although its check passed":  {Verdict{Decision: state.Deny, Check: passed}, mcp, false, by(state.Fsmtx, state.ByMCP)},
 		"its check fails":            {Verdict{Decision: state.Deny, Check: failed}, mcp, false, by(state.TheCommand, state.ByMCP)},

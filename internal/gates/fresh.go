@@ -141,7 +141,7 @@ func (f fact) isRefused() bool {
 func unchanged(c *state.Current, f fact) Verdict {
 	v := Verdict{unchanged: f.Unchanged}
 	if f.isRefused() {
-		list, verb, why := quotedNames(f.Unchanged), "is as it was", "a file is unchanged: "
+		list, verb, why := state.Quoted(f.Unchanged), "is as it was", "a file is unchanged: "
 		if len(f.Unchanged) > 1 {
 			verb, why = "are as they were", "files are unchanged: "
 		}
@@ -155,6 +155,9 @@ func unchanged(c *state.Current, f fact) Verdict {
 // asideOf says of a completion, in parentheses, what was not enforced, and which files are as they were or weaker.
 func asideOf(e state.Evidence) (text string) {
 	text = state.WordsOf(e.Gaps)
+	if e.IsLate() {
+		text += " (late: " + e.Why + ")"
+	}
 	if stood := filesAside(e); stood != "" {
 		text += " (" + stood + ")"
 	}
@@ -163,15 +166,15 @@ func asideOf(e state.Evidence) (text string) {
 
 // filesAside says of a completion which files are as they were or weaker; empty if none are.
 func filesAside(e state.Evidence) string {
-	switch weak := weakened(e.Watched); {
+	switch weak := e.Watched.Weakened(); {
 	case !e.Lets():
 		return ""
 	case weak != "":
 		return "of " + weak
 	case len(e.Unchanged) > 1:
-		return quotedNames(e.Unchanged) + " were not changed for it"
+		return state.Quoted(e.Unchanged) + " were not changed for it"
 	case len(e.Unchanged) > 0:
-		return quotedNames(e.Unchanged) + " was not changed for it"
+		return state.Quoted(e.Unchanged) + " was not changed for it"
 	}
 	return ""
 }
@@ -201,13 +204,4 @@ func tellLines(s *state.State, lines []state.Evidence) (text string) {
 		}
 	}
 	return text
-}
-
-// quotedNames joins names of files for a sentence.
-func quotedNames(names []string) string {
-	var quoted []string
-	for _, n := range names {
-		quoted = append(quoted, message.Clip(message.Words(n), message.MaxSubject))
-	}
-	return message.Sentence(quoted)
 }

@@ -68,7 +68,7 @@ type Verdict struct {
 	watched  *state.Watched   // see state.Evidence
 	gaps     []state.Gap      // see state.Evidence
 
-	yes       state.How // how a person said yes; empty if nobody did
+	answer    state.How // how a person said yes or no; empty if nobody did
 	undecided bool      // the gates could not be evaluated
 	until     bool      // it is denied until a check that is running ends
 	over      bool      // the step is over already, so nothing is decided
@@ -78,7 +78,7 @@ type Verdict struct {
 
 // Said returns Why with what else a reader of the log has to know.
 func (v Verdict) Said() string {
-	return state.Evidence{Verdict: state.Allow, Why: v.Why, Gaps: v.gaps, Unchanged: v.unchanged}.Said()
+	return state.Evidence{Verdict: state.Allow, Why: v.Why, Gaps: v.gaps, Unchanged: v.unchanged, Watched: v.watched}.Said()
 }
 
 // NotEnforced returns, in parentheses, what of the step was not enforced; empty if nothing was left out.

@@ -2,9 +2,7 @@ package gates
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/facts"
 	"github.com/fsmtx/fsmtx/internal/pattern"
@@ -72,32 +70,4 @@ func extentOf(files map[string]string) (x state.Extent) {
 		x.Lines += facts.LinesIn(sum)
 	}
 	return x
-}
-
-// weakened says for the person, behind "of", what was removed or made shorter; empty if nothing was.
-func weakened(w *state.Watched) string {
-	switch {
-	case w != nil && w.Unknown != "":
-		return "the files on which its check stands nothing is known: " + w.Unknown
-	case w == nil || len(w.Removed)+len(w.Shorter) == 0:
-		return ""
-	}
-	var parts []string
-	if len(w.Removed) > 0 {
-		parts = append(parts, quotedNames(clipped(w.Removed))+" removed")
-	}
-	if len(w.Shorter) > 0 {
-		parts = append(parts, quotedNames(clipped(w.Shorter))+" shorter")
-	}
-	return fmt.Sprintf("the files on which its check stands: %s; files: %d before, %d now; lines: %d before, %d now",
-		strings.Join(parts, ", "), w.Before.Files, w.After.Files, w.Before.Lines, w.After.Lines)
-}
-
-// clipped returns the first few of the names, and how many others there are.
-func clipped(names []string) []string {
-	const most = 5
-	if len(names) <= most {
-		return names
-	}
-	return append(slices.Clone(names[:most]), fmt.Sprintf("%d others", len(names)-most))
 }

@@ -71,6 +71,7 @@ func (t *tools) status(ctx context.Context, r *mcp.CallToolRequest, in statusInp
 		return nil, nil, err
 	}
 	way := t.way(r, f.List.Dir)
+	way.NoChecks = f.NoChecks
 	status := way.Of(s, "")
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: status.List() + way.Next(s)}}}, &status, nil
 }

@@ -43,6 +43,7 @@ type Full struct {
 	Sets        []string `json:"sets,omitempty" jsonschema:"the values that step_complete has to give, each with what it has to be"`
 	Conditions  []string `json:"conditions,omitempty" jsonschema:"what else has to hold when the step is completed"`
 	TimeLimit   string   `json:"time_limit,omitempty" jsonschema:"how long the step may take from its start, and by how much it is over"`
+	unrun       string   // the command that would have to exit with 0 if checks were not off
 	approve     string   // the command with which the person approves it, if nobody asks them here
 	Decides     string   `json:"decides,omitempty" jsonschema:"who says how it ends, if that is not you: person or command"`
 }
@@ -110,6 +111,9 @@ func (w Way) fullOf(s *state.State, c *state.Current) Full {
 		Produces: shownNames(c.Produces), Approval: message.Text(c.Approval)}
 	if c.Check != nil {
 		full.Check = message.Text(c.Check.Run)
+		if w.NoChecks != nil && w.NoChecks() {
+			full.Check, full.unrun = "", full.Check
+		}
 	}
 	if w.Unasked != "" && full.Approval != "" {
 		full.approve = fmt.Sprintf("fsmtx step done %d --because \"...\"%s", c.ID, w.Unasked)
@@ -284,6 +288,9 @@ func (f Full) text() string {
 	}
 	if f.Check != "" {
 		lines = append(lines, "When it is completed, this command must exit with 0: "+message.Block(f.Check))
+	}
+	if f.unrun != "" {
+		lines = append(lines, "Checks are off, so this is not run when it is completed: "+message.Block(f.unrun))
 	}
 	for _, what := range f.Conditions {
 		lines = append(lines, "When it is completed, this must hold: "+message.Block(what))

@@ -33,6 +33,9 @@ type Way struct {
 	// before it, in the command with which they approve one in a terminal.
 	Unasked string
 
+	// NoChecks reports whether no command of a workflow is run; nil is no.
+	NoChecks func() bool
+
 	// Unlisted is set if the client has not said yet which tools the agent has: it may have other
 	// ways than Commands, which come first then.
 	Unlisted bool

@@ -55,6 +55,7 @@ func (w Way) On(ctx context.Context, f *gates.Frame, step int64) (*Work, error) 
 		return nil, refusal(s.HowEnded(step))
 	}
 	work := &Work{Frame: f, Way: w, Step: c, Undecided: s.Undecided(c), chosen: s.Answered(c)}
+	work.Way.NoChecks = f.NoChecks
 	if work.Undecided {
 		work.Choices = s.Offered(c)
 	}

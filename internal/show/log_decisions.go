@@ -124,7 +124,7 @@ func whyOf(r decisions.Record) string {
 		add("replaced " + strings.Join(r.Lost, ", "))
 	}
 	if r.Times > 1 {
-		add(fmt.Sprintf("%d times", r.Times))
+		add(fmt.Sprintf("time %d in a row", r.Times))
 	}
 	if r.Check != "" {
 		add(fmt.Sprintf("%s exited with %d", r.Check, *r.Exit))

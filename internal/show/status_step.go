@@ -40,6 +40,11 @@ func workflowTitle(s *state.State, w *workflow.Workflow) string {
 // lastWord returns the last decision about a step, in brackets, without a refusal that is past. That what was
 // allowed has reached the list, or that it was completed once more, says nothing new.
 func lastWord(s *state.State, c *state.Current) string {
+	for _, e := range s.Unseen {
+		if e.Step == c.ID && e.IsLate() {
+			return fmt.Sprintf("  (%s: %s)", e.Verdict, e.Why)
+		}
+	}
 	for _, e := range slices.Backward(s.Evidence) {
 		if e.Step != c.ID && slices.Contains(e.Reopens, c.ID) {
 			return "" // what came before is of an earlier round

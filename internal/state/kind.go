@@ -108,7 +108,7 @@ var kinds = [...]kind{
 	{name: Allow, by: anyone, lets: true},
 	{name: Deny, by: ours},
 	{name: Ask, by: agent | person},
-	{name: Declined, by: ours},
+	{name: Declined, by: person},
 
 	{name: Skip, by: people, lets: true, event: passes, past: "skip"},
 	{name: CallsIt, by: people, lets: true, event: concludes, past: "done"},
@@ -286,6 +286,9 @@ func (e Evidence) Said() string {
 		if g != Otherwise {
 			text += "; " + g.words()
 		}
+	}
+	if weak := e.Watched.Weakened(); e.Lets() && weak != "" {
+		text += "; of " + weak
 	}
 	if e.Lets() && len(e.Unchanged) > 0 {
 		text += "; unchanged: " + message.Sentence(e.Unchanged)

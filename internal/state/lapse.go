@@ -41,7 +41,10 @@ func (s *State) Lapse(all []Evidence, by By, no func(use string) bool) (lines []
 		line := Evidence{Time: s.Time, Step: e.Step, From: status, To: status, Verdict: Lapsed,
 			Why: "the update was not carried out", Agent: e.Agent, By: by}
 		if e.Verdict == Ask && no != nil && no(e.Use) {
-			line.To, line.Verdict, line.Why, line.By.How = e.To, Declined, "a person said no", ByQuestion
+			line.To, line.Verdict, line.Why, line.By.Who, line.By.How = e.To, Declined, "a person said no", ThePerson, ByQuestion
+			if e.By.How == ByUpdate {
+				line.By.How = ByApproval
+			}
 		}
 		lines = append(lines, line)
 	}
