@@ -15,10 +15,10 @@ import (
 )
 
 // News returns for the person what has come of the session's steps since they were last told, a line each:
-// how many steps of a workflow are done, which was sent back, and which command or call of the server was refused. At the end of a
-// turn it also says which steps wait for them. What they have seen is not said: a question of the client, or a call that a hook has
-// refused, which the terminal shows with its reason. It is empty if there is nothing, or if it cannot be recorded that
-// they are told.
+// how many steps of a workflow are done, which was sent back, and which command or call of the server was refused, by itself or by the
+// hook before it. At the end of a turn it also says which steps wait for them. What they have seen is not said: a question of the client,
+// or an update that a hook has refused, which the terminal shows with its reason. It is empty if there is nothing, or if it cannot be
+// recorded that they are told.
 func (f *Frame) News(ctx context.Context, turnEnds bool) (text message.ForPerson) {
 	s, err := f.Now(ctx)
 	if err != nil || len(s.Steps) == 0 {
@@ -105,8 +105,8 @@ func newsOf(s *state.State, f *Frame, since string) (lines []string, last time.T
 		case e.By.How == state.AtTerminal || e.IsQuiet() || e.IsReopen():
 		case len(e.Reopens) > 0:
 			lines = append(lines, message.Sprintf("%s: %s was sent back: %s", c.Workflow.Command, c.Name(), e.Why))
-		case e.Verdict == state.Deny && !c.Done() && (slices.Contains([]state.How{state.ByApproval, state.ByMCP}, e.By.How) || e.Use == "" &&
-			slices.Contains([]state.How{state.ByShell, state.ByCommand}, e.By.How)):
+		case e.Verdict == state.Deny && !c.Done() &&
+			slices.Contains([]state.How{state.ByApproval, state.ByMCP, state.ByShell, state.ByCommand}, e.By.How):
 			if e.Times > 1 { // the same again
 				break
 			}
