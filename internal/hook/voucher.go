@@ -49,14 +49,13 @@ func (h *hook) vouchers(script shell.Script) (all []state.Voucher, a client.Answ
 		}
 		call.hidden = call.hidden || completesWords(one.Words[0])
 		if why := h.notPlain(one, call); why != "" {
-			sets := slices.Contains([]string{"source", ".", "export"}, one.Changes) && call.Rule.Command == "complete"
-			return nil, h.runPlainly(call, why, sets)
+			return nil, h.runPlainly(call, why)
 		}
 		all = append(all, state.Voucher{Command: VoucherFor(call.Rule.Command, call.Args), Use: h.call.ToolUseID, Cwd: h.call.Cwd,
 			Agent: h.call.AgentID, Once: once, Time: time.Now().UTC()})
 	}
 	if call := h.handedOn(seen); call != nil {
-		return nil, h.runPlainly(*call, "it is handed to another program", false)
+		return nil, h.runPlainly(*call, "it is handed to another program")
 	}
 	return all, a
 }
@@ -134,17 +133,13 @@ func (h *hook) handedOn(seen int) *Invocation {
 	return nil
 }
 
-// runPlainly refuses a line. sets reports that it sets up an environment in which a check would run.
-func (h *hook) runPlainly(call Invocation, why string, sets bool) client.Answer {
+// runPlainly refuses a line.
+func (h *hook) runPlainly(call Invocation, why string) client.Answer {
 	line := call.line
 	if call.hidden {
 		line = "fsmtx " + call.Rule.Command + " N"
 	}
 	text := message.Sprintf("%s was not run: %s. Run it plainly, without variables: %s", "fsmtx "+call.Rule.Command, why, line)
-	if sets {
-		text += ". If its check needs what that sets up, such as a program of a venv, a person has to name the program's path in the check, " +
-			"as in venv/bin/pytest"
-	}
 	return client.Refuse(message.ForAgent(text))
 }
 

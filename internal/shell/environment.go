@@ -8,7 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Surrounded is a simple command of a script, with what in the script may change the environment in which it runs.
+// Surrounded is a simple command of a script, with what in the script changes the environment in which it runs. What a program or a
+// file does to the shell (nvm use, source venv/bin/activate) is not in the script.
 type Surrounded struct {
 	Words   []Word
 	Changes string   // what may change its environment, as the line has it; empty if nothing does
@@ -53,7 +54,7 @@ func (s Script) Surrounded() []Surrounded {
 func (s *surroundings) read(n syntax.Node) {
 	switch n := n.(type) {
 	case *syntax.FuncDecl:
-		if name := funcName(n); path.Base(name) == "fsmtx" || slices.Contains(runners(), name) {
+		if isRunner(funcName(n)) {
 			s.change(n, "a function")
 		}
 	case *syntax.DeclClause: // export, declare, typeset, local, readonly
@@ -135,8 +136,19 @@ func (s *surroundings) builtin(n syntax.Node, words []Word) {
 		if text := words[0].In(s.line); !known && text != "[" && !strings.Contains(text, "/") { // a path is no command of the shell's own
 			s.change(n, text)
 		}
-	case "source", ".", "eval", "alias", "export", "declare", "typeset": // the last three behind command
+	case "eval":
+		if !isOutput(words[1:]) {
+			s.change(n, name)
+		}
+	case "export", "declare", "typeset": // behind command
 		s.change(n, name)
+	case "alias":
+		for i, w := range words[1:] {
+			of, _, _ := strings.Cut(rest[i], "=")
+			if _, known := w.Literal(); !known || isRunner(of) {
+				s.change(n, "an alias")
+			}
+		}
 	case "exec", "hash", "enable", "set", "shopt", "trap", "mapfile", "readarray":
 		if what := changing(name, rest); what != "" {
 			s.change(n, what)
@@ -154,6 +166,25 @@ func (s *surroundings) builtin(n syntax.Node, words []Word) {
 			s.setNamed(n, name, words[1:min(len(words), 3)])
 		}
 	}
+}
+
+// isRunner reports whether a command of this name is ours, or may stand before it.
+func isRunner(name string) bool {
+	return path.Base(name) == "fsmtx" || slices.Contains(runners(), name)
+}
+
+// isOutput reports whether the words are nothing but what a program prints, such as "$(direnv export bash)". Like a file that is sourced
+// it sets the shell up, and the line shows no variable.
+func isOutput(words []Word) bool {
+	if len(words) != 1 {
+		return false
+	}
+	parts := words[0].word.Parts
+	if quoted, ok := parts[0].(*syntax.DblQuoted); ok && len(parts) == 1 {
+		parts = quoted.Parts
+	}
+	_, ok := parts[0].(*syntax.CmdSubst)
+	return ok && len(parts) == 1
 }
 
 // changing returns what a command with these arguments is that may change the environment of the commands after it in the same shell.
