@@ -54,24 +54,7 @@ var (
 		`\b(?:request|get|obtain|await|wait for|seek)\b(?: [\w-]+){0,3} review (?:from|by) ` +
 		`(?:the |a |an |your )?(?:[\w-]+ ){0,3}` + people + `\b`}
 	byPrograms = pattern{text: `(?i)\b(?:sub-?agents?|agents?|bots?|model|claude|copilot|ai|llm|program|tool)\b`}
-	products   = pattern{text: "\\b(?i:save|write|record|document|add|append)\\b([^`.]{0,60}\\b(?:in|into|to) )" +
-		"([A-Z_]{2,}\\.md)\\b|(?i)\\b" +
-		"(?:save|saves|write|writes|output|store|record|document|export|create|generate|produce|commit|draft|update|add|append|put|insert)" +
-		"\\b([^`.;]{0,60})`([\\w./*-]+\\.[A-Za-z]{1,5})`"}
-	// into is what leads from the verb to a file that comes to be: nothing but what it is called, or the place.
-	into = pattern{text: `(?i)^ (?:(?:the|a|an|your|its|one|new|final|short|file|files|report|[\w-]+) ){0,3}$|` +
-		`\b(?:to|in|into|as|at|under|named|called)(?: (?:the|a|your|its|new|file|project['’]s))* $`}
-	toPlace = pattern{text: `(?i)^(?:add|append|put|insert)\b`}
-	places  = pattern{text: `(?i)\b(?:to|in|into|at|under)(?: (?:the|a|your|its|new|file|project['’]s))* $`}
-	others  = pattern{text: `(?i)\b(?:of|for|about|on|with|by|via|through|like|per|than|after|before|without|between)\b[^` + "`" + `]*$`}
-	// wishes are what makes a product or an approval one that need not be.
-	wishes = pattern{text: `(?i)\b(?:may|can|could|might|would|optional(?:ly)?|consider|example|instance|e\.g|such as|if|when|` +
-		`whenever|unless|whether|or)\b`}
-	// by others is what somebody else writes.
-	byOthers = pattern{text: `(?i)\b(?:user|users|they|he|she|someone|somebody|was|were|had|used to)\b`}
-	// A file that is read is not a product.
-	reads = pattern{text: `(?i)\b(?:read|see|consult|load|open|follow|from|using|against|check)\b`}
-	loops = pattern{text: `(?i)\b(?:repeat (?:until|steps?|this|these|from|the|for|as)|go back to|return to (?:step|phase|the)|loop ` +
+	loops      = pattern{text: `(?i)\b(?:repeat (?:until|steps?|this|these|from|the|for|as)|go back to|return to (?:step|phase|the)|loop ` +
 		`(?:until|back|through)|iterate until|start (?:over|again)|keep \w+ing until|back to (?:step|phase))\b`}
 	earlier = pattern{text: `(?i)\bback to (?:step|phase) (\d{1,3})\b`}
 	orders  = pattern{text: `(?i)\b(?:in parallel|concurrently|simultaneously|at the same time|depends? on (?:step|phase)|after ` +
@@ -160,7 +143,7 @@ func (r *reader) read() {
 				r.check(h, said, next, p.sentences[k+1:])
 			}
 			if !p.forbidden && !(k+1 < len(p.sentences) && refusesThat.in(next)) {
-				r.product(h, said.text)
+				r.product(h, said, p.sentences[k+1:])
 				r.approval(h, said.text, i, k)
 			}
 			for _, n := range notes {
@@ -219,42 +202,6 @@ func Approval(question string) string { return member("approval", question) }
 
 // Produces returns the member of a step that has these files be there.
 func Produces(files []string) string { return member("produces", files) }
-
-// product proposes the files that a sentence tells to write.
-func (r *reader) product(h Hint, said string) {
-	for clause := range strings.SplitSeq(said, ";") {
-		m := products.find(clause)
-		if m == nil || negates(upTo(clause, m[0])) || negates(said) && strings.Contains(said, ":") ||
-			strings.HasSuffix(strings.TrimRight(said, "*_ "), "?") {
-			continue
-		}
-		gap, name := m[1]+m[3], m[2]+m[4]
-		prefix := whenDone.without(clause[:strings.Index(clause, m[0])])
-		if toPlace.in(m[0]) && !places.in(gap) || !into.in(gap) && m[2] == "" || others.in(gap) && !places.in(gap) ||
-			others.in(lastWords(gap)) {
-			continue
-		}
-		if isLocal(name) && !reads.in(m[0]) && !wishes.in(prefix) && !byOthers.in(prefix) && !likePath.in(name) {
-			h.Gate = Produces([]string{name})
-			r.add(h)
-		}
-	}
-}
-
-// upTo returns a text up to the first comma behind a part of it: what follows that is about something else.
-func upTo(text, part string) string {
-	at := strings.Index(text, part) + len(part)
-	if comma := strings.IndexByte(text[at:], ','); comma >= 0 {
-		return text[:at+comma]
-	}
-	return text
-}
-
-// lastWords returns the last two words of a text.
-func lastWords(text string) string {
-	words := strings.Fields(text)
-	return strings.Join(words[max(0, len(words)-2):], " ") + " "
-}
 
 var (
 	asks      = pattern{text: `(?i)^(?:\W|and |then )*(?:ask|get|obtain|request|wait|await|seek)\b`}
