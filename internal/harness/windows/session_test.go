@@ -15,37 +15,72 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// world is a user's configuration and a project.
+type world struct {
+	t                        *testing.T
+	program, config, project string
+}
+
+func newWorld(t *testing.T) world {
+	t.Helper()
+	w := world{t, program(t), filepath.Join(t.TempDir(), "config dir"), filepath.Join(t.TempDir(), "my project")}
+	require.NoError(t, os.Mkdir(w.project, 0o755))
+	return w
+}
+
+// program returns the path of fsmtx.exe.
+func program(t *testing.T) string {
+	t.Helper()
+	if built := os.Getenv("FSMTX_TEST_PROGRAM"); built != "" { // where there is no go command
+		return built
+	}
+	dir := t.TempDir()
+	out, err := exec.Command("go", "build", "-o", dir, "github.com/fsmtx/fsmtx/cmd/...").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return filepath.Join(dir, "fsmtx.exe")
+}
+
+// skill writes a skill with a workflow, as editors on Windows end their lines.
+func (w world) skill(name, fsm string) (dir string) {
+	w.t.Helper()
+	dir = filepath.Join(w.config, "skills", name)
+	require.NoError(w.t, os.MkdirAll(dir, 0o755))
+	for file, text := range map[string]string{
+		"SKILL.md": "---\nname: " + name + "\ndescription: ships it\n---\nShip it.\n", "fsm.json": fsm + "\n",
+	} {
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+		require.NoError(w.t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644))
+	}
+	return dir
+}
+
+func (w world) environ() []string {
+	return []string{"CLAUDE_CONFIG_DIR=" + w.config, "SystemRoot=" + os.Getenv("SystemRoot"), "TEMP=" + os.Getenv("TEMP"),
+		"USERPROFILE=" + os.Getenv("USERPROFILE"), "PATH=" + os.Getenv("PATH")}
+}
+
+// run runs the program in the project.
+func (w world) run(input string, more []string, args ...string) (out string, code int) {
+	w.t.Helper()
+	c := exec.Command(w.program, args...)
+	c.Dir, c.Stdin, c.Env = w.project, strings.NewReader(input), append(w.environ(), more...)
+	text, err := c.CombinedOutput()
+	if c.ProcessState == nil {
+		require.NoError(w.t, err)
+	}
+	return string(text), c.ProcessState.ExitCode()
+}
+
 // TestASession: a skill is called, a step is refused out of order, without its file, and where no shell can run its check; two are
 // completed, and the call is undone.
 func TestASession(t *testing.T) {
-	program := os.Getenv("FSMTX_TEST_PROGRAM") // where there is no go command
-	if program == "" {
-		dir := t.TempDir()
-		out, err := exec.Command("go", "build", "-o", dir, "github.com/fsmtx/fsmtx/cmd/...").CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		program = filepath.Join(dir, "fsmtx.exe")
-	}
-	config, project := filepath.Join(t.TempDir(), "config dir"), t.TempDir()
-	skill := filepath.Join(config, "skills", "ship")
-	require.NoError(t, os.MkdirAll(skill, 0o755))
-	put := func(path, text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o644)) }
-	put(filepath.Join(skill, "SKILL.md"), "---\r\nname: ship\r\ndescription: ships it\r\n---\r\nShip it.\r\n")
-	put(filepath.Join(skill, "fsm.json"), "{\"fsm\": 2, \"steps\": [\r\n"+
-		"  {\"id\": 1, \"subject\": \"Write the notes\", \"produces\": [\"docs/NOTES.md\"]},\r\n"+
-		"  {\"id\": 2, \"subject\": \"Publish\", \"blockedBy\": [1]},\r\n"+
-		"  {\"id\": 3, \"subject\": \"Look\", \"check\": \"true\", \"blockedBy\": [2]}\r\n]}\r\n")
-
-	run := func(input string, more []string, args ...string) (out string, code int) {
-		c := exec.Command(program, args...)
-		c.Dir, c.Stdin = project, strings.NewReader(input)
-		c.Env = append([]string{"CLAUDE_CONFIG_DIR=" + config, "SystemRoot=" + os.Getenv("SystemRoot"), "TEMP=" + t.TempDir(),
-			"USERPROFILE=" + os.Getenv("USERPROFILE"), "PATH=" + os.Getenv("PATH")}, more...)
-		text, err := c.CombinedOutput()
-		if c.ProcessState == nil {
-			require.NoError(t, err)
-		}
-		return string(text), c.ProcessState.ExitCode()
-	}
+	w := newWorld(t)
+	project := w.project
+	skill := w.skill("ship", `{"fsm": 2, "steps": [
+		{"id": 1, "subject": "Write the notes", "produces": ["docs/NOTES.md"]},
+		{"id": 2, "subject": "Publish", "blockedBy": [1]},
+		{"id": 3, "subject": "Look", "check": "true", "blockedBy": [2]}]}`)
+	run := w.run
 	n := 0
 	event := func(event, tool string, input map[string]any, response string) (string, int) {
 		n++
@@ -68,7 +103,7 @@ func TestASession(t *testing.T) {
 	assert.Equal(t, 2, code, out)
 	assert.Contains(t, out, "it needs docs/NOTES.md, which is missing or empty in "+project)
 	require.NoError(t, os.Mkdir(filepath.Join(project, "docs"), 0o755))
-	put(filepath.Join(project, "docs", "NOTES.md"), "notes\r\n")
+	require.NoError(t, os.WriteFile(filepath.Join(project, "docs", "NOTES.md"), []byte("notes\r\n"), 0o644))
 	out, code = complete("1")
 	assert.Zero(t, code, out)
 	agent := []string{"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=abc-123"}
@@ -85,7 +120,7 @@ func TestASession(t *testing.T) {
 	assert.Contains(t, out, filepath.Join(skill, "fsm.json"))
 	out, code = run("", nil, "undo", "--list", "abc-123", "--force")
 	require.Zero(t, code, out)
-	entries, err := filepath.Glob(filepath.Join(config, "tasks", "abc-123", "*.json"))
+	entries, err := filepath.Glob(filepath.Join(w.config, "tasks", "abc-123", "*.json"))
 	require.NoError(t, err)
 	assert.Empty(t, entries)
 	out, code = run("", nil, "version")
@@ -95,12 +130,7 @@ func TestASession(t *testing.T) {
 
 // TestInstalledByNPM: the hooks run a copy of the program, which remains without the package, and --check knows an old one.
 func TestInstalledByNPM(t *testing.T) {
-	from := os.Getenv("FSMTX_TEST_PROGRAM")
-	if from == "" {
-		from = filepath.Join(t.TempDir(), "fsmtx.exe")
-		out, err := exec.Command("go", "build", "-o", filepath.Dir(from), "github.com/fsmtx/fsmtx/cmd/...").CombinedOutput()
-		require.NoError(t, err, "%s", out)
-	}
+	from := program(t)
 	home, project := t.TempDir(), t.TempDir()
 	bin := filepath.Join(home, "node_modules", "@fsmtx", "win32-x64", "bin")
 	require.NoError(t, os.MkdirAll(bin, 0o755))
