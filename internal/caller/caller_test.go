@@ -9,6 +9,16 @@ import (
 	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
+func init() {
+	Others = func() []Marks { // the facts themselves are in package agent
+		return []Marks{{"codex", []string{"@openai/codex"}, []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_CI"},
+			"CODEX_SESSION_ID"},
+			{"copilot", []string{"@github/copilot"}, []string{"COPILOT_CLI"}, ""},
+			{"gemini", []string{"@google/gemini-cli"}, []string{"GEMINI_CLI"}, ""}, {"qwen", nil, []string{"QWEN_CODE"}, ""},
+			{"opencode", nil, []string{"OPENCODE"}, ""}}
+	}
+}
+
 // chainOf returns processes from the top down: each is the child of the one before it.
 func chainOf(all ...process) []process {
 	var chain []process

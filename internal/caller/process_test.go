@@ -24,13 +24,6 @@ import (
 // TestMain makes the test program say who calls it, if it is told to. With "orphan" it first
 // waits for the end of its input.
 func TestMain(m *testing.M) {
-	Others = func() []Marks { // the facts themselves are in package agent
-		return []Marks{{"codex", []string{"@openai/codex"}, []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_CI"},
-			"CODEX_SESSION_ID"},
-			{"copilot", []string{"@github/copilot"}, []string{"COPILOT_CLI"}, ""},
-			{"gemini", []string{"@google/gemini-cli"}, []string{"GEMINI_CLI"}, ""}, {"qwen", nil, []string{"QWEN_CODE"}, ""},
-			{"opencode", nil, []string{"OPENCODE"}, ""}}
-	}
 	switch os.Getenv("FSMTX_TEST_SAY") {
 	case "":
 		os.Exit(m.Run())

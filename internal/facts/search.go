@@ -267,6 +267,12 @@ func isBlank(path string) bool {
 	}
 }
 
+// named returns the name of a file in the project: on record it has slashes on every system, as its pattern has.
+func (s *search) named(path string) string {
+	name, _ := filepath.Rel(s.dir, path)
+	return filepath.ToSlash(name)
+}
+
 // counts reports whether a path is a regular file that is not empty. One that was to be produced has to be in the project, and to
 // be other than it was.
 func (s *search) counts(path string) bool {
@@ -275,7 +281,7 @@ func (s *search) counts(path string) bool {
 		return false
 	}
 	if !s.Every && isBlank(path) {
-		name, _ := filepath.Rel(s.dir, path)
+		name := s.named(path)
 		s.Unfit = append(s.Unfit, message.Words(name)+" has nothing but white space, and counts as empty")
 		return false
 	}
@@ -289,7 +295,7 @@ func (s *search) counts(path string) bool {
 		s.over = fmt.Sprintf("the search did not end within %v", searchTime)
 		return false
 	}
-	name, _ := filepath.Rel(s.dir, path)
+	name := s.named(path)
 	inside, err := isInside(s.dir, path)
 	if s.note(err); !inside {
 		s.Unfit = append(s.Unfit, message.Words(name)+" leads out of it, and does not count")
