@@ -90,6 +90,9 @@ func (h *hook) unfinished(ctx context.Context) client.Answer {
 		q.List = h.List.Dir
 	}
 	all, unread := continuation.Find(ctx, q)
+	if len(all) > 0 && h.found.IsOfSession() { // one of them can go on here, and the client is on record as at work then
+		presence.Enter(ctx, h.List.Dir)
+	}
 	all = slices.DeleteFunc(all, func(u continuation.Unfinished) bool {
 		return u.List != q.List && (h.call.Resumed || u.AtWork && time.Since(u.Time) < 24*time.Hour ||
 			u.List != h.List.Dir && isOpen(u.Workflow.Command))

@@ -290,16 +290,20 @@ func (q Query) named() (Found, error) {
 	dirs = append(dirs, with...)
 	slices.Sort(dirs)
 	dirs = slices.Compact(dirs)
-	var found []string
+	var exact, found []string
 	for _, dir := range dirs {
 		if name := filepath.Base(dir); name == q.Named || name == tasks.CleanID(q.Named) {
-			found = []string{dir}
-			break
+			exact = append(exact, dir)
 		} else if len(q.Named) >= minName && (strings.HasPrefix(name, q.Named) || strings.HasPrefix(name, tasks.TeamPrefix+q.Named)) {
 			found = append(found, dir)
 		}
 	}
+	if i := slices.IndexFunc(exact, hasHad); i >= 0 { // another one is that of a session which has only started
+		return q.at(exact[i]), nil
+	}
 	switch {
+	case len(exact) > 0:
+		return q.at(exact[0]), nil
 	case len(found) == 1:
 		return q.at(found[0]), nil
 	case len(found) > 1:
@@ -314,6 +318,12 @@ func (q Query) named() (Found, error) {
 	}
 	slices.SortStableFunc(dirs, func(a, b string) int { return LastWork(b).Compare(LastWork(a)) })
 	return Found{}, fmt.Errorf("%w: %s; there is %s", ErrNoSuchList, message.Words(q.Named), namesOf(dirs))
+}
+
+// hasHad reports whether the list has ever had tasks.
+func hasHad(list string) bool {
+	_, err := os.Lstat(list)
+	return err == nil || !LastWork(list).IsZero()
 }
 
 // isSession reports whether Claude Code has a transcript of a session with this id.
