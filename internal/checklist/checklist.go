@@ -42,6 +42,24 @@ type Fault struct {
 
 func (f Fault) String() string { return fmt.Sprintf("line %d: %s", f.Line+1, f.Why) }
 
+// Told says what is wrong with lines, those together of which it is the same.
+func Told(faults []Fault) string {
+	faults = slices.SortedStableFunc(slices.Values(faults), func(a, b Fault) int { return a.Line - b.Line })
+	var texts []string
+	for len(faults) > 0 {
+		first := faults[0]
+		var lines []int
+		for _, f := range faults {
+			if f.Why == first.Why {
+				lines = append(lines, f.Line)
+			}
+		}
+		texts = append(texts, Named(lines)+": "+first.Why)
+		faults = slices.DeleteFunc(faults, func(f Fault) bool { return f.Why == first.Why })
+	}
+	return strings.Join(texts, "; ")
+}
+
 // Headings returns the headings of the section of a box, a line each, the outermost first.
 func (b Box) Headings() string {
 	var all []string

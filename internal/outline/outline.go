@@ -172,13 +172,8 @@ func Markdown(text []byte, form string) Outline {
 	return o
 }
 
-// faultOf says which line of a text may be a box and cannot be read, "" if there is none.
-func faultOf(list checklist.List) string {
-	if len(list.Faults) == 0 {
-		return ""
-	}
-	return list.Faults[0].String()
-}
+// faultOf says which lines of a text may be boxes and cannot be read, "" if there are none.
+func faultOf(list checklist.List) string { return checklist.Told(list.Faults) }
 
 // valid returns an outline, or one that is not sure if its steps are not valid.
 func valid(o Outline, from []*candidate) Outline {

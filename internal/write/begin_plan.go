@@ -154,18 +154,5 @@ func faultsOf(boxes []checklist.Box, faults []checklist.Fault, form string) erro
 	if len(faults) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(faults, func(a, b checklist.Fault) int { return a.Line - b.Line })
-	var texts []string
-	for len(faults) > 0 {
-		var lines []int
-		for _, f := range faults {
-			if f.Why == faults[0].Why {
-				lines = append(lines, f.Line)
-			}
-		}
-		texts = append(texts, checklist.Named(lines)+": "+faults[0].Why)
-		first := faults[0]
-		faults = slices.DeleteFunc(faults, func(f checklist.Fault) bool { return f.Why == first.Why })
-	}
-	return fmt.Errorf("it is not sure what its steps are: %s", strings.Join(texts, "; "))
+	return fmt.Errorf("it is not sure what its steps are: %s", checklist.Told(faults))
 }

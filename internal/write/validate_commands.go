@@ -19,20 +19,19 @@ import (
 // checkCommands reports commands that are no shell, and warns of those that cannot run here, and of checks whose status does not say
 // that they have failed.
 func (v *validated) checkCommands() {
-	if v.spec == nil {
+	if v.spec == nil && !jsontext.Value(v.data).IsValid() {
 		return
 	}
 	var commands []string
-	for _, c := range checksOf(*v) {
-		commands = append(commands, c.Run)
-	}
-	if len(commands) == 0 {
-		return
+	if v.spec != nil {
+		for _, c := range checksOf(*v) {
+			commands = append(commands, c.Run)
+		}
 	}
 	var problems []fsmspec.Problem
 	wrong := false
 	for _, c := range commandsIn(v.data, v.data, "", 0) {
-		if !slices.Contains(commands, c.text) {
+		if v.spec != nil && !slices.Contains(commands, c.text) { // of a file with another mistake, each that is named like one
 			continue
 		}
 		fault, isCheck := "", strings.Contains(c.Pointer, "/check")
