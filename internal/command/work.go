@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
@@ -194,11 +196,14 @@ produces, check, approval, outcomes, decides) and waiting (what the others wait 
 		if err != nil {
 			return err
 		}
-		text := l.Next(now)
+		text, out := l.Next(now), shownWork{shownProgress: l.shown(now), Waiting: progress.Waiting(now)}
+		if left := l.leftOpen(ctx, now); left != "" {
+			text, out.Message = text+"\n"+left, out.Message+" "+left
+		}
 		if len(now.Steps) > 0 && l.streams.Who().Kind != caller.Agent && l.Observe() {
 			text = "observing: nothing is refused\n" + text
 		}
-		if err := l.print(shownWork{shownProgress: l.shown(now), Waiting: progress.Waiting(now)}, text); err != nil {
+		if err := l.print(out, text); err != nil {
 			return err
 		}
 		if len(now.Steps) == 0 {
@@ -206,6 +211,27 @@ produces, check, approval, outcomes, decides) and waiting (what the others wait 
 		}
 		return nil
 	})
+}
+
+// leftOpen tells an agent whose session has no workflow of one that another session has left, as the hook does when a session begins: a
+// client may go on under another id, and no hook may have seen that. It is empty if there is none.
+func (l *listWork) leftOpen(ctx context.Context, now *state.State) string {
+	if len(now.Steps) > 0 || now.Departed.Last() != "" || !l.found.IsOfSession() || l.Via.Who != state.TheAgent {
+		return ""
+	}
+	here, _ := os.Getwd()
+	all, err := continuation.Find(ctx, continuation.Query{Lookup: l.streams.Getenv, Here: cmp.Or(l.Directory(ctx), here), List: l.List.Dir})
+	all = slices.DeleteFunc(all, func(u continuation.Unfinished) bool { return u.AtWork })
+	if err != nil || len(all) == 0 {
+		return ""
+	}
+	more := ""
+	if len(all) > 1 {
+		more = fmt.Sprintf("; and %d more: fsmtx status --all", len(all)-1)
+	}
+	line := continuation.Line(l.streams.Getenv, all[0].Workflow.Command, all[0].List, "")
+	return message.Sprintf("This project has an unfinished workflow of another session (%s); %s goes on with it here%s. "+
+		"Ask the person whether to go on with it.", all[0], line, more)
 }
 
 // shownProgress is what the commands print as JSON of a list.

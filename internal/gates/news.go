@@ -14,11 +14,10 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// News returns for the person what has come of the session's steps since they were last told, a line each:
-// how many steps of a workflow are done, which was sent back, and which command or call of the server was refused, by itself or by the
-// hook before it. At the end of a turn it also says which steps wait for them. What they have seen is not said: a question of the client,
-// or an update that a hook has refused, which the terminal shows with its reason. It is empty if there is nothing, or if it cannot be
-// recorded that they are told.
+// News returns for the person what has come of the session's steps since they were last told, a line each: how many steps of a workflow
+// are done, which was sent back, and which command or call of the server was refused, by itself or by the hook before it. At the end of a
+// turn it also says which steps wait for them. What they have seen is not said: a question of the client, or an update that a hook has
+// refused, which the terminal shows with its reason. It is empty if there is nothing, or if it cannot be recorded that they are told.
 func (f *Frame) News(ctx context.Context, turnEnds bool) (text message.ForPerson) {
 	s, err := f.Now(ctx)
 	if err != nil || len(s.Steps) == 0 {
