@@ -1,11 +1,13 @@
 #!/bin/bash
 # Builds the programs and the tests for Windows, and runs them, on another system in wine: what stands on the system (files, locks,
-# task lists, transactions with deaths and faults), a session of the program, and one of the real client. DIR is where wine is, or is
-# put. The tests in posix.txt are left out, each for the reason that it prints. The end is a summary; it fails if a test has.
+# task lists, transactions with deaths and faults), who calls a command, what is read, a session of the program, and one of the real
+# client. DIR is where wine is, or is put. The tests in posix.txt are left out, each for the reason that it prints. The end is a summary;
+# it fails if a test has.
 set -euo pipefail
 dir=${1:?directory}
 here=$(cd "$(dirname "$0")" && pwd)
-packages="internal/safefile internal/tasks internal/harness/windows txn"
+packages="internal/jsonx internal/outline internal/pattern internal/permission internal/caller
+  internal/safefile internal/tasks internal/harness/windows txn"
 # of txn, what was seen to pass
 txn='ADirectoryThatCannot|AMark|ARestored|AllIs|Commit(Accepts|Creates|DoesNot|Leaves|Stops|Succeeds)|ErrorsSay|Everything|History|IDs|'
 txn+='Outcome|ReadHistory|RemoveTree|RollbackReports|Tidy|WithKeep|DeathsOnWindows|FaultsOnWindows|ATaskThatAnotherProgramHas|TwoAtATime'
