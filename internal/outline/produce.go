@@ -13,7 +13,8 @@ import (
 var (
 	products = pattern{text: "\\b(?i:save|write|record|document|add|append)\\b([^`.]{0,60}\\b(?:in|into|to) )" +
 		"([A-Z_]{2,}\\.md)\\b|(?i)\\b" +
-		"(?:save|saves|write|writes|output|store|record|document|export|create|generate|produce|commit|draft|update|add|append|put|insert)" +
+		"(?:save|saves|write|writes|output|store|record|document|export|create|" +
+		"generate|produce|commit|draft|update|add|append|put|insert)" +
 		"\\b([^`.;]{0,60})`([\\w./*-]+\\.[A-Za-z]{1,5})`"}
 	// into is what leads from the verb to a file that comes to be: nothing but what it is called, or the place.
 	into = pattern{text: `(?i)^ (?:(?:the|a|an|your|its|one|new|final|short|file|files|report|[\w-]+) ){0,3}$|` +
@@ -29,14 +30,15 @@ var (
 	// A file that is read is not a product.
 	reads = pattern{text: `(?i)\b(?:read|see|consult|load|open|follow|from|using|against|check)\b`}
 	// sometimes is said of what is not written now, or not always.
-	sometimes = pattern{text: `(?i)\b(?:once|after|until|till|later|eventually|someday|tomorrow|next time|only|` +
+	sometimes = pattern{text: `(?i)\b(?:once|after|later|eventually|someday|tomorrow|next time|only|` +
 		`optional(?:ly)?|should|in case|` +
 		`(?:if|as) \w+|` +
 		`depend\w*|unless|whenever|when|wherever|where|while|provided|given)\b`}
 	// leadsAway begins what says for what, or under which conditions, a file is written.
 	leadsAway = pattern{text: `(?i)^[\W]*(?:for|on|in|per|as|by|upon|during|of)\b`}
-	toRoot    = pattern{text: `(?i)^[\W]*(?:in|for) (?:the )?(?:root|project|repo\w*|users?|person|reader|team|record)(?: of [^,;]*)?\W*$`}
-	undoing   = pattern{text: `(?i)\b(?:delet\w+|remov\w+|renam\w+|mov(?:e|ing)|discard\w*|revert\w*|rm|unlink|throw|clean(?:ing)? up|drop|` +
+	toRoot    = pattern{text: `(?i)^[\W]*(?:in|for) (?:the )?(?:root|project|repo\w*|users?|person|reader|team|record)` +
+		`(?: of [^,;]*)?\W*$`}
+	undoing = pattern{text: `(?i)\b(?:delet\w+|remov\w+|renam\w+|mov(?:e|ing)|discard\w*|revert\w*|rm|unlink|throw|clean(?:ing)? up|drop|` +
 		`undo|restore|stash)\b`}
 	ofName = pattern{text: `(?i)\b(?:numbers?|names?|versions?|dates?|titles?|slugs?|ids?|placeholders?|replac\w+|substitut\w+)\b`}
 	// invented is in the name of a file that stands for others.
