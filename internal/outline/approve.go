@@ -238,6 +238,11 @@ func (r *reader) approval(h Hint, said string, i, k int) {
 		return
 	}
 	at, note := r.placeOf(d, rest, i, k)
+	if stepByNumber.in(said) {
+		if at, note = r.beforeNumbered(said), ""; at == 0 {
+			return
+		}
+	}
 	switch {
 	case note != "":
 		h.Note = note
@@ -261,9 +266,8 @@ func (r *reader) placeOf(d demand, rest string, i, k int) (at int64, note string
 	own := actsIn(r.step.Subject)
 	isOwn := func(word string) bool { return slices.Contains(own, stem(word)) }
 	further := r.goesOn(rest, i, k)
-	asksItself := asks.in(firstWord(r.step.Subject))
 	before := func() (int64, string) {
-		if r.acted || r.before == 0 || further && !slices.ContainsFunc(own, isIrrevocable) && !asksItself {
+		if r.acted || r.before == 0 || further && !slices.ContainsFunc(own, isIrrevocable) {
 			return 0, noteSplit
 		}
 		return r.before, ""
@@ -275,6 +279,8 @@ func (r *reader) placeOf(d demand, rest string, i, k int) (at int64, note string
 	switch {
 	case d.unsure:
 		return 0, noteWhere
+	case further && asks.in(firstWord(r.step.Subject)):
+		return 0, noteSplit
 	case slices.ContainsFunc(d.acts, isOwn):
 		return before()
 	case slices.Contains(goesFurther, act), slices.Contains(goesFurther, stem(act)):
@@ -283,7 +289,7 @@ func (r *reader) placeOf(d demand, rest string, i, k int) (at int64, note string
 		return before()
 	case act != "":
 		return r.laterOf(d.acts, further)
-	case further && !asksItself && !slices.ContainsFunc(own, isIrrevocable):
+	case further && !slices.ContainsFunc(own, isIrrevocable):
 		return 0, noteSplit
 	case further:
 		return before()
@@ -291,6 +297,27 @@ func (r *reader) placeOf(d demand, rest string, i, k int) (at int64, note string
 		return 0, noteWhere
 	}
 	return r.step.ID, ""
+}
+
+var stepByNumber = pattern{text: `(?i)\b(?:steps?|phases?|stages?)\s*#?` + numeralOf}
+
+// beforeStep leads to a step by its number.
+var beforeStep = pattern{text: `(?i)\b(?:before|prior to|go on (?:to|with)|proceed (?:to|with)|continue (?:to|with)|move on to|start|` +
+	`begin|enter)(?: (?:you|we|go\w*|start\w*|begin\w*|doing|do|on|to|with|the)){0,3} (` + stepsOf + `)`}
+
+// beforeNumbered returns the id of the step before the one whose number a sentence gives, or 0 if it is not sure which that is: this
+// step or a later one, in a text that numbers its steps from one.
+func (r *reader) beforeNumbered(said string) int64 {
+	m := beforeStep.find(said)
+	if m == nil || !r.counted || len(stepByNumber.compiled().FindAllString(said, -1)) != 1 {
+		return 0
+	}
+	all := numbersIn(m[1])
+	at := slices.IndexFunc(r.steps, func(s Step) bool { return len(all) == 1 && s.ID == int64(all[0]) && s.ID >= r.step.ID })
+	if at < 1 || !slices.Equal(r.steps[at].BlockedBy, []int64{r.steps[at-1].ID}) {
+		return 0
+	}
+	return r.steps[at-1].ID
 }
 
 // laterOf returns the step before the later one that does one of these, or why there is none.

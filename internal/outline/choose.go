@@ -22,7 +22,7 @@ func choose(all []*candidate, form string) (best *candidate, tied []*candidate, 
 		return nil, nil, ""
 	}
 	if len(sure) == 0 {
-		return nil, all, "it is not sure that this is the steps"
+		return nil, all, "no part of it is certain to be the steps"
 	}
 	best = sure[0]
 	for _, c := range sure[1:] {

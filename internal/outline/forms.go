@@ -357,6 +357,9 @@ func (l label) isWord() bool {
 // runsOf returns the sequences in marks of one class. One that does not begin at its beginning, or has a gap, is not whole.
 func runsOf(class string, marks []mark) (runs []*candidate) {
 	what := fmt.Sprintf("headings with the number of a %s", class)
+	if marks[0].level > deepest {
+		what = fmt.Sprintf("lines that begin with the number of a %s", class)
+	}
 	if class == "#" {
 		what = "numbered headings"
 	} else if !marks[0].label.isWord() {
@@ -536,8 +539,8 @@ func (d *document) lists() (all []*candidate) {
 		next, single = list.Start+len(items), len(items) == 1
 	}
 	for _, c := range all {
-		if c.doubt == "" && c.rank == plainList && !instructions(c.marks) {
-			c.doubt = "not each of its items begins with an English verb that is known"
+		if i := slices.IndexFunc(c.marks, isNoInstruction); c.doubt == "" && c.rank == plainList && i >= 0 {
+			c.doubt = fmt.Sprintf("its item %q does not begin with an English verb that is known", shorten(c.marks[i].said()))
 		}
 	}
 	return slices.DeleteFunc(all, func(c *candidate) bool { return len(c.marks) < 2 })

@@ -79,13 +79,17 @@ const people = `(?:teams?|leads?|manager|reviewers?|colleagues?|maintainers?|own
 // hints returns what the text of each step says about its end and its order.
 func (d *document) hints(steps []Step, c *candidate, every []sentence) (all []Hint) {
 	w := d.withdraw(every, steps, c)
+	counted := true
+	for i, m := range c.marks {
+		counted = counted && (m.label.class == "" || m.label.from == i+1) && i < len(steps) && steps[i].ID == int64(i+1)
+	}
 	for i, s := range steps {
 		at := slices.IndexFunc(c.marks, func(m mark) bool { return m.line+1 == s.Line })
 		if at < 0 {
 			continue
 		}
 		m := c.marks[at]
-		r := reader{step: s, steps: steps, seen: map[string]bool{}}
+		r := reader{step: s, steps: steps, counted: counted, seen: map[string]bool{}}
 		if len(s.BlockedBy) == 1 && i > 0 && steps[i-1].ID == s.BlockedBy[0] {
 			r.before = s.BlockedBy[0]
 		}
@@ -110,6 +114,7 @@ func (d *document) hints(steps []Step, c *candidate, every []sentence) (all []Hi
 type reader struct {
 	step     Step
 	steps    []Step // all of them
+	counted  bool   // their ids are the numbers that the text gives them
 	before   int64  // the only step that it waits for, or 0
 	passages []passage
 	hints    []Hint

@@ -62,9 +62,9 @@ func isAside(titles []string) bool {
 }
 
 // instructions reports whether each of the titles begins with a verb that says what to do.
-func instructions(marks []mark) bool {
-	return !slices.ContainsFunc(marks, func(m mark) bool {
-		word := first.find(clean(m.title))
-		return word == nil || !slices.Contains(verbs, strings.ToLower(word[1]))
-	})
+func instructions(marks []mark) bool { return !slices.ContainsFunc(marks, isNoInstruction) }
+
+func isNoInstruction(m mark) bool {
+	word := first.find(clean(m.title))
+	return word == nil || !slices.Contains(verbs, strings.ToLower(word[1]))
 }

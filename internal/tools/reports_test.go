@@ -135,7 +135,7 @@ func TestReports(t *testing.T) {
 			{wrote: "1. Build it\n2. Test it\n\n**IMPORTANT**: After the tests, tell them.\n**MANDATORY:** Run the linter.\n",
 				run: "fsmtx new d --from plan.md", want: `2 steps(?s).*plan\.md:4: left out: IMPORTANT`, wrong: `3 (IMPORTANT|MANDATORY)`},
 			{wrote: "- **IMPORTANT**: After the build, tell them.\n- **MANDATORY:** Run the linter.\n", run: "fsmtx new d --from plan.md", code: 1,
-				want: `describes no steps`},
+				want: `no steps were found in the text of`},
 			{wrote: "```dot\ndigraph {\nt [shape=diamond, label=\"Do the tests pass?\"];\nw [label=\"Write the code\"];\n" +
 				"w -> t;\nt -> d [label=\"yes\"];\nt -> w [label=\"no\"];\nd [label=\"Ship it\"];\n}\n```\n",
 				run: "fsmtx new d --from plan.md", want: `1 Write the code \(line 4\)\n +2 Do the tests pass\? \(line 3\)`},

@@ -233,6 +233,7 @@ func (f *initFlags) choose(s terminal.Streams, all []skillText) (skillText, erro
 		if err != nil {
 			return skillText{}, &command.Exit{Code: command.ExitNo, Err: errors.New("no skill was chosen; nothing was changed")}
 		}
+		message.Fprintf(s.Out, "%q is neither a number nor a name in this list.\n", strings.TrimSpace(line))
 	}
 }
 

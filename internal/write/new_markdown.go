@@ -101,7 +101,7 @@ func noSteps(source string, o outline.Outline) error {
 		return command.Fail(command.ExitNo, fmt.Errorf("not sure what the steps of %s are: %s; nothing was written", source, o.Unsure),
 			hint+agent)
 	}
-	return command.Fail(command.ExitNo, fmt.Errorf("%s describes no steps", source),
+	return command.Fail(command.ExitNo, fmt.Errorf("no steps were found in the text of %s", source),
 		`number the steps, for example "## Step 1: Build"; --from FILE takes them from another text, and --template writes three `+
 			`examples to edit`+agent)
 }
