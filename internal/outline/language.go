@@ -35,13 +35,10 @@ func isForeign(s sentence, isFront bool) bool {
 	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) }) || forbidding.in(text) {
 		return true
 	}
-	if isFront { // a description need not be a sentence
-		return false
-	}
 	words := wordInText.compiled().FindAllString(strings.ReplaceAll(text, "`x`", ""), -1)
 	isName := func(w string) bool { return strings.ToLower(w) != w || strings.Trim(w, "0123456789") == "" }
 	least := 3
-	if s.isTitle || strings.Contains(text, "|") {
+	if s.isTitle || isFront || strings.Contains(text, "|") {
 		least = 4
 	}
 	if len(words) < least || !slices.ContainsFunc(words, func(w string) bool { return !isName(w) }) || isImperative(text) {

@@ -114,7 +114,11 @@ func (r *reader) takesBackFile(name string, order sentence, behind []sentence) b
 		}
 		return mayTakeBack(s.text) && (restricts(said) || leadsAway.in(said))
 	}
-	if takesBack(r.titles, nil, nil) || len(behind) > 0 && refusesThat.in(behind[0].text) {
+	titles := r.titles
+	if order.line+1 == r.step.Line { // the first of them is the order
+		titles = titles[1:]
+	}
+	if takesBack(titles, nil, nil) || len(behind) > 0 && refusesThat.in(behind[0].text) {
 		return true
 	}
 	return slices.ContainsFunc(r.near, func(s sentence) bool {
