@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Surrounded is a simple command of a script, with what in the script changes the environment in which it runs. What a program or a
-// file does to the shell (nvm use, source venv/bin/activate) is not in the script.
+// Surrounded is a simple command of a script, with what in the script may change the environment in which it runs. What sets up the
+// programs of the shell (nvm use, source venv/bin/activate) does not count.
 type Surrounded struct {
 	Words   []Word
 	Changes string   // what may change its environment, as the line has it; empty if nothing does
@@ -136,8 +136,8 @@ func (s *surroundings) builtin(n syntax.Node, words []Word) {
 		if text := words[0].In(s.line); !known && text != "[" && !strings.Contains(text, "/") { // a path is no command of the shell's own
 			s.change(n, text)
 		}
-	case "eval":
-		if !isOutput(words[1:]) {
+	case "source", ".", "eval":
+		if !s.setsUp(name, words[1:]) {
 			s.change(n, name)
 		}
 	case "export", "declare", "typeset": // behind command
@@ -173,18 +173,32 @@ func isRunner(name string) bool {
 	return path.Base(name) == "fsmtx" || slices.Contains(runners(), name)
 }
 
-// isOutput reports whether the words are nothing but what a program prints, such as "$(direnv export bash)". Like a file that is sourced
-// it sets the shell up, and the line shows no variable.
-func isOutput(words []Word) bool {
+// setters print what sets up the programs of a shell, for eval.
+var setters = []string{"direnv", "pyenv", "rbenv", "nodenv", "jenv", "mise", "asdf", "fnm", "conda", "micromamba", "opam", "brew"}
+
+// setsUp reports whether source or eval sets up the programs of the shell as people do it: from the file activate of a venv, nvm.sh or
+// a startup file of the home directory, or from what a program prints that is for that. Like nvm use and conda activate it is let pass;
+// another file or text may set any variable.
+func (s *surroundings) setsUp(name string, words []Word) bool {
 	if len(words) != 1 {
 		return false
+	}
+	if name != "eval" {
+		file := strings.Trim(words[0].In(s.line), `"'`)
+		dir, base := path.Split(file)
+		atHome := dir == "~/" || dir == "$HOME/" || dir == "${HOME}/"
+		return base == "activate" || base == "nvm.sh" || atHome && strings.HasPrefix(base, ".")
 	}
 	parts := words[0].word.Parts
 	if quoted, ok := parts[0].(*syntax.DblQuoted); ok && len(parts) == 1 {
 		parts = quoted.Parts
 	}
-	_, ok := parts[0].(*syntax.CmdSubst)
-	return ok && len(parts) == 1
+	printed, ok := parts[0].(*syntax.CmdSubst)
+	if !ok || len(parts) != 1 || len(printed.Stmts) != 1 {
+		return false
+	}
+	call := texts(wordsOfCall(printed.Stmts[0]))
+	return len(call) > 1 && slices.Contains(setters, path.Base(call[0]))
 }
 
 // changing returns what a command with these arguments is that may change the environment of the commands after it in the same shell.
