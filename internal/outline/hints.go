@@ -76,8 +76,9 @@ var refusesThat = pattern{text: `(?i)^\W*(?:but |and |however,? )?(?:(?:do not|d
 const people = `(?:teams?|leads?|manager|reviewers?|colleagues?|maintainers?|owners?|users?|person|people|humans?|stakeholders?|legal|` +
 	`security|qa|dba|architects?|boss|customers?|editors?|experts?|partners?)`
 
-// hints returns what the text of each step says about its end and its order.
-func (d *document) hints(steps []Step, c *candidate, every []sentence) (all []Hint) {
+// hints returns what the text of each step says about its end and its order, and the sentence that takes all of it back because it is
+// not known what it says, or nil.
+func (d *document) hints(steps []Step, c *candidate, every []sentence) (all []Hint, unread *Left) {
 	w := d.withdraw(every, steps, c)
 	counted := true
 	for i, m := range c.marks {
@@ -103,11 +104,14 @@ func (d *document) hints(steps []Step, c *candidate, every []sentence) (all []Hi
 			r.near = slices.DeleteFunc(r.near, func(s sentence) bool { return s.line == m.line })
 		}
 		r.read()
+		if w.unread != nil && slices.ContainsFunc(r.hints, func(h Hint) bool { return h.Gate != "" }) {
+			unread = w.unread
+		}
 		all = append(all, slices.DeleteFunc(r.hints, func(h Hint) bool {
 			return h.Gate != "" && (w.has(s.ID) || w.has(h.Step) || w.approvals && isApproval(h.Gate))
 		})...)
 	}
-	return all
+	return all, unread
 }
 
 // reader collects what the text of a step says.
@@ -152,7 +156,7 @@ func (r *reader) read() {
 				r.approval(h, said.text, i, k)
 			}
 			for _, n := range notes {
-				if n.says.in(said.text) {
+				if _, _, asked := demanded(said.text); n.says.in(said.text) && (n.says != &orders || !asked) {
 					h.Note, h.Back = n.note, backTo(r.step, n.says, said.text)
 					r.add(h)
 				}

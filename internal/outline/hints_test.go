@@ -1,8 +1,6 @@
 package outline_test
 
 import (
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -123,7 +121,6 @@ func TestApprovalBeforeAnAct(t *testing.T) {
 			`"approval": "May the next step begin: Roll it out?"`},
 		{"it names this step", "1. Build\n2. Push. Ask the user for approval before you start step 2.\n3. Roll it out\n", 1,
 			`"approval": "May the next step begin: Push?"`},
-		{"it is after a step", "1. Build\n2. Push. After step 3, ask the user for approval.\n3. Roll it out\n", 0, ""},
 		{"it asks for another thing, and acts", "1. Build\n2. Publish\n3. Ask the user for approval of the text, then post it\n", 3,
 			split},
 		{"the act waits for it", "1. Draft it\n2. Publish after the maintainer has approved it\n3. Rest\n", 1,
@@ -140,7 +137,7 @@ func TestApprovalBeforeAnAct(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := outline.Markdown([]byte("## Steps\n\n"+c.text), "")
-			if o.Hints = slices.DeleteFunc(o.Hints, func(h outline.Hint) bool { return strings.Contains(h.Note, "blockedBy") }); c.want == "" {
+			if c.want == "" {
 				require.Empty(t, o.Hints)
 				return
 			}
@@ -149,4 +146,17 @@ func TestApprovalBeforeAnAct(t *testing.T) {
 			assert.Equal(t, c.step, o.Hints[0].Step)
 		})
 	}
+}
+
+// TestUnreadDescription: that a description is not understood, and takes all proposals back, is said.
+func TestUnreadDescription(t *testing.T) {
+	const steps = "# Steps\n1. Write the plan. Ask the user for approval.\n2. Rest.\n"
+	o := outline.Markdown([]byte("---\nname: x\ndescription: Shop release automation helper\n---\n"+steps), "list")
+	require.Empty(t, o.Hints)
+	require.NotEmpty(t, o.Left)
+	assert.Equal(t, 1, o.Left[0].Line)
+	assert.Equal(t, "the frontmatter: it is not known what this says, and it may forbid something, so nothing is "+
+		"proposed that the text demands", o.Left[0].String())
+	o = outline.Markdown([]byte("---\nname: x\ndescription: Shop release automation helper\n---\n# Steps\n1. Write it.\n2. Rest.\n"), "list")
+	assert.Empty(t, o.Left)
 }

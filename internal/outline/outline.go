@@ -168,7 +168,10 @@ func Markdown(text []byte, form string) Outline {
 		o.Left = slices.Insert(o.Left, 0, Left{Line: at + 1, What: lost})
 	}
 	o.every = d.everySentence(0, len(d.starts), true)
-	o.Hints = d.hints(o.Steps, best, o.every)
+	hints, unread := d.hints(o.Steps, best, o.every)
+	if o.Hints = hints; unread != nil {
+		o.Left = slices.Insert(o.Left, 0, *unread)
+	}
 	return o
 }
 

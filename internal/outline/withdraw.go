@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -66,6 +67,7 @@ type withdrawn struct {
 	all       bool
 	some      map[int64]bool // by id
 	approvals bool           // of every step
+	unread    *Left          // why all are, if that is because a sentence is not in a language that is known here
 }
 
 func (w withdrawn) has(id int64) bool { return w.all || w.some[id] }
@@ -85,7 +87,15 @@ func (d *document) withdraw(every []sentence, steps []Step, c *candidate) withdr
 		_, _, demands := demanded(s.text)
 		w.approvals = w.approvals || isAlone(s, demands)
 		switch {
-		case isForeign(s, isFront), isPlayed(s):
+		case isForeign(s, isFront):
+			w.all = true
+			what := shorten(s.text)
+			if isFront {
+				what = "the frontmatter"
+			}
+			w.unread = cmp.Or(w.unread, &Left{Line: s.line + 1, What: what, Why: "it is not known what this says, and it may " +
+				"forbid something, so nothing is proposed that the text demands"})
+		case isPlayed(s):
 			w.all = true
 		case !takes:
 		case len(named) == 0 && inStep && demands:

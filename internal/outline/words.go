@@ -43,7 +43,7 @@ var verbs = strings.Fields(`accept add adjust agree align analyse analyze announ
 	obtain offer open order organise organize outline output pack parse pause perform pick place plan polish post prepare present press
 	print prioritize probe process produce profile promote propose protect provide prune publish pull push put query raise rank read
 	rebase rebuild receive recommend record refactor refine release reload remember remove rename repeat replace reply report reproduce
-	request research resolve restart restore return revert review revoke rewrite rotate run sanitize save say scan schedule score search
+	request research resolve restart restore return revert review revoke rewrite roll rotate run sanitize save say scan schedule score search
 	select send separate set share ship show sign simplify sketch smoke sort split stage start state stop store structure study submit
 	suggest summarise summarize switch sync synthesize tag take talk tell test tidy track train translate triage trim try tune turn
 	typecheck understand undo unpack update upgrade upload use validate verify wait warn wash watch wire work wrap write`)
