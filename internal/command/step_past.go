@@ -280,7 +280,7 @@ func changed(before, after *state.State, has func(was, is *state.Current) bool) 
 
 // printEnded prints what the end of a workflow has made unnecessary.
 func printEnded(s terminal.Streams, before, after *state.State, target *state.Current) error {
-	left := changed(before, after, func(was, is *state.Current) bool { return is.Done() && (!was.Done() || before.IsMissing(was)) })
+	left := changed(before, after, func(was, is *state.Current) bool { return before.IsLeft(was) && !after.IsLeft(is) })
 	what := target.Workflow.Level()
 	if what == "the workflow" {
 		what += " of " + message.Words(target.Workflow.Command)

@@ -120,9 +120,9 @@ func MayEnd(s *state.State, id int64) error {
 	return nil
 }
 
-// EndedWith returns the steps of a workflow that its end makes unnecessary. The tasks of those that are missing could come back.
+// EndedWith returns the steps of a workflow that its end makes unnecessary.
 func EndedWith(s *state.State, w *workflow.Workflow) []*state.Current {
-	return slices.DeleteFunc(s.In(w), func(c *state.Current) bool { return c.Done() && !s.IsMissing(c) })
+	return slices.DeleteFunc(s.In(w), func(c *state.Current) bool { return !s.IsLeft(c) })
 }
 
 // ended returns the error about a step that is not open.

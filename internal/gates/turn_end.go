@@ -57,5 +57,5 @@ func currentStep(s *state.State, w *workflow.Workflow) *state.Current {
 // shows that it is not needed. A step that is gone from the list counts as done for the steps
 // after it, but nothing shows that its work was done.
 func isEvidenced(s *state.State, c *state.Current) bool {
-	return c.Done() && (s.WasDone(c) || c.NotNeeded)
+	return c.Done() && !s.IsMissing(c) && !slices.ContainsFunc(s.EndedOtherwise, func(e state.Evidence) bool { return e.Step == c.ID })
 }

@@ -91,11 +91,15 @@ func (s *State) foldOf(w *workflow.Workflow, lines foldedLines) (given []Evidenc
 			f.halt(s, w, e.Step)
 		}
 	}
-	steps := s.In(w)
+	steps, p := s.In(w), s.Parent(w)
+	under := p != nil && p.NotNeeded
 	for _, c := range steps {
-		switch e, ok := f.decided[c.ID]; {
+		e, ok := f.decided[c.ID]
+		c.over = ok || f.state.Outcome(c.ID) != "" || c.Step.Status == fsmspec.Completed
+		switch {
 		case c.Unread && c.Status == workflow.Completed:
 			f.state = f.state.After(machine.Event{Kind: machine.Concluded, Step: c.ID, Outcome: machine.Done})
+		case c.Gone() && !ok && under: // its end follows
 		case c.Gone() && !ok:
 			f.state = f.state.After(machine.Event{Kind: machine.Passed, Step: c.ID})
 		case ok && (c.Status == workflow.Completed || c.Gone()) && !f.stale[c.ID]:

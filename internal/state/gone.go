@@ -28,14 +28,11 @@ func (s *State) Missing() []*Current {
 // IsMissing reports whether the step is gone from the list without having been done. While a change
 // of the list is under way or is to be recovered, that is not known.
 func (s *State) IsMissing(c *Current) bool {
-	return !s.Interrupted && c.Gone() && !c.Unread && !c.NotNeeded && !s.WasDone(c)
+	return !s.Interrupted && c.Gone() && !c.Unread && !c.NotNeeded && !c.over
 }
 
-// WasDone reports whether the step was let through, or hydrated as completed.
-func (s *State) WasDone(c *Current) bool {
-	e, ok := s.Last(c.ID)
-	return c.Step.Status == fsmspec.Completed || ok && e.To == workflow.Completed && e.Verdict != Ask
-}
+// IsLeft reports whether the step is open, or was when its task was removed: the task could come back.
+func (s *State) IsLeft(c *Current) bool { return !c.Done() || s.IsMissing(c) }
 
 // Otherwise returns how the list shows the step, as completed or started, if no decision let that through: a script
 // has changed it, or the client ran no hook. It is empty for a step that was let through, or whose gates are still to be

@@ -72,6 +72,8 @@ type Current struct {
 	Begun      time.Time        // when it was started in this round; zero if it was not, or has no time limit
 	told       []string         // the sessions whose person knows that its time limit has passed
 
+	over bool // it had ended when its task was removed
+
 	stale bool // the list still shows it as it was before it was opened again: completed, or in progress
 
 	File *tasks.Task // nil if it is gone or cannot be read

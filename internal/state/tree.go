@@ -173,10 +173,10 @@ func (s *State) WhyClosed(w *workflow.Workflow) string {
 	p := s.Parent(w)
 	how := " is done"
 	switch {
-	case p.Gone():
-		how = " is gone"
 	case p.NotNeeded:
 		how = " is not needed"
+	case s.IsMissing(p):
+		how = " is gone"
 	case s.skipped(p.ID):
 		how = " was skipped"
 	case !p.Done():
