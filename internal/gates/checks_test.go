@@ -262,7 +262,9 @@ func TestChecksAreOff(t *testing.T) {
 	l.write("out", "x")
 	l.allows(2, completed)
 	l.begin(3)
-	require.Equal(t, state.Ask, l.do(3, completed).Decision)
+	v = l.do(3, completed)
+	require.Equal(t, state.Ask, v.Decision)
+	require.Contains(t, v.Reason, "\n(Its check is not run: checks are off.)")
 	l.ended(5)
 	require.Contains(t, l.denies(6, completed),
 		"commands are not run here (--checks off). A person can say how it ends: fsmtx step done 6 --outcome NAME")

@@ -411,12 +411,8 @@ func (c *call) finalDecision(s *state.State, target *state.Current, v Verdict, l
 	if v.Decision == state.Allow && e.From == e.To && e.Note == "" && (target.Done() || e.To != workflow.Completed) || target.Gone() {
 		return decision{verdict: v, lines: lines} // nothing changes
 	}
-	if text := v.watched.Weakened(); v.Decision == state.Ask && text != "" {
-		v.Reason += "\n(Of " + text + ".)"
-		e.Question += "\n(Of " + text + ".)"
-	}
-	if v.Decision == state.Ask && len(v.unchanged) > 0 {
-		v.Reason += "\n(" + state.Quoted(v.unchanged) + " was not changed for it.)"
+	if v.Decision == state.Ask {
+		v.qualify(&e)
 	}
 	if v.Decision == state.Allow && e.To == workflow.Completed && len(c.lists) > 0 {
 		e.Files = c.lists
@@ -436,6 +432,21 @@ func (c *call) finalDecision(s *state.State, target *state.Current, v Verdict, l
 		v = c.repeated(target, v, n)
 	}
 	return decision{verdict: v, lines: append(lines, e), own: true}
+}
+
+// qualify adds to the question what the person has to know before they say yes.
+func (v *Verdict) qualify(e *state.Evidence) {
+	if text := v.watched.Weakened(); text != "" {
+		v.Reason += "\n(Of " + text + ".)"
+		e.Question += "\n(Of " + text + ".)"
+	}
+	if slices.Contains(v.gaps, state.ChecksOff) {
+		v.Reason += "\n(Its check is not run: checks are off.)"
+		e.Question += "\n(Its check is not run: checks are off.)"
+	}
+	if len(v.unchanged) > 0 {
+		v.Reason += "\n(" + state.Quoted(v.unchanged) + " was not changed for it.)"
+	}
 }
 
 // repeated says in the reason how often the same was refused or asked.

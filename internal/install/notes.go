@@ -6,23 +6,27 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-// Notes returns what a person who works in dir with Claude Code should know although nothing is wrong: whether a session works
-// on steps by commands or by a list, whether dir has no workflow, and whether agent teams are on.
+// Notes returns what a person who works in dir with Claude Code should know although nothing is wrong: that checks are off,
+// whether a session works on steps by commands or by a list, whether dir has no workflow, and whether agent teams are on.
 func Notes(s terminal.Streams, dir string) (notes []string) {
 	d := &doctor{Streams: s, cwd: dir}
 	h, _, err := d.look()
 	if err != nil || !h.isInstalled() {
 		return nil
 	}
+	if off := hook.ChecksAreOff(hook.Registered(d.Getenv, dir)); off != "" {
+		notes = append(notes, off)
+	}
 	l, err := hydrate.FinderOf(s.Getenv, s.Who().Program)
 	if err != nil {
-		return nil
+		return notes
 	}
 	if all, _ := l.Workflows(dir); len(all) == 0 {
 		notes = append(notes, "no skill here has an fsm.json beside its SKILL.md, so nothing is enforced: fsmtx init writes one")

@@ -38,8 +38,8 @@ It prints each problem, the most urgent first, with a command that repairs it:
   leftover     the state directory of a list that was removed at least 30 days ago, or
                temporary files of a command that was killed
 
-If nothing is wrong, it says how a session works on steps here, and whether there is a
-workflow at all.
+If nothing is wrong, it says how a session works on steps here, whether there is a
+workflow at all, and that checks are off.
 
 --fix repairs what can be repaired safely: it finishes interrupted calls, removes
 stale locks, the state directories of lists that were removed at least 30 days ago, and what
