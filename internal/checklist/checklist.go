@@ -115,6 +115,7 @@ var (
 	mark        = pattern.New(`^\[([ \t]*[^\[\]\s]?\x{fe0f}?[ \t]*|\p{L}[^\[\]]*|[^\s\p{L}\p{N}\[\]()]{1,2}[xX]?[^\s\p{L}\p{N}\[\]()]{1,2})\]`)
 	heading     = pattern.New(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$`)
 	behind      = pattern.New(`[^\s\[]\s+(?:\[ ?[ xX] ?\](?:[\s*_.]*$|\*\*)|\[ +\]\s)`)
+	legend      = pattern.New(`^\s*[=:→]\s|[·|,;/]\s*\[[ xX~/>-]\]\s`)
 	round       = pattern.New(`^(?:\([ xX]?\)|&#(?i:974[456]|x261[012]);)(?:\s|$)`)
 	loose       = pattern.New(`^[^\p{L}]*\[ ?[ xX]? ?\](?:[^\p{L}\p{N}(\[:]|$)`) // nothing but signs stands before it
 	labeled     = pattern.New(`^[\s>]*\p{L}[\p{L}\p{N}]*:\s+\[ ?[ xX]? ?\](?:[\s*_]|$)`)
@@ -327,6 +328,9 @@ func (r *reader) box(i int, line string, offset int) (b Box, ok bool) {
 		if strings.HasSuffix(text[:start], emphasis) {
 			b.Text = strings.Replace(b.Text, emphasis, "", 1)
 		}
+	}
+	if legend.Regexp().MatchString(b.Text) {
+		r.fault(i, "it seems to say what a mark means, and is no step then: put code marks around the box")
 	}
 	if b.Text = strings.TrimSpace(b.Text); b.Text == "" || comment.Regexp().MatchString(b.Text) {
 		b.Text = ""

@@ -20,6 +20,7 @@ const specName = "fsm.json"
 type Misnamed struct {
 	Path string
 	json bool // it can be renamed
+	some bool // there are others in its folder
 }
 
 // Why says what is wrong, in one line.
@@ -27,12 +28,15 @@ func (m Misnamed) Why() string {
 	if !m.json {
 		return "is not read: a workflow is JSON without comments, in a file with the name " + specName
 	}
+	if m.some {
+		return "is not read: the name has to be " + specName + ", and more than one file here may be it: keep one"
+	}
 	return "is not read: the name has to be " + specName
 }
 
 // Command returns the command that renames the file, "" if that is not enough.
 func (m Misnamed) Command() string {
-	if !m.json {
+	if !m.json || m.some {
 		return ""
 	}
 	return "mv " + shell.Join(m.Path, filepath.Join(filepath.Dir(m.Path), specName))
@@ -53,7 +57,10 @@ func MisnamedIn(folder string) (found []Misnamed) {
 		if err != nil {
 			continue
 		}
-		found = append(found, Misnamed{path, jsonx.Check(data, jsonx.Tolerant) == nil})
+		found = append(found, Misnamed{Path: path, json: jsonx.Check(data, jsonx.Tolerant) == nil})
+	}
+	for i := range found {
+		found[i].some = len(found) > 1
 	}
 	return found
 }

@@ -113,9 +113,10 @@ func Hides(line string) string {
 	if last.Background {
 		return "it ends with &, so that its status is always 0: leave out the &"
 	}
-	ended := slices.ContainsFunc(s.Calls(), func(call []Word) bool { // set -e, or pipefail
+	ended := slices.ContainsFunc(s.Calls(), func(call []Word) bool { // set -e, or pipefail, or it ends itself when something fails
 		words := texts(call)
-		return len(words) > 1 && words[0] == "set"
+		line := strings.Join(words, " ")
+		return len(words) > 1 && words[0] == "set" || len(words) > 0 && words[0] == "exit" && line != "exit 0" && line != "exit $?"
 	})
 	and := last.Cmd
 	for {
@@ -128,6 +129,8 @@ func Hides(line string) string {
 		switch {
 		case binary.Op == syntax.OrStmt && succeeds(name):
 			return "behind || " + name + " its status is always 0: leave that out"
+		case binary.Op == syntax.OrStmt && slices.Contains(passers, first):
+			return "behind || " + name + " its status is that of " + first + ": leave that out (the end of the output is kept)"
 		case (binary.Op == syntax.Pipe || binary.Op == syntax.PipeAll) && slices.Contains(passers, first) && !ended:
 			return "its status is that of " + first + ", the last command of the pipe: leave out the pipe (the end of the output is kept), " +
 				"or redirect the output to a file"
