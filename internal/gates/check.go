@@ -85,7 +85,7 @@ func planning(c *state.Current, r *run, status string) Verdict {
 	case r.kind == fsmspec.EachLine:
 		what = "the command that prints its lines"
 	case r.step != c:
-		what = "the command of " + r.step.Name() + ", which was completed in another way,"
+		what = "the command of " + r.step.Name() + ", which was completed past the hooks,"
 	}
 	verb, done := "complete", "completed"
 	if status == workflow.InProgress {

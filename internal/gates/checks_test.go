@@ -69,7 +69,7 @@ func TestPendingIsNotDone(t *testing.T) {
 	impatient.List.Wait = time.Millisecond
 	require.Contains(t, impatient.denies(1, completed), "wait until it ends")
 	require.Contains(t, impatient.denies(2, inProgress), "is running in another call")
-	require.Equal(t, Verdict{Decision: state.Allow, Step: 3, Why: "in order"}, impatient.ask(3, completed), "only the record is delayed")
+	require.Equal(t, Verdict{Decision: state.Allow, Step: 3}, impatient.ask(3, completed), "only the record is delayed")
 	require.Equal(t, state.Deny, impatient.ask(3, workflow.Deleted).Decision)
 	require.NoError(t, held.Close())
 
@@ -256,7 +256,7 @@ func TestChecksAreOff(t *testing.T) {
 	v := l.do(1, completed)
 	require.True(t, v.Allowed())
 	e, _ := l.state().Last(1)
-	require.Equal(t, "in order; checks are off", e.Said())
+	require.Equal(t, "checks are off", e.Said())
 	l.begin(2)
 	require.Contains(t, l.denies(2, completed), "out")
 	l.write("out", "x")
@@ -702,9 +702,9 @@ func TestAListThatHasChangedIsTold(t *testing.T) {
 	const file = `{"fsm": 2, "steps": [{"id": 1, "subject": "List", "check": "test -s list"},
 		{"id": 2, "subject": "Migrate", "blockedBy": [1], "each": {"lines": "list"}, "do": [{"id": 1, "subject": "Change {item}"}]}]}`
 	for name, c := range map[string]struct{ list, told, why string }{
-		"the same": {"a\nb", "", "in order, for 2 items"},
-		"other":    {"a", `list has changed since #1 was completed: #2 "Migrate" is done for 1 item of it`, "in order, for 1 item"},
-		"empty":    {"\n", `list has changed since #1 was completed: #2 "Migrate" is done for no items of it`, "in order, for no items"},
+		"the same": {"a\nb", "", "for 2 items"},
+		"other":    {"a", `list has changed since #1 was completed: #2 "Migrate" is done for 1 item of it`, "for 1 item"},
+		"empty":    {"\n", `list has changed since #1 was completed: #2 "Migrate" is done for no items of it`, "for no items"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := ofSpec(t, file)

@@ -279,7 +279,7 @@ func lookupOf(s *state.State, b *state.Current, g fsmspec.Gate) lookup {
 // blamed returns the denial of an update because of another step, which was completed without its
 // gates being checked.
 func blamed(b *state.Current, v Verdict) Verdict {
-	v.Reason = b.Name() + " was completed in another way and does not pass its gates, so no other step is let through. " + v.Reason
+	v.Reason = b.Name() + " was completed past the hooks and does not pass its gates, so no other step is let through. " + v.Reason
 	v.past.step, v.Why = b.ID, "first #"+message.Itoa(b.ID)+": "+v.Why
 	return v
 }
@@ -292,8 +292,6 @@ func (c *call) reasoned(target *state.Current, v Verdict) Verdict {
 		v.Why = "its check failed" // and another outcome follows from that
 	case v.Check != nil && target.HasCheck(v.Check.Run):
 		v.Why = "its check passed"
-	default:
-		v.Why = "in order"
 	}
 	return v
 }
@@ -368,7 +366,7 @@ func (c *call) running(s *state.State, target *state.Current) (v Verdict) {
 // seenLine records the verdict on a step that was completed in another way.
 func (c *call) seenLine(s *state.State, b *state.Current, v Verdict) state.Evidence {
 	e := state.Evidence{Time: s.Time, Step: b.ID, From: workflow.Completed, To: workflow.Completed, Verdict: state.Allow,
-		Why: "it was completed in another way, and its gates hold", Check: v.Check, By: c.seenBy(c.update, v), Tree: c.tree(b),
+		Why: "it was completed past the hooks, and its gates hold", Check: v.Check, By: c.seenBy(c.update, v), Tree: c.tree(b),
 		Unchanged: v.unchanged, Watched: v.watched, Gaps: append([]state.Gap{state.Otherwise}, v.gaps...),
 		Content: c.content(b)}
 	if !v.Allowed() {

@@ -376,7 +376,7 @@ func TestCompletedInAnotherWayBeforeItsLinesWereRead(t *testing.T) {
 	l.redo()
 	assert.Empty(t, l.state().Step(2).Outcome, "an event that reads no files does not judge it")
 	assert.Contains(t, l.denies(3, inProgress),
-		`#2 "Migrate" was completed in another way and does not pass its gates, so no other step is let through. #2 "Migrate" cannot be `+
+		`#2 "Migrate" was completed past the hooks and does not pass its gates, so no other step is let through. #2 "Migrate" cannot be `+
 			`started: it is done for each line of packages.txt, and the file packages.txt does not exist`)
 	l.write("packages.txt", "a")
 	assert.Contains(t, l.denies(3, inProgress),

@@ -251,7 +251,7 @@ func TestCompletedInAnotherWay(t *testing.T) {
 	l.ended(2) // the only outcome is meant
 	assert.Equal(t, "done", l.state().Step(1).Outcome)
 	l.set(3, completed)
-	assert.Contains(t, l.denies(5, inProgress), `#3 "Review" was completed in another way and does not pass its gates, so no other step `+
+	assert.Contains(t, l.denies(5, inProgress), `#3 "Review" was completed past the hooks and does not pass its gates, so no other step `+
 		`is let through. #3 "Review" cannot be completed: its check failed`, "it can only have gone forward as approved")
 	l.write("REVIEW.md", "x")
 	l.rewrite(3, `{"status": "completed", "metadata": {"fsm": "release", "outcome": "approved"}}`)
@@ -739,7 +739,7 @@ func TestADecisionLapses(t *testing.T) {
 		l.write("REVIEW.md", "BLOCKER")
 		l.set(3, completed)
 		assert.Empty(t, l.state().Step(3).Outcome, "a script has completed it, and nobody has decided that: %s", name)
-		assert.Contains(t, l.denies(5, inProgress), `#3 "Review" was completed in another way and does not pass its gates`)
+		assert.Contains(t, l.denies(5, inProgress), `#3 "Review" was completed past the hooks and does not pass its gates`)
 		l.write("REVIEW.md", "fine")
 		l.begin(5)
 		assert.Equal(t, "approved", l.state().Step(3).Outcome, name)

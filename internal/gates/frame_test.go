@@ -60,7 +60,7 @@ func TestWhoDecided(t *testing.T) {
 	for name, c := range map[string]struct {
 		verdict Verdict
 		via     state.By
-		seen    bool // it was completed in another way
+		seen    bool // it was completed past the hooks
 		want    state.By
 	}{
 		"it is carried out":      {Verdict{Decision: state.Allow}, state.By{}, false, by(state.TheAgent, state.ByUpdate)},
@@ -312,8 +312,8 @@ func TestWhatDecisionsAreAbout(t *testing.T) {
 	l.seen()
 	none, troubles, err := (&state.Store{List: tasks.List{Dir: t.TempDir()}}).Decided()
 	require.Equal(t, []any{nil, 0, 0}, []any{err, len(troubles), len(none)})
-	require.Equal(t, "allow Name g 1: again, time 1 of 1, allow Name g 2: ok: in order, expand Do x: 1 item, allow Do x: in order, "+
-		"seen a of x, g: it was completed in another way", l.decided())
+	require.Equal(t, "allow Name g 1: again, time 1 of 1, allow Name g 2: ok, expand Do x: 1 item, allow Do x: , "+
+		"seen a of x, g: it was completed past the hooks", l.decided())
 }
 
 // TestTornLinesAreSkipped: the next one is on a line of its own.
@@ -457,7 +457,7 @@ func (l *list) unread() (right func()) {
 	return func() { require.NoError(l.t, os.WriteFile(found[0], whole, 0o600)) }
 }
 
-// TestGatesAreEvaluatedOnceTheRecordCanBeRead: what was let through without a look at them is completed in another way.
+// TestGatesAreEvaluatedOnceTheRecordCanBeRead: what was let through without a look at them is completed past the hooks.
 func TestGatesAreEvaluatedOnceTheRecordCanBeRead(t *testing.T) {
 	for name, outcomes := range map[string]string{"of an array": `null`, "with outcomes": `{"failed": {"back": 1, "max": 3}}`} {
 		l := hydrated(t, `{"check": "false", "outcomes": `+outcomes+`}`, `{"blockedBy": [1]}`, `{}`)
@@ -634,10 +634,10 @@ func TestStepsChangedInAnotherWay(t *testing.T) {
 	}
 	l.set(2, inProgress)
 	l.set(3, completed)
-	are("", "started in another way", "completed in another way", "")
+	are("", "started past the hooks", "completed past the hooks", "")
 	l.allows(1, completed)
 	l.set(2, completed)
-	are("", "completed in another way", "", "") // the third is unchecked
+	are("", "completed past the hooks", "", "") // the third is unchecked
 }
 
 // decided returns the decisions that are kept with the list.

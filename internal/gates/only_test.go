@@ -368,7 +368,7 @@ func TestAnOverdueStepThatHolds(t *testing.T) {
 	l.write("a", "x")
 	l.set(1, completed)
 	l.set(2, completed)
-	assert.Contains(t, l.denies(3, inProgress), `#2 "Step 2" was completed in another way and does not pass its gates, so no other step is `+
+	assert.Contains(t, l.denies(3, inProgress), `#2 "Step 2" was completed past the hooks and does not pass its gates, so no other step is `+
 		`let through. #2 "Step 2" cannot be completed: it needs b`)
 	l.write("b", "x")
 	assert.Contains(t, l.denies(3, inProgress), `#3 "Step 3" cannot be started: it needs c`)

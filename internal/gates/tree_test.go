@@ -272,7 +272,7 @@ func TestADemandOfAStepThatWasCompletedInAnotherWay(t *testing.T) {
 	l := hydrated(t, `{"subject": "Write the notes", "do": "notes"}`, `{"blockedBy": [1]}`)
 	l.set(1, completed)
 	assert.False(t, l.state().Step(1).Done())
-	assert.Contains(t, l.denies(2, inProgress), "was completed in another way and does not pass its gates")
+	assert.Contains(t, l.denies(2, inProgress), "was completed past the hooks and does not pass its gates")
 }
 
 // TestACalledSkillIsNotDemandedAgain: an agent that reads again that it has to call the skill would

@@ -3,6 +3,7 @@ package gates
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/facts"
@@ -41,10 +42,10 @@ func (c *call) decideEnd(s *state.State, target *state.Current, lines []state.Ev
 	}
 	v := c.reasoned(target, e.verdict)
 	if len(target.Outcomes) > 0 {
-		v.Why = tr.Outcome + ": " + v.Why
+		v.Why = strings.TrimSuffix(tr.Outcome+": "+v.Why, ": ")
 	}
 	if items, ok := s.Expansion(target); ok {
-		v.Why += ", for " + state.CountItems(len(items))
+		v.Why = strings.TrimPrefix(v.Why+", for "+state.CountItems(len(items)), ", ")
 	}
 	if state.IsBack(tr) {
 		v.Why = fmt.Sprintf("%s, time %d of %d", tr.Outcome, tr.Times, tr.Max)

@@ -50,12 +50,9 @@ skill, spec, sha256, session, created, deleted (arrays of id, subject, state, go
 state (in the list, replaced, undone, undoing, gone, cleared, empty, moved), by and undoes (numbers), from (id,
 list, session, dir, time: where its workflow was before) and to (the list in which it goes on).
 
-In what --decisions prints, "hydrate" is a call of a skill, "hydrated" that its steps came into the
-list, "allow" that an update or a call passed, and "deny" that it was refused.
-
 --decisions prints instead what calls, steps and guards decided about the list and in its
 sessions, oldest first, with who decided and why. Calls come from the history, steps from the
-evidence (the last denials of each step are kept when that grows large), and planning guards
+evidence (the last refusals of each step are kept when that grows large), and planning guards
 from their logs, which tell the time in whole seconds. With --json it prints one object per
 line, as described by "fsmtx schema --log".
 

@@ -12,8 +12,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // printDecisions prints what was decided about a list and in its sessions.
@@ -68,7 +70,7 @@ func printTable(s terminal.Streams, list string, all []decisions.Record) error {
 	message.Fprintf(s.Out, "task list %s\n", list)
 	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	for _, r := range all {
-		message.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Time.Local().Format("2006-01-02 15:04:05"), r.Source, subjectOf(r), r.Decision,
+		message.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Time.Local().Format("2006-01-02 15:04:05"), sourceOf(r), subjectOf(r), decidedOf(r),
 			whoOf(r), whyOf(r))
 	}
 	return w.Flush()
@@ -90,6 +92,33 @@ func subjectOf(r decisions.Record) string {
 	return r.Workflow
 }
 
+// sourceOf and decidedOf return what people read in place of the names that the record has for programs.
+func sourceOf(r decisions.Record) string {
+	if r.Source == decisions.Hydrate {
+		return "skill"
+	}
+	return string(r.Source)
+}
+
+func decidedOf(r decisions.Record) string {
+	switch {
+	case r.Decision == "hydrated" && (r.Who == "fsmtx" || len(r.Created) == 0): // its lines, or what was taken out
+		return "changed"
+	case r.Decision == "hydrated":
+		return "begun"
+	case r.Source == decisions.Hydrate:
+		return r.Decision
+	case len(r.Reopens) > 0 && state.Decision(r.Decision) == state.Allow:
+		return "sent back"
+	}
+	return state.Decision(r.Decision).Word(r.To)
+}
+
+// ways are how people read by which way somebody decided.
+var ways = map[state.How]string{
+	state.AtTerminal: "in a terminal", state.ByQuestion: "in the dialog", state.ByApproval: "in the dialog", state.ByElicitation: "in a form",
+}
+
 // whoOf returns who decided, and by which way.
 func whoOf(r decisions.Record) string {
 	who := r.Who
@@ -97,7 +126,7 @@ func whoOf(r decisions.Record) string {
 		who += " " + r.Agent
 	}
 	if r.Who == "person" && r.How != "" {
-		who += " (" + strings.TrimSpace(r.How+" "+r.TTY) + ")"
+		who += ", " + strings.TrimSpace(cmp.Or(ways[state.How(r.How)], "by "+r.How)+" "+r.TTY)
 	}
 	return who
 }
@@ -110,8 +139,8 @@ func whyOf(r decisions.Record) string {
 			parts = append(parts, text)
 		}
 	}
-	if r.From != r.To {
-		add(r.From + " to " + r.To)
+	if d := state.Decision(r.Decision); d == state.Deny || d == state.Ask || d == state.Declined {
+		add(map[string]string{workflow.InProgress: "to start it", workflow.Completed: "to complete it"}[r.To])
 	}
 	if r.Outcome != "" {
 		add("outcome " + r.Outcome)

@@ -42,7 +42,7 @@ func workflowTitle(s *state.State, w *workflow.Workflow) string {
 func lastWord(s *state.State, c *state.Current) string {
 	for _, e := range s.Unseen {
 		if e.Step == c.ID && e.IsLate() {
-			return fmt.Sprintf("  (%s: %s)", e.Verdict, e.Why)
+			return fmt.Sprintf("  (%s: %s)", e.Verdict.Word(e.To), e.Why)
 		}
 	}
 	for _, e := range slices.Backward(s.Evidence) {
@@ -50,7 +50,8 @@ func lastWord(s *state.State, c *state.Current) string {
 			return "" // what came before is of an earlier round
 		}
 		if e.Step == c.ID && !e.IsQuiet() && e.Verdict != state.Noted && (!e.Refuses() || !s.Past(e)) {
-			return fmt.Sprintf("  (%s %s: %s)", e.Time.Local().Format("15:04:05"), e.Verdict, message.Line(e.Said())+treeOf(e))
+			why := message.Line(e.Said()) + treeOf(e)
+			return fmt.Sprintf("  (%s %s%s)", e.Time.Local().Format("15:04:05"), e.Verdict.Word(e.To), map[bool]string{true: ": " + why}[why != ""])
 		}
 	}
 	return ""

@@ -246,7 +246,7 @@ func TestWatchKeepsTheWorkInView(t *testing.T) {
 	w.press("d")
 	w.see("○ #13 Subject 13 (ready)")
 	w.press("g")
-	w.see("● #2 Subject 2 (done; completed in another way)")
+	w.see("● #2 Subject 2 (done; completed past the hooks)")
 	w.press("f")
 	w.see("○ #13 Subject 13 (ready)")
 	w.press("q")

@@ -24,7 +24,7 @@ import (
 // hook, a rule of the person or an interruption can still stop the call. One that leads back
 // counts at once: it only opens steps again.
 
-// Fold computes the states of the workflows from the evidence. Steps that were completed in another way, and that
+// Fold computes the states of the workflows from the evidence. Steps that were completed past the hooks, and that
 // no gate holds up, are folded as if that were on record; s.otherwise has the lines.
 func (s *State) Fold() {
 	s.EndedOtherwise = nil
@@ -59,7 +59,7 @@ func (s *State) plainlyDone() (lines []Evidence) {
 				continue
 			}
 			lines = append(lines, Evidence{Time: s.Time, Step: c.ID, From: workflow.Completed, To: workflow.Completed, Verdict: SeenDone,
-				Why: "it was completed in another way", Gaps: []Gap{Otherwise}, Outcome: machine.Done, Round: c.Round})
+				Why: "it was completed past the hooks", Gaps: []Gap{Otherwise}, Outcome: machine.Done, Round: c.Round})
 			c.Outcome, again = machine.Done, true // which may make another step unverified
 		}
 	}

@@ -42,9 +42,9 @@ func (s *State) Otherwise(c *Current) string {
 	switch word := s.Word(c); {
 	case c.Unread || c.stale || c.Step.Status.String() == c.Status || c.Status == e.To || e.IsOverride():
 	case c.Status == workflow.Completed && (word == IsDone || word == Blocked):
-		return "completed in another way"
+		return "completed past the hooks"
 	case c.Status == workflow.InProgress && word == Blocked:
-		return "started in another way"
+		return "started past the hooks"
 	}
 	return ""
 }

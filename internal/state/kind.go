@@ -1,8 +1,10 @@
 package state
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,6 +60,7 @@ type kind struct {
 	lets  bool
 	event event
 
+	word  string // what people read in place of its name; of Allow see Evidence.Word
 	past  string // in a statement: how a person went past, allowed or took back something; empty if it is nothing of that
 	quiet bool   // it only says what the list or a plan shows by now: log and statements leave it out
 }
@@ -105,32 +108,32 @@ func (d deciders) has(who Who) bool {
 
 // kinds has every kind of evidence, the most frequent first. It is an array, which nothing fills when the program starts.
 var kinds = [...]kind{
-	{name: Allow, by: anyone, lets: true},
-	{name: Deny, by: ours},
-	{name: Ask, by: agent | person},
-	{name: Declined, by: person},
+	{name: Allow, word: "let through", by: anyone, lets: true},
+	{name: Deny, word: "refused", by: ours},
+	{name: Ask, word: "needs a yes", by: agent | person},
+	{name: Declined, word: "declined", by: person},
 
-	{name: Skip, by: people, lets: true, event: passes, past: "skip"},
-	{name: CallsIt, by: people, lets: true, event: concludes, past: "done"},
-	{name: Reopen, by: people, lets: true, event: reopens, past: "reopen"},
-	{name: End, by: people, lets: true, event: ends, past: "end"},
+	{name: Skip, word: "skipped", by: people, lets: true, event: passes, past: "skip"},
+	{name: CallsIt, word: "called done", by: people, lets: true, event: concludes, past: "done"},
+	{name: Reopen, word: "opened again", by: people, lets: true, event: reopens, past: "reopen"},
+	{name: End, word: "ended", by: people, lets: true, event: ends, past: "end"},
 
-	{name: Lapsed, by: ours},
-	{name: Reached, by: anyone, lets: true, event: concludes, quiet: true},
-	{name: SeenDone, by: anyone, lets: true, event: concludes},
-	{name: Late, by: clock, lets: true, event: concludes},
-	{name: Shown, by: anyone, quiet: true},
-	{name: Answer, by: people},
-	{name: Over, by: clock},
-	{name: Called, by: anyone},
-	{name: Noted, by: agent | person},
+	{name: Lapsed, word: "lapsed", by: ours},
+	{name: Reached, word: "completed", by: anyone, lets: true, event: concludes, quiet: true},
+	{name: SeenDone, word: "found completed", by: anyone, lets: true, event: concludes},
+	{name: Late, word: "late", by: clock, lets: true, event: concludes},
+	{name: Shown, word: "shown", by: anyone, quiet: true},
+	{name: Answer, word: "chosen", by: people},
+	{name: Over, word: "over its time", by: clock},
+	{name: Called, word: "skill called", by: anyone},
+	{name: Noted, word: "noted", by: agent | person},
 
-	{name: Ticked, by: program, quiet: true},
-	{name: WasMoved, by: people},
-	{name: Permitted, by: people, past: "allow"},
+	{name: Ticked, word: "ticked", by: program, quiet: true},
+	{name: WasMoved, word: "moved", by: people},
+	{name: Permitted, word: "let through", by: people, past: "allow"},
 
-	{name: Expand, by: anyone},
-	{name: Expanded, by: anyone, quiet: true},
+	{name: Expand, word: "lines read", by: anyone},
+	{name: Expanded, word: "lines read", by: anyone, quiet: true},
 }
 
 // of returns what a kind means; nothing for one that this version does not know.
@@ -167,6 +170,18 @@ func (e Evidence) IsOverride() bool { return e.GonePast() != "" && e.Lets() }
 
 // IsQuiet reports whether the line only says what the list or a plan shows by now.
 func (e Evidence) IsQuiet() bool { return of(e.Verdict).quiet }
+
+// Word returns what people read of the kind of a decision about a step, of an update to a status.
+func (d Decision) Word(to string) string {
+	word := cmp.Or(of(d).word, string(d))
+	switch {
+	case d == Allow && to == workflow.InProgress:
+		return "started"
+	case d == Allow && to == workflow.Completed:
+		return "completed"
+	}
+	return word
+}
 
 // Yes returns the line that lets through what a person was asked about: what their gates have found stands.
 func (e Evidence) Yes(at time.Time, from, why string, by By) Evidence {
@@ -215,7 +230,7 @@ var meanings = [...]struct {
 	{Unread, "its record cannot be read", "what is on record of step %q could not be read"},
 	{Unseen, "by a command that no hook has seen", "step %q was decided by a command that no hook of the client has seen"},
 	{Observing, "observing: nothing is refused", "observing: nothing was refused, nor asked, when step %q was decided"},
-	{Otherwise, "in another way",
+	{Otherwise, "past the hooks",
 		"step %q was changed without a hook: hooks were off, fsmtx was missing, or another session or program changed the list"},
 }
 
@@ -281,19 +296,19 @@ func (e Evidence) NotEnforced(subject string) string {
 
 // Said returns why it was decided so, with what else the reader has to know: what was not enforced, and which files are as they were.
 func (e Evidence) Said() string {
-	text := e.Why
+	parts := []string{e.Why}
 	for _, g := range e.Gaps {
 		if g != Otherwise {
-			text += "; " + g.words()
+			parts = append(parts, g.words())
 		}
 	}
 	if weak := e.Watched.Weakened(); e.Lets() && weak != "" {
-		text += "; of " + weak
+		parts = append(parts, "of "+weak)
 	}
 	if e.Lets() && len(e.Unchanged) > 0 {
-		text += "; unchanged: " + message.Sentence(e.Unchanged)
+		parts = append(parts, "unchanged: "+message.Sentence(e.Unchanged))
 	}
-	return text
+	return strings.Join(slices.DeleteFunc(parts, func(text string) bool { return text == "" }), "; ")
 }
 
 // Short returns the reason up to its first colon: it may go on with what a person or a program has written.

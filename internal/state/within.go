@@ -57,7 +57,7 @@ func (s *State) seenBegun(by By) (lines []Evidence) {
 			continue
 		}
 		lines = append(lines, Evidence{Time: s.Time, Step: c.ID, From: workflow.InProgress, To: workflow.InProgress, Verdict: Allow,
-			Why: "it was started in another way", Gaps: []Gap{Otherwise}, Round: c.Round, By: by})
+			Why: "it was started past the hooks", Gaps: []Gap{Otherwise}, Round: c.Round, By: by})
 		c.Begun = s.Time
 	}
 	return lines
