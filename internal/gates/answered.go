@@ -40,8 +40,9 @@ func (f *Frame) Answered(ctx context.Context, u Update, yes bool, how state.How)
 // answered decides an update about which a person was asked.
 func answered(s *state.State, c *state.Current, u Update, yes bool, how state.How) Verdict {
 	if e, ok := s.Last(c.ID); ok && c.Done() && e.By.How == state.AtTerminal {
-		return Verdict{Decision: state.Deny, Why: "a person decided in a terminal meanwhile", Reason: s.HowEnded(c.ID) + " already: a person " +
-			"has said so in a terminal, before this question was answered. Go on", past: pastHint{none: true}}
+		return Verdict{Decision: state.Deny, over: true, Why: "a person decided in a terminal meanwhile",
+			Reason: s.HowEnded(c.ID) + " already: a person has said so in a terminal, before this question was answered. Go on",
+			past:   pastHint{none: true}}
 	} else if !ok || e.Verdict != state.Ask || e.To != u.Status || c.Status != e.From {
 		return outOfDate(c)
 	}

@@ -203,6 +203,9 @@ func isDone(s *state.State, c *state.Current, list string) Verdict {
 	how := s.Ended(c)
 	if c.Outcome != machine.Done && s.Word(c) == state.IsDone {
 		how += " as " + c.Outcome
+		if e, ok := s.Last(c.ID); ok && e.Verdict == state.Late {
+			how += ": " + e.Why
+		}
 	}
 	if s.IsClosed(c.Workflow) {
 		v := deny(c, "it is not needed", fmt.Sprintf("%s is not needed any more%s. %s", c.Name(), s.WhyClosed(c.Workflow), s.Possible()))
@@ -406,7 +409,8 @@ func (c *call) finalDecision(s *state.State, target *state.Current, v Verdict, l
 	if v.over {
 		e.Verdict, e.To = state.Noted, e.From
 	}
-	if v.Decision == state.Allow && e.From == e.To && e.Note == "" && (target.Done() || e.To != workflow.Completed) || target.Gone() {
+	if v.Decision == state.Allow && e.From == e.To && e.Note == "" && (target.Done() || e.To != workflow.Completed) || target.Gone() ||
+		v.over && !v.Allowed() {
 		return decision{verdict: v, lines: lines} // nothing changes
 	}
 	if v.Decision == state.Ask {

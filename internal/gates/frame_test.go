@@ -35,6 +35,22 @@ func TestAStartThatIsRepeatedStartsNothingElse(t *testing.T) {
 	assert.False(t, l.state().Step(2).Done())
 }
 
+// TestAnAnswerAfterATerminal: the person has completed the step in a terminal while they were asked. The agent is told so, and what
+// they have decided stays on record as it is, with no refusal beside it.
+func TestAnAnswerAfterATerminal(t *testing.T) {
+	l := hydrated(t, `{"approval": "Good?"}`)
+	l.begin(1)
+	require.Equal(t, state.Ask, l.do(1, completed).Decision)
+	tty := "pts/1"
+	_, err := l.GoPast(t.Context(), Past{Step: 1, Done: true, Because: "so"}, state.By{Who: state.ThePerson, How: state.AtTerminal, TTY: &tty})
+	require.NoError(t, err)
+	before := len(l.state().Evidence)
+	v := l.Answered(t.Context(), Update{Task: "1", Status: completed}, true, state.ByQuestion)
+	require.Equal(t, state.Deny, v.Decision)
+	require.Contains(t, v.Reason, "is done already: a person has said so in a terminal, before this question was answered. Go on")
+	require.Len(t, l.state().Evidence, before)
+}
+
 // TestAStepThatIsNotInTheListAnyMore: its workflow was done, the client has removed its tasks, and another one has come. Nothing is
 // decided about it, with and without the lock, and an answer about it is no answer.
 func TestAStepThatIsNotInTheListAnyMore(t *testing.T) {
