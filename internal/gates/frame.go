@@ -15,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/facts"
 	"github.com/fsmtx/fsmtx/internal/git"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
@@ -549,10 +550,17 @@ func (f *Frame) isUntrusted() bool {
 func (f *Frame) reloadHint(c *call, again bool, told func(key string) bool) string {
 	w := c.target.Workflow
 	what, takes := state.FileChange(w)
-	if !takes || told(f.Session+"/reload/"+w.SHA256[:min(len(w.SHA256), 16)]) && !again {
+	key := f.Session + "/reload/" + w.SHA256[:min(len(w.SHA256), 16)]
+	if !takes { // told again once it could be taken
+		key += "/broken"
+	}
+	if what == "" || !takes && !safefile.IsFile(w.Spec) || told(key) && !again {
 		return ""
 	}
 	changed := "\nThe fsm.json of " + message.Words(w.Command) + " " + what + ", and the gates are still those of then. "
+	if !takes {
+		return strings.TrimSuffix(changed, " ")
+	}
 	if c.state != nil && c.state.CannotReload(w) != "" {
 		return changed + "It cannot be reloaded: " + c.state.CannotReload(w) +
 			"; a person can finish or end the workflow, or call the skill again."
