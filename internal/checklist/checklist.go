@@ -330,7 +330,7 @@ func (r *reader) box(i int, line string, offset int) (b Box, ok bool) {
 		}
 	}
 	if legend.Regexp().MatchString(b.Text) {
-		r.fault(i, "it seems to say what a mark means, and is no step then: put code marks around the box")
+		r.fault(i, "it seems to explain a mark: put code marks around the box, or write the line as a step")
 	}
 	if b.Text = strings.TrimSpace(b.Text); b.Text == "" || comment.Regexp().MatchString(b.Text) {
 		b.Text = ""

@@ -104,7 +104,7 @@ type call struct {
 	state    *state.State           // in which the decision was carried out; nil before that
 	printed  string                 // what the check of that call has printed, if it was kept
 	kept     bool
-	seen     []state.Evidence // lines of earlier rounds, of which nobody is told yet
+	seen     []state.Evidence // lines of earlier rounds that nobody has been told of yet
 }
 
 // Update decides an update, and records the decision. An update that is not about a step

@@ -331,7 +331,7 @@ func (h *hook) askPerson(ctx context.Context, found []restrictedCall) gates.Verd
 	if len(questions) == 0 {
 		return gates.Verdict{}
 	}
-	reason := strings.Join(questions, "\n") + "\nIf nobody answers, this is refused. A person decides it, here or in a terminal outside " +
+	reason := strings.Join(questions, "\n") + "\nIf nobody answers, this is refused. A person can also run it in a terminal outside " +
 		"the client, not with ! in it: " + inTerminal(h.call.Cwd, strings.Join(offers, " && "))
 	return gates.Verdict{Decision: state.Ask, Why: takesAway, Reason: reason}
 }

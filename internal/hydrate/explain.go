@@ -144,19 +144,13 @@ func faults() []fault {
 func remedy(err error, list string) string {
 	if made, ok := errors.AsType[*fs.PathError](err); ok && made.Op == "mkdir" && errors.Is(err, fs.ErrPermission) {
 		dir := filepath.Dir(made.Path)
-		mend := "change its permissions or its owner"
-		if info, err := os.Stat(dir); err == nil && dir == filepath.Dir(list) {
-			if owner, ok := safefile.OwnerOf(info); ok && owner != os.Geteuid() {
-				mend = message.Sprintf("it belongs to user %d; sudo chown -R %d %s makes it yours", owner, os.Geteuid(), shell.Join(dir))
-			}
+		if text := ofOther(dir); text != "" && dir == filepath.Dir(list) {
+			return text
 		}
-		return "you may not write into " + dir + ": " + mend + ", then invoke the skill again"
+		return "you may not write into " + dir + ": change its permissions or its owner, then invoke the skill again"
 	}
-	if info, failed := os.Stat(list); failed == nil && errors.Is(err, fs.ErrPermission) {
-		if owner, ok := safefile.OwnerOf(info); ok && owner != os.Geteuid() {
-			return message.Sprintf("%s belongs to user %d; make it yours: sudo chown -R %d %s; then invoke the skill again", list, owner,
-				os.Geteuid(), shell.Join(list))
-		}
+	if text := ofOther(list); text != "" && errors.Is(err, fs.ErrPermission) {
+		return text
 	}
 	for _, f := range faults() {
 		for _, one := range f.errors {
@@ -166,6 +160,20 @@ func remedy(err error, list string) string {
 		}
 	}
 	return ""
+}
+
+// ofOther says that a directory belongs to another user and what changes that, "" if it does not.
+func ofOther(dir string) string {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return ""
+	}
+	owner, ok := safefile.OwnerOf(info)
+	if !ok || owner == os.Geteuid() {
+		return ""
+	}
+	return message.Sprintf("%s belongs to user %d; make it yours: sudo chown -R %d %s; then invoke the skill again", dir, owner,
+		os.Geteuid(), shell.Join(dir))
 }
 
 // tilde shortens a path below HOME to ~/….

@@ -74,7 +74,7 @@ func TestARefusedQuestionLeavesNothing(t *testing.T) {
 	reason := denied(t, r, "asked")
 	assert.Contains(t, reason, `The agent wants to skip the step #1 "Release: collect" of the workflow release, `+
 		`past its gates. Its reason: no time`)
-	assert.Contains(t, reason, "If nobody answers, this is refused. A person decides it, here or in a terminal outside the client, "+
+	assert.Contains(t, reason, "If nobody answers, this is refused. A person can also run it in a terminal outside the client, "+
 		"not with ! in it: cd "+
 		s.Project+" && fsmtx step skip 1 --because 'no time' --list="+s.Session[:4])
 	for name := range ways {
