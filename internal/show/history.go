@@ -134,7 +134,8 @@ func readHistories(st *state.Store, brief bool) (all []Hydration, unread []error
 func runsOf(dir string, brief bool) func(id int64) (*state.State, *state.Current) {
 	read := sync.OnceValue(func() []*state.State {
 		all, _ := state.Runs(context.Background(), dir) // what the files say is shown
-		return all
+		undone, _ := state.EveryRun(context.Background(), dir)
+		return append(all, undone...) // a part that was undone does not change how its workflow is told
 	})
 	return func(id int64) (*state.State, *state.Current) {
 		if brief {
@@ -175,9 +176,7 @@ func setStates(s *state.State, all []Hydration, run func(id int64) (*state.State
 			all[i].State = cleared
 		}
 		for j := range h.Created {
-			if h.State != undone {
-				set(&h.Created[j])
-			}
+			set(&h.Created[j])
 		}
 		for j := range h.Deleted {
 			set(&h.Deleted[j])

@@ -18,7 +18,12 @@ import (
 // creates nothing.
 //
 // Errors: that the list or S cannot be read, or nothing of what is on record. With no S there are none.
-func Runs(ctx context.Context, dir string) (all []*State, err error) {
+func Runs(ctx context.Context, dir string) (all []*State, err error) { return runs(ctx, dir, false) }
+
+// EveryRun is Runs with the workflows that were undone, as they were then.
+func EveryRun(ctx context.Context, dir string) (all []*State, err error) { return runs(ctx, dir, true) }
+
+func runs(ctx context.Context, dir string, undone bool) (all []*State, err error) {
 	src, err := txn.OpenReader(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -31,7 +36,7 @@ func Runs(ctx context.Context, dir string) (all []*State, err error) {
 	r := st.recorded(src, true)
 	of := map[*workflow.Workflow]RecordedSteps{}
 	for _, x := range r.known {
-		if w := r.rootOf(x.Workflow); !w.Undone && !r.records[x.Workflow].Undone && !r.hasLeft(w) {
+		if w := r.rootOf(x.Workflow); (undone || !w.Undone && !r.records[x.Workflow].Undone) && !r.hasLeft(w) {
 			of[w] = append(of[w], x)
 		}
 	}
