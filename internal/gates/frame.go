@@ -50,9 +50,6 @@ type Frame struct {
 	// program. It is called before a check runs; nil leaves the context as it is.
 	Interruptible func(context.Context) (context.Context, context.CancelFunc)
 
-	// ListName returns the name by which a person names the list in a command; nil is its whole name.
-	ListName func() string
-
 	// Apply makes the Frame change the task's status itself, under the client's locks,
 	// when the gates allow it. It is for callers without a client that does. The update
 	// is then denied if the gates cannot be evaluated, because nothing was changed.
@@ -580,10 +577,7 @@ func (f *Frame) shortened(v Verdict) Verdict {
 // ListFlag returns a space and the flag that names the list in a person's command. Every command for a person that changes something has
 // it: they may run it where their own session, or one that began later, has another list.
 func (f *Frame) ListFlag() string {
-	if f.ListName != nil {
-		return " --list " + f.ListName()
-	}
-	return " " + f.listFlag()
+	return " --list " + f.Name()
 }
 
 // listFlag is ListFlag without the space and with the whole name, which costs nothing to find.

@@ -128,7 +128,11 @@ func EndedWith(s *state.State, w *workflow.Workflow) []*state.Current {
 // ended returns the error about a step that is not open.
 func ended(s *state.State, c *state.Current) error {
 	if c.Gone() {
-		return fmt.Errorf("%s: %w", c.Name(), errGone)
+		err := fmt.Errorf("%s: %w", c.Name(), errGone)
+		if back := s.BringsBack(c); back != "" {
+			return message.WithHint(err, back+" brings its workflow back")
+		}
+		return err
 	}
 	return fmt.Errorf("%s: %w: it %s", c.Name(), errEnded, s.Ended(c))
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
@@ -72,12 +71,13 @@ func (f *Frame) tellMissing(ctx context.Context, s *state.State, x Stopping) mes
 		s, remedy = s.OnlyCalled(x.Heard.Called), "Begin it again, with fsmtx begin or the tool workflow_begin, to have all its steps"
 	}
 	gone := s.Missing()
-	if x.Heard == nil && len(gone) > 0 && len(s.MissingHere()) == 0 {
-		to := f.ListFlag()
-		remedy = shell.Join("fsmtx", "continue", gone[0].Workflow.Command) + to + strings.Replace(to, "--list", "--to", 1) +
-			" brings them back, in a terminal, not with !"
+	if len(gone) == 0 {
+		return ""
 	}
-	if len(gone) == 0 || f.ToldBefore(ctx, fmt.Sprintf("%s/gone/%d-%d", cmp.Or(x.Caller, f.Session), len(gone), gone[len(gone)-1].ID)) {
+	if back := s.BringsBack(gone[0]); back != "" && x.Heard == nil {
+		remedy = back + " brings them back, in a terminal, not with !"
+	}
+	if f.ToldBefore(ctx, fmt.Sprintf("%s/gone/%d-%d", cmp.Or(x.Caller, f.Session), len(gone), gone[len(gone)-1].ID)) {
 		return ""
 	}
 	return message.ForPerson((&state.State{Steps: gone}).Commands() + ": " + state.ErrMissing.Error() + ": " + state.Names(gone) + ". " +

@@ -26,12 +26,12 @@ func NewFrame(s terminal.Streams, found tasklist.Found) *gates.Frame {
 		Store: state.Store{
 			List:       tasks.List{Dir: found.Dir, Wait: lockWait},
 			Session:    found.Session,
+			ListName:   func() string { return tasklist.ShortName(s.Getenv, found.Dir) },
 			Known:      cmp.Or(found.Known, new(state.Known)), // copies of the frame share it
 			Unreleased: func(err error) { s.Errorf("%s", hydrate.Unreleased(err)) },
 		},
 		Env:           os.Environ(),
 		Interruptible: signals.Interruptible,
-		ListName:      func() string { return tasklist.ShortName(s.Getenv, found.Dir) },
 		Questions:     found.Questions(),
 	}
 }

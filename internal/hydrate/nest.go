@@ -158,8 +158,8 @@ func (h *Hydration) nested() *Nested {
 	if p == nil || len(h.result.Created) == 0 {
 		return nil
 	}
-	frame := gates.Frame{Store: state.Store{List: h.list},
-		ListName: func() string { return tasklist.ShortName(h.env, h.list.Dir) }}
+	frame := gates.Frame{Store: state.Store{List: h.list,
+		ListName: func() string { return tasklist.ShortName(h.env, h.list.Dir) }}}
 	return &Nested{ID: p.ID, Step: p.Name(), Skill: p.Workflow.Command, Early: h.place.Early,
 		EndOuter: frame.EndCommand(p)}
 }

@@ -43,7 +43,8 @@ func (c chooser) choose(ctx context.Context, named string) (f *gates.Frame, err 
 		return nil, which(c.lookup, err)
 	}
 	f = &gates.Frame{
-		Store:     state.Store{List: tasks.List{Dir: found.Dir, Wait: tasklist.Wait}, Session: found.Session, Log: c.log()},
+		Store: state.Store{List: tasks.List{Dir: found.Dir, Wait: tasklist.Wait}, Session: found.Session, Log: c.log(),
+			ListName: func() string { return tasklist.ShortName(c.lookup, found.Dir) }},
 		Env:       c.env,
 		NoChecks:  hook.ChecksOff(c.lookup, found),
 		Observe:   hook.Observing(c.lookup, found, false),
@@ -51,7 +52,6 @@ func (c chooser) choose(ctx context.Context, named string) (f *gates.Frame, err 
 		Unseen:    func() bool { return !c.fromClient(found.Dir) },
 		Via:       state.By{How: state.ByMCP},
 		Questions: found.Questions(),
-		ListName:  func() string { return tasklist.ShortName(c.lookup, found.Dir) },
 	}
 	f.EndOrphans() // of a server that was killed
 	return f, nil

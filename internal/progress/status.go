@@ -203,10 +203,14 @@ func (w Way) message(s *state.State) string {
 // withoutMissing says of a workflow of which no step is open which ones are gone, and how they can be done.
 func (w Way) withoutMissing(s *state.State) string {
 	gone, remedy := s.Missing(), "The workflow is complete without that. To have that done, "+state.Remedy
-	if len(s.MissingHere()) == 0 {
-		back := w.Command("continue")
-		if w.Named != "" {
-			back += " --to " + shell.Join(w.Named)
+	if back := s.BringsBack(gone[0]); back != "" {
+		switch skill := s.Root(gone[0].Workflow).Command; {
+		case w.Kind == Tools:
+			back = fmt.Sprintf("%sworkflow_continue with the list %s", w.Prefix, s.ListName())
+		case w.Named != "":
+			back = w.Command("continue", skill) + " --to " + shell.Join(w.Named)
+		default:
+			back = w.Command("continue", skill, "--list", s.ListName())
 		}
 		remedy = back + " brings the workflow back"
 	}

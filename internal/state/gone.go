@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
@@ -74,6 +75,15 @@ func (s *State) Emptied(w *workflow.Workflow) []*Current {
 // Cleared returns the workflows under no step whose tasks are all gone, with steps that were open.
 func (s *State) Cleared() []*workflow.Workflow {
 	return slices.DeleteFunc(s.Workflows(), func(w *workflow.Workflow) bool { return s.Parent(w) != nil || len(s.Emptied(w)) == 0 })
+}
+
+// BringsBack returns the command by which a person brings back the tasks of the step's workflow, which are all gone; empty if they are not.
+func (s *State) BringsBack(c *Current) string {
+	root, name := s.Root(c.Workflow), s.ListName()
+	if !slices.Contains(s.OfList().Cleared(), root) {
+		return ""
+	}
+	return shell.Join("fsmtx", "continue", root.Command, "--list", name, "--to", name)
 }
 
 func (s *State) isEmptied(w *workflow.Workflow) bool {

@@ -371,7 +371,7 @@ func (st *Store) stateOf(ctx context.Context, dir string, steps RecordedSteps, s
 
 // withEarlier is stateOf with the steps in whose place others have come.
 func (st *Store) withEarlier(ctx context.Context, dir string, steps RecordedSteps, src Source, whole bool) (*State, error) {
-	s := &State{Time: Now().UTC(), list: filepath.Base(dir)}
+	s := &State{Time: Now().UTC(), listName: st.Name}
 	replaced := map[*workflow.Workflow]bool{}
 	for _, r := range steps {
 		replaced[r.Workflow] = r.replaced

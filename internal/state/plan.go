@@ -344,7 +344,7 @@ func (s *State) differsText(w *workflow.Workflow, differs []string, err error) s
 		differs = append(differs[:maxDiffers], fmt.Sprintf("and %d more", n-maxDiffers))
 	}
 	return fmt.Sprintf("%s differs from its workflow: %s; %s takes it up again", message.Line(filepath.Base(w.Spec)),
-		strings.Join(differs, "; "), BeginPlan(w, s.OfList().list))
+		strings.Join(differs, "; "), BeginPlan(w, s.ListName()))
 }
 
 // BeginPlan returns the command that begins the plan of a workflow anew, as it is now, in the list with this name. The id of a session

@@ -20,7 +20,7 @@ type State struct {
 	Time     time.Time
 	Troubles []error // what could not be read
 
-	list string // the name of the task list
+	listName func() string // see Store.Name
 
 	Flows          map[*workflow.Workflow]machine.State
 	Unseen         []Evidence // decisions that the list shows to be carried out, not yet on record as that

@@ -20,6 +20,9 @@ type Store struct {
 	List    tasks.List // Wait limits the wait for the locks
 	Session string     // the id of the session, for messages
 
+	// ListName returns the name by which a person names the list in a command; nil is its whole name.
+	ListName func() string
+
 	Known *Known // what was read of the list by now; nil is nothing
 
 	// Unreleased is called with the error when a lock cannot be released. The lock expires
@@ -33,6 +36,14 @@ type Store struct {
 	// Log is called with each decision once it is on record, some while the list is locked. It
 	// may be nil.
 	Log func(decisions.Record)
+}
+
+// Name returns the name by which a person names the list in a command.
+func (st *Store) Name() string {
+	if st.ListName != nil {
+		return st.ListName()
+	}
+	return filepath.Base(st.List.Dir)
 }
 
 // Change is what a decision changes in a list.

@@ -26,6 +26,14 @@ func (s *State) OfList() *State {
 	return s
 }
 
+// ListName is Store.Name of the list.
+func (s *State) ListName() string {
+	if list := s.OfList(); list.listName != nil {
+		return list.listName()
+	}
+	return ""
+}
+
 // Under returns the workflows under a step that belong to its present round.
 func (s *State) Under(c *Current) (all []*workflow.Workflow) {
 	for _, w := range s.OfList().under[c.ID] {
