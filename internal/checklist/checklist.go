@@ -16,7 +16,7 @@ import (
 // Box is an item with a box.
 type Box struct {
 	Line   int    // from 0
-	Text   string // behind the box; empty if that is only a comment
+	Text   string // behind the box, without comments at its end
 	Number string // such as 2.1: of the list, or with which the text begins; empty if there is none
 	Done   bool
 	Mark   string // between [ and ]
@@ -112,9 +112,10 @@ var (
 		`[•·・‣◦–—▪●○]` + blank + `*|(?:\d+(?:\.\d+)+[.)]?|[(（]?(?:\p{L}{1,2}|[ivxIVX]{1,4}|\p{N}{1,4})[.)、．）])` +
 		blank + `*)){0,2}(?:\*\*|__)?`)
 	// mark is a box. Another text in brackets may be one, and what ( or [ follows is a link.
-	mark        = pattern.New(`^\[([ \t]*[^\[\]\s]?\x{fe0f}?[ \t]*|\p{L}[^\[\]]*|[^\s\p{L}\p{N}\[\]()]{1,2}[xX]?[^\s\p{L}\p{N}\[\]()]{1,2})\]`)
-	heading     = pattern.New(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$`)
-	behind      = pattern.New(`[^\s\[]\s+(?:\[ ?[ xX] ?\](?:[\s*_.]*$|\*\*)|\[ +\]\s)`)
+	mark    = pattern.New(`^\[([ \t]*[^\[\]\s]?\x{fe0f}?[ \t]*|\p{L}[^\[\]]*|[^\s\p{L}\p{N}\[\]()]{1,2}[xX]?[^\s\p{L}\p{N}\[\]()]{1,2})\]`)
+	heading = pattern.New(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$`)
+	// behind is a box at the end of a text, or behind a label. Elsewhere in a sentence it is a word of that.
+	behind      = pattern.New(`[^\s\[]\s+\[ ?[ xX] ?\](?:[\s*_.]*$|\*\*)|[:*_]\s+\[ +\]\s|^\W*(?:\p{L}+ )?\S*\d\S*\s+\[ ?[ xX] ?\]\s`)
 	legend      = pattern.New(`^\s*[=:→]\s|[·|,;/]\s*\[[ xX~/>-]\]\s`)
 	round       = pattern.New(`^(?:\([ xX]?\)|&#(?i:974[456]|x261[012]);)(?:\s|$)`)
 	loose       = pattern.New(`^[^\p{L}]*\[ ?[ xX]? ?\](?:[^\p{L}\p{N}(\[:]|$)`) // nothing but signs stands before it
@@ -130,7 +131,7 @@ var (
 	inHTML      = pattern.New(`(?i)<input\b[^>]*\bcheckbox\b|<li[^>]*>\s*(?:<[^>]*>\s*)*\[[ x]?\]`)
 	toDo        = pattern.New(`^[ \t>]*(?i:to-?do|done|doing|task)\b`)
 	block       = pattern.New(`(?i)^<(?:script|pre|style|textarea)(?:[\s>]|$)`) // of HTML, with text as it is
-	comment     = pattern.New(`^(?:<!--(?:[^-]|-[^-]|--[^>])*(?:-->\s*|$))+$`)
+	comments    = pattern.New(`(?:(?:^|\s)\s*<!--(?:[^-]|-[^-]|--[^>])*(?:-->\s*|$))+$`)
 	number      = pattern.New(`^[*_]*(?i:(?:sub)?task\s+)?(\d+(?:\.\d+)*)\b`)
 	commentEnds = pattern.New(`-->`)
 	ends        = pattern.New(`(?i)</(?:script|pre|style|textarea)>`)
@@ -148,6 +149,14 @@ func Unticked(text string) string {
 	return strings.Join(lines, "")
 }
 
+// WithoutComments returns a text without the comments at its end.
+func WithoutComments(text string) string {
+	if at := comments.Regexp().FindStringIndex(withoutCode(text)); at != nil {
+		return text[:at[0]]
+	}
+	return text
+}
+
 // Lines returns the lines of a text, each with its end.
 func Lines(text string) []string { return strings.SplitAfter(text, "\n") }
 
@@ -156,6 +165,7 @@ type List struct {
 	Boxes  []Box
 	Heads  []Head  // every heading
 	Faults []Fault // the lines that cannot be read; if there are some, boxes may be missing
+	Apart  []Fault // the lines that have a box, or what may be one, and are no items of the plan
 	Unread bool    // the text as a whole cannot be read
 }
 
@@ -194,6 +204,7 @@ type reader struct {
 	heads []Head // above the line
 
 	fence   string           // with which the block of code ends, "" outside
+	tasks   bool             // that block is a [tasklist], of which GitHub made a list of boxes
 	until   *pattern.Pattern // with which a comment or a block of HTML ends, nil outside
 	front   string           // with which the frontmatter ends
 	begun   int              // the line at which the code or the comment begins
@@ -210,7 +221,9 @@ func (r *reader) doubt(line int, why string) {
 	r.doubts = append(r.doubts, Fault{line, why, slices.Clone(r.heads)})
 }
 
-const isNone = " is none of the boxes [ ], [x], [-], [~], [/] and [>]"
+func isNoMark(box string) string {
+	return box + " is none of the boxes [ ], [x], [-], [~], [/] and [>]"
+}
 
 func (r *reader) line(i int, line string) {
 	offset := 0
@@ -237,6 +250,9 @@ func (r *reader) line(i int, line string) {
 		return
 	case r.fence != "":
 		if inner := unquoted(text); isFence(inner, r.fence) {
+			if r.tasks && len(r.inside) > 0 {
+				r.fault(r.begun, "the boxes in a [tasklist] are not read: take out its two lines ```")
+			}
 			r.fence, r.inside, r.blank = "", nil, true
 		} else {
 			r.hide(i, line, offset, text)
@@ -256,6 +272,10 @@ func (r *reader) line(i int, line string) {
 	}
 	indent := columns(text)
 	if r.code = r.isCode(indent, before); r.code {
+		quiet := reader{}
+		if _, ok := quiet.box(i, line, offset); ok && r.isBelowBox() {
+			r.fault(i, "it is indented as code below a box: indent it less, or put code between fences")
+		}
 		return
 	}
 	r.within(text, indent, before)
@@ -273,6 +293,12 @@ func (r *reader) isCode(indent int, afterBlank bool) bool {
 		}
 	}
 	return indent-base >= 4 && (afterBlank || r.code)
+}
+
+// isBelowBox reports whether the line is in a list that has a box above it.
+func (r *reader) isBelowBox() bool {
+	n := len(r.Boxes)
+	return n > 0 && len(r.content) > 0 && slices.Equal(r.Boxes[n-1].Above, r.heads)
 }
 
 // within notes in which items the next line may be.
@@ -310,12 +336,16 @@ func (r *reader) box(i int, line string, offset int) (b Box, ok bool) {
 	}
 	if first, _ := utf8.DecodeRuneInString(strings.TrimSpace(inner)); !known && (unicode.IsLetter(first) || unicode.IsDigit(first)) {
 		if isItem(text) && (after == "" || strings.HasPrefix(after, " ")) && !r.defined[strings.ToLower(inner)] {
-			r.doubt(i, m[0]+isNone)
+			r.doubt(i, isNoMark(m[0]))
 		}
 		return b, false
 	}
+	if inner == "*" { // may stand for any word
+		r.doubt(i, isNoMark(m[0]))
+		return b, false
+	}
 	if !known {
-		r.fault(i, m[0]+isNone)
+		r.fault(i, isNoMark(m[0]))
 		return b, false
 	}
 	at := offset + start + 1
@@ -332,8 +362,7 @@ func (r *reader) box(i int, line string, offset int) (b Box, ok bool) {
 	if legend.Regexp().MatchString(b.Text) {
 		r.fault(i, "it seems to explain a mark: put code marks around the box, or write the line as a step")
 	}
-	if b.Text = strings.TrimSpace(b.Text); b.Text == "" || comment.Regexp().MatchString(b.Text) {
-		b.Text = ""
+	if b.Text = strings.TrimSpace(WithoutComments(b.Text)); b.Text == "" {
 		r.fault(i, "the box has no text")
 	}
 	for _, text := range []string{b.Text, strings.TrimLeft(text[:start], " \t>-+*#")} {
@@ -355,10 +384,8 @@ func (r *reader) mayBe(i int, text, rest string) {
 		r.fault(i, "write the box as [ ] or [x]")
 	case tick.Regexp().MatchString(rest) && isItem(text):
 		r.doubt(i, "write the mark as a box, [ ] or [x], or leave it out")
-	case cell.Regexp().MatchString(text):
-		r.fault(i, "a box in a table is not a list item")
-	case tickIn.Regexp().MatchString(text):
-		r.doubt(i, "a box in a table is not a list item")
+	case cell.Regexp().MatchString(text), tickIn.Regexp().MatchString(text):
+		r.Apart = append(r.Apart, Fault{i, "a box in a table is not a list item", slices.Clone(r.heads)})
 	case struck != rest && mark.Regexp().MatchString(struck):
 		r.fault(i, "the box is struck through: write it without ~~, or take the line out")
 	case after.Regexp().MatchString(plain):
@@ -404,7 +431,8 @@ func (r *reader) opens(i int, text string) bool {
 	}
 	inner = strings.TrimLeft(inner, " \t")
 	if isFence(inner, "") {
-		r.fence, r.begun = inner[:len(inner)-len(strings.TrimLeft(inner, inner[:1]))], i
+		info := strings.TrimLeft(inner, inner[:1])
+		r.fence, r.begun, r.tasks = inner[:len(inner)-len(info)], i, strings.HasPrefix(strings.TrimSpace(info), "[tasklist]")
 		return true
 	}
 	if block.Regexp().MatchString(inner) {
@@ -455,6 +483,8 @@ func (r *reader) end() {
 	for _, d := range r.doubts {
 		if slices.ContainsFunc(r.Boxes, func(b Box) bool { return slices.Equal(b.Above, d.Above) }) {
 			r.Faults = append(r.Faults, d)
+		} else if d.Why == isNoMark("[*]") {
+			r.Apart = append(r.Apart, d)
 		}
 	}
 	slices.SortStableFunc(r.Faults, func(a, b Fault) int { return a.Line - b.Line })

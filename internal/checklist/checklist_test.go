@@ -20,7 +20,8 @@ func TestBoxesInTheFormsOfPeople(t *testing.T) {
 		"### [ ] a": "a", "## - [x] a": "+a", "**[ ] a**": "a", "- **[x]** a": "+a", "• [ ] a": "a", "a) [ ] b": "b", "а) [x] б": "+б",
 		"一、[ ] 二": "二", "- 1. [ ] a": "a", "1.2 [ ] a": "a", "- [ ] Parse [x] boxes": "Parse [x] boxes", "- [ ]\u3000a": "a",
 		"-\u00a0[ ] a": "a", "- \u200b[x] a": "+a", "- [\u00a0] a": "a",
-		"١. [x] a": "+a", "- [ ] `[ ]` b": "`[ ]` b", "- [ ] a <!-- b -->": "a <!-- b -->",
+		"١. [x] a": "+a", "- [ ] `[ ]` b": "`[ ]` b", "- [ ] a <!-- b --> <!-- c -->": "a",
+		"- [ ] a `<!-- b -->`": "a `<!-- b -->`", "- [ ] a <!-- b --> c": "a <!-- b --> c",
 		"- [ x ] a": "+a", "- [x ] a": "+a", "- [ X] a": "+a", "- [\t] a": "a", "- [ - ] a": "a", "- [✔️] a": "+a",
 		"- [x][ref] a": "none", "- [x](url) a": "none", "- [1] a": "none",
 		"- [P] is parallel": "none", "a [ ] b": "none", "- a": "none", "- [link] a": "none", "- `- [ ]` is a box": "none", "": "none",
@@ -45,64 +46,65 @@ func TestBoxesInTheFormsOfPeople(t *testing.T) {
 // TestWhatCannotBeReadIsTold, with its line.
 func TestWhatCannotBeReadIsTold(t *testing.T) {
 	for text, want := range map[string]string{
-		"- [!] a":                           "line 1: [!] is none of the boxes [ ], [x], [-], [~], [/] and [>]",
-		"- [ ] a\n- [v] b":                  "line 2: [v] is none of the boxes",
-		"- [*] a":                           "line 1: [*] is none of the boxes",
-		"- [ ] a\n  text\n\n- [o] b":        "line 4: [o] is none of the boxes",
-		"- [todo] b\n- [ ] a":               "line 1: [todo] is none of the boxes",
-		"- [in progress] b\n- [ ] a":        "line 1: [in progress] is none of the boxes",
-		"- [ ]: a":                          "line 1: [ ]: is not a box: leave the colon out",
-		"- [ ] a\n- `[ ]` b":                "line 2: `[ ]` is code",
-		"x\n- ☐ a":                          "line 2: write the box as [ ] or [x]",
-		"- ［ ］ a":                           "line 1: write the box as",
-		"| 1 | [ ] | a |":                   "line 1: a box in a table",
-		"| 1 | ☐ | a |":                     "line 1: a box in a table",
-		"- [ ] a\n\n| 1 | ✅ | a |":          "line 3: a box in a table",
-		"- ⬜ a":                             "line 1: write the box as [ ] or [x]",
-		"1. 🔲 a":                            "line 1: write the box as [ ] or [x]",
-		"- [ ] a\n- ✅ b":                    "line 2: write the mark as a box, [ ] or [x], or leave it out",
-		"- [ ] a\n- ❌ b":                    "line 2: write the mark as a box",
-		"- [ ] a\n- ✔️ b":                   "line 2: write the mark as a box",
-		"- ~~[ ] a~~":                       "line 1: the box is struck through",
-		"TODO: [ ] a":                       "line 1: the box stands behind the text",
-		"- <input type=\"checkbox\"> a":     "line 1: a box in HTML",
-		"<ul>\n<li>[ ] a</li>\n</ul>":       "line 2: a box in HTML",
-		"<pre>\n- [ ] a\n":                  "line 1: the block of HTML that begins here does not end, and the box in line 2 is in it",
-		"- Write it [x]":                    "line 1: the box stands behind the text",
-		"1. Write it: [ ] today":            "line 1: the box stands behind the text",
-		"### Task 1 [ ]":                    "line 1: the box stands behind the text",
-		"- [ ]":                             "line 1: the box has no text",
-		"- [ ] <!-- note --> <!-- b -->":    "line 1: the box has no text",
-		"- [ ] <!-- a\nb -->":               "line 1: the box has no text",
-		"- [ ] d <!--":                      "line 1: the comment that begins here does not end",
-		"[^1]: - [ ] x":                     "line 1: something stands before the item: write the box on a line of its own",
-		": - [x] x":                         "line 1: something stands before the item",
-		"Note: 1. [ ] x":                    "line 1: something stands before the item",
-		"<div>- [ ] x</div>":                "line 1: something stands before the item",
-		"<!-- a --> - [ ] x":                "line 1: something stands before the item",
-		"| - [ ] x | b |":                   "line 1: a box in a table",
-		"| b | [] x |":                      "line 1: a box in a table",
-		"- [ ] a\n```\n- [ ] b":             "line 2: the code that begins here does not end, and the box in line 3 is in it",
-		"<!--\n- [ ] a\n\n- [ ] b":          "line 1: the comment that begins here does not end, and the box in line 2 is in it",
-		"---\n# Plan\n- [ ] a":              "line 1: the frontmatter that begins here does not end",
-		"---\n\n- [ ] a\n\n---\n- [ ] b":    "line 3: a box in the frontmatter",
-		"- [ ] a\r- [ ] b":                  "line 1: its lines end with a carriage return alone",
-		"- [ ] a\n*[ ] b":                   "line 2: may be a box",
-		"- [ ] a\n- *[ ] b*":                "line 2: may be a box",
-		"- [ ] a\n**- [ ] b**":              "line 2: may be a box",
-		"- [ ] a\nDo it [ ]":                "line 2: may be a box",
-		"- [ ] a\nStep: [ ] do":             "line 2: may be a box",
-		"- [ ] a\n1: [ ] b":                 "line 2: may be a box",
-		"- [ ] a\n① [ ] b":                  "line 2: may be a box",
-		"- [ ] a\n- \"[ ] b\"":              "line 2: may be a box",
-		"- [ ] a\n- ([ ]) b":                "line 2: may be a box",
-		"- [ ] a\n- [--] b":                 "line 2: [--] is none of the boxes",
-		"- [ ] a\n- [**x**] b":              "line 2: [**x**] is none of the boxes",
-		"[ ] = open\n[x] = done\n\n- [ ] a": "line 1: it seems to explain a mark",
-		"> [ ] new · [~] begun · [x] done":  "line 1: it seems to explain a mark",
-		"- [ ] a\n- ( ) b":                  "line 2: write the box as [ ] or [x]",
-		"- [ ] a\n- &#9744; b":              "line 2: write the box as [ ] or [x]",
-		"-\x00 \x00[\x00":                   "line 1: this is not text in UTF-8",
+		"- [!] a":                                "line 1: [!] is none of the boxes [ ], [x], [-], [~], [/] and [>]",
+		"- [ ] a\n- [v] b":                       "line 2: [v] is none of the boxes",
+		"- [ ] a\n  text\n\n- [o] b":             "line 4: [o] is none of the boxes",
+		"- [todo] b\n- [ ] a":                    "line 1: [todo] is none of the boxes",
+		"- [in progress] b\n- [ ] a":             "line 1: [in progress] is none of the boxes",
+		"- [ ]: a":                               "line 1: [ ]: is not a box: leave the colon out",
+		"- [ ] a\n- [*] b":                       "line 2: [*] is none of the boxes",
+		"- [ ] a\n\n        - [ ] b\n":           "line 3: it is indented as code below a box",
+		"1. [ ] a\n\n        - [ ] b":            "line 3: it is indented as code below a box",
+		"- [ ] a\n\n  Text.\n\n         - [ ] b": "line 5: it is indented as code below a box",
+		"- [ ] a\n```[tasklist]\n- [ ] b\n```":   "line 2: the boxes in a [tasklist] are not read",
+		"- T001 [ ] Do it":                       "line 1: the box stands behind the text",
+		"- **Do** [ ] it":                        "line 1: the box stands behind the text",
+		"- [ ] a\n- `[ ]` b":                     "line 2: `[ ]` is code",
+		"x\n- ☐ a":                               "line 2: write the box as [ ] or [x]",
+		"- ［ ］ a":                                "line 1: write the box as",
+		"- ⬜ a":                                  "line 1: write the box as [ ] or [x]",
+		"1. 🔲 a":                                 "line 1: write the box as [ ] or [x]",
+		"- [ ] a\n- ✅ b":                         "line 2: write the mark as a box, [ ] or [x], or leave it out",
+		"- [ ] a\n- ❌ b":                         "line 2: write the mark as a box",
+		"- [ ] a\n- ✔️ b":                        "line 2: write the mark as a box",
+		"- ~~[ ] a~~":                            "line 1: the box is struck through",
+		"TODO: [ ] a":                            "line 1: the box stands behind the text",
+		"- <input type=\"checkbox\"> a":          "line 1: a box in HTML",
+		"<ul>\n<li>[ ] a</li>\n</ul>":            "line 2: a box in HTML",
+		"<pre>\n- [ ] a\n":                       "line 1: the block of HTML that begins here does not end, and the box in line 2 is in it",
+		"- Write it [x]":                         "line 1: the box stands behind the text",
+		"1. Write it: [ ] today":                 "line 1: the box stands behind the text",
+		"### Task 1 [ ]":                         "line 1: the box stands behind the text",
+		"- [ ]":                                  "line 1: the box has no text",
+		"- [ ] <!-- note --> <!-- b -->":         "line 1: the box has no text",
+		"- [ ] <!-- a\nb -->":                    "line 1: the box has no text",
+		"- [ ] d <!--":                           "line 1: the comment that begins here does not end",
+		"[^1]: - [ ] x":                          "line 1: something stands before the item: write the box on a line of its own",
+		": - [x] x":                              "line 1: something stands before the item",
+		"Note: 1. [ ] x":                         "line 1: something stands before the item",
+		"<div>- [ ] x</div>":                     "line 1: something stands before the item",
+		"<!-- a --> - [ ] x":                     "line 1: something stands before the item",
+		"- [ ] a\n```\n- [ ] b":                  "line 2: the code that begins here does not end, and the box in line 3 is in it",
+		"<!--\n- [ ] a\n\n- [ ] b":               "line 1: the comment that begins here does not end, and the box in line 2 is in it",
+		"---\n# Plan\n- [ ] a":                   "line 1: the frontmatter that begins here does not end",
+		"---\n\n- [ ] a\n\n---\n- [ ] b":         "line 3: a box in the frontmatter",
+		"- [ ] a\r- [ ] b":                       "line 1: its lines end with a carriage return alone",
+		"- [ ] a\n*[ ] b":                        "line 2: may be a box",
+		"- [ ] a\n- *[ ] b*":                     "line 2: may be a box",
+		"- [ ] a\n**- [ ] b**":                   "line 2: may be a box",
+		"- [ ] a\nDo it [ ]":                     "line 2: may be a box",
+		"- [ ] a\nStep: [ ] do":                  "line 2: may be a box",
+		"- [ ] a\n1: [ ] b":                      "line 2: may be a box",
+		"- [ ] a\n① [ ] b":                       "line 2: may be a box",
+		"- [ ] a\n- \"[ ] b\"":                   "line 2: may be a box",
+		"- [ ] a\n- ([ ]) b":                     "line 2: may be a box",
+		"- [ ] a\n- [--] b":                      "line 2: [--] is none of the boxes",
+		"- [ ] a\n- [**x**] b":                   "line 2: [**x**] is none of the boxes",
+		"[ ] = open\n[x] = done\n\n- [ ] a":      "line 1: it seems to explain a mark",
+		"> [ ] new · [~] begun · [x] done":       "line 1: it seems to explain a mark",
+		"- [ ] a\n- ( ) b":                       "line 2: write the box as [ ] or [x]",
+		"- [ ] a\n- &#9744; b":                   "line 2: write the box as [ ] or [x]",
+		"-\x00 \x00[\x00":                        "line 1: this is not text in UTF-8",
 	} {
 		list := checklist.Read(text)
 		require.NotEmpty(t, list.Faults, text)
@@ -114,11 +116,27 @@ func TestWhatCannotBeReadIsTold(t *testing.T) {
 func TestLinksBesideBoxesAreText(t *testing.T) {
 	for _, text := range []string{"- [todo](url) b", "- [todo][1] b", "- [Todo] b\n\n[todo]: url", "- [x](url) b",
 		"## Legend\n- [o] open\n- `[ ]` b",
+		"- Use [ ] for open ones", "- Use [x] for done ones", "## Other\n- [*] any", "| f | [x] |", "```[tasklist]\n### T\n```",
 		"[x]: url", "Mark it with [x].", "Change [ ] to [x]", "Each is [ ] or [x].", "Tick a box [x] when it is done.", "Set it to [x]",
 		"Mark a step as [x]", "`[ ]` is open", "arr[x] = 1", "- a[x]"} {
 		list := checklist.Read("- [ ] a\n" + text + "\n")
 		require.Empty(t, list.Faults, text)
 		require.Len(t, list.Boxes, 1, text)
+	}
+}
+
+// TestBoxesOfTablesAreTold: they are no items, and no reason to refuse the others.
+func TestBoxesOfTablesAreTold(t *testing.T) {
+	for text, want := range map[string]string{
+		"| 1 | [ ] | a |":                    "line 1: a box in a table is not a list item",
+		"| 1 | ☐ | a |\n| 2 | ✅ | a |":       "lines 1–2: a box in a table is not a list item",
+		"- [ ] a\n\n| - [ ] x | b |":         "line 3: a box in a table is not a list item",
+		"| b | [] x |":                       "line 1: a box in a table is not a list item",
+		"- [ ] a\n## Patterns\n- [*] a word": "line 3: [*] is none of the boxes [ ], [x], [-], [~], [/] and [>]",
+	} {
+		list := checklist.Read(text)
+		require.Empty(t, list.Faults, text)
+		require.Equal(t, want, checklist.Told(list.Apart), text)
 	}
 }
 
@@ -129,8 +147,8 @@ func TestCodeAndCommentsHaveNoBoxes(t *testing.T) {
 		"  - [ ] code", "  ~~~", "  - [ ] code", "  ~~~~", "<!--", "- [ ] comment", "-->", "- [x] two", "  <!-- - [ ] comment -->",
 		"> ```", "> - [ ] code", "> ```", "", "Text.", "", "    - [ ] indented code", "", "- ```", "  - [ ] code", "  ```",
 		"- a <!-- begins", "- [ ] comment", "ends --> ", "- [ ] three", "", "     - [ ] four", "````", "```", "- [ ] code", "````",
-		"1. [ ] five", "", "        - [ ] code", "   - [ ] six", "", "       - [ ] seven", "", "             - [ ] code", "",
-		"  Text.", "", "         - [ ] code", "<script>", "- [ ] code", "</script>", "- <pre>", "  - [ ] code", "  </pre>",
+		"1. [ ] five", "", "   - [ ] six", "", "       - [ ] seven", "", "  Text.", "",
+		"<script>", "- [ ] code", "</script>", "- <pre>", "  - [ ] code", "  </pre>",
 		"- [ ] a", "        - [ ] b", "", "## H",
 		"    - [ ] code", "```", "- [ ] code", "```", "    - [ ] code", "- 1. [ ] c", "", "       - [ ] d",
 	}, "\n")
@@ -141,7 +159,7 @@ func TestCodeAndCommentsHaveNoBoxes(t *testing.T) {
 		texts = append(texts, b.Text+" "+strconv.Itoa(b.Line+1))
 	}
 	require.Equal(t, []string{"one 10", "two 19", "three 35", "four 37", "five 42",
-		"six 45", "seven 47", "a 60", "b 61", "c 69", "d 71"}, texts)
+		"six 44", "seven 46", "a 56", "b 57", "c 65", "d 67"}, texts)
 }
 
 // TestEveryBoxIsTakenWhateverIsBeside: lines that are boxes, between others, in the order of the text; only the mark changes.

@@ -90,8 +90,9 @@ func (d *document) leftOut(best *candidate, all []*candidate) []Left {
 		taken := slices.ContainsFunc(best.marks, inside)
 		isBeside := func(m mark) bool { return m.above == b.above }
 		beside := b.level == 0 && !taken && best.form != formGraph && slices.ContainsFunc(best.marks, isBeside)
-		if b.level > 1 && !taken || beside && !slices.ContainsFunc(all, func(c *candidate) bool { return c.has(b.line) }) {
-			left = append(left, Left{Line: b.line + 1, What: shorten(d.said(b))})
+		beside = beside && !slices.ContainsFunc(all, func(c *candidate) bool { return c.has(b.line) })
+		if what := shorten(d.said(b)); what != "" && (b.level > 1 && !taken || beside) { // else it draws a line
+			left = append(left, Left{Line: b.line + 1, What: what})
 		}
 	}
 	slices.SortStableFunc(left, func(a, b Left) int { return a.Line - b.Line })

@@ -199,7 +199,11 @@ func TestNothingIsLostBesideSteps(t *testing.T) {
 		require.NotEmpty(t, o.Left, said)
 		assert.Equal(t, 5, o.Left[0].Line, said)
 	}
-	o := outline.Markdown([]byte("# Steps\n\nBefore all, log in.\n\n1. Alpha\n2. Beta\n"), "")
+	o := outline.Markdown([]byte("# Steps\n1. Alpha\n2. Beta <!-- b -->\n\n---\n\n## End\n\n---\n"), "")
+	require.Len(t, o.Left, 1) // a line that is drawn is nothing
+	assert.Equal(t, "End", o.Left[0].What)
+	assert.Equal(t, "Beta", o.Steps[1].Subject)
+	o = outline.Markdown([]byte("# Steps\n\nBefore all, log in.\n\n1. Alpha\n2. Beta\n"), "")
 	require.Len(t, o.Left, 1)
 	assert.Equal(t, "Before all, log in", o.Left[0].What)
 	o = outline.Markdown([]byte("# Steps\n1. Alpha\n2. Beta\n   - [ ] box\n3. Gamma\n"), "")

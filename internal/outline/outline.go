@@ -158,6 +158,10 @@ func Markdown(text []byte, form string) Outline {
 		return d.orEveryBox(o, best, list, form)
 	}
 	o.Left = append(d.leftOut(best, all), inText(best, list)...)
+	apart := slices.DeleteFunc(list.Apart, func(f checklist.Fault) bool { return best.has(f.Line) })
+	if len(apart) > 0 {
+		o.Left = append(o.Left, Left{Line: apart[0].Line + 1, What: checklist.Told(apart)})
+	}
 	if lost != "" {
 		at := 0
 		if len(list.Boxes) > 0 {

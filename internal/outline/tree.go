@@ -10,6 +10,8 @@ import (
 	"github.com/yuin/goldmark/extension"
 	table "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
+
+	"github.com/fsmtx/fsmtx/internal/checklist"
 )
 
 // document is the blocks of a text, without those in quotations, comments and elements.
@@ -140,7 +142,7 @@ func (d *document) items(list ast.Node, end int) (all []item) {
 		if first == nil || first.Kind() != ast.KindTextBlock && first.Kind() != ast.KindParagraph {
 			continue
 		}
-		it := item{line: d.lineOf(first), end: end, text: d.textOf(first)}
+		it := item{line: d.lineOf(first), end: end, text: checklist.WithoutComments(d.textOf(first))}
 		if n.NextSibling() != nil {
 			it.end = d.lineOf(n.NextSibling())
 		}

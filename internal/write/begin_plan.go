@@ -20,7 +20,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
-	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
@@ -43,7 +42,7 @@ func ReadPlan(path, form string) (*hydrate.Plan, error) {
 		return nil, command.Fail(command.ExitNo, fmt.Errorf("%s: %s", path, list.Faults[0]), "")
 	}
 	all := len(list.Boxes)
-	boxes, err := chosen(list.Boxes, form)
+	boxes, err := chosen(list, form)
 	if err == nil || len(list.Faults) > 0 {
 		if wrong := faultsOf(boxes, list.Faults, form); wrong != nil {
 			err = wrong
@@ -59,11 +58,13 @@ func ReadPlan(path, form string) (*hydrate.Plan, error) {
 	}
 	sum := sha256.Sum256([]byte(checklist.Unticked(text)))
 	plan := &hydrate.Plan{File: hydrate.File{Path: path, Data: data}, Form: form, Lines: lines, Unticked: hex.EncodeToString(sum[:])}
-	if left := all - len(boxes); left > 0 {
-		plan.Left = fmt.Sprintf("%s of %s is not taken: --form takes only some", terminal.Count(left, "box"), path)
-		if left > 1 {
-			plan.Left = fmt.Sprintf("%d boxes of %s are not taken: --form takes only some", left, path)
-		}
+	switch left := all - len(boxes); {
+	case left == 1:
+		plan.Left = fmt.Sprintf("1 box of %s is not taken: --form takes only some", path)
+	case left > 1:
+		plan.Left = fmt.Sprintf("%d boxes of %s are not taken: --form takes only some", left, path)
+	case len(list.Apart) > 0:
+		plan.Left = fmt.Sprintf("not every line of %s with a box is a step: %s", path, checklist.Told(list.Apart))
 	}
 	return plan, nil
 }
@@ -104,10 +105,14 @@ func hintOf(path, form string, all int) string {
 }
 
 // chosen returns the boxes that form names.
-func chosen(boxes []checklist.Box, form string) ([]checklist.Box, error) {
+func chosen(list checklist.List, form string) ([]checklist.Box, error) {
+	boxes := list.Boxes
 	name, at, exact := strings.Cut(form, ":")
 	if form != "" && name != outline.Tasks {
 		return nil, fmt.Errorf("the form of a plan is %s or %s:LINE, not %s", outline.Tasks, outline.Tasks, form)
+	}
+	if len(boxes) == 0 && len(list.Apart) > 0 {
+		return nil, fmt.Errorf("it has no boxes such as - [ ]; %s", checklist.Told(list.Apart))
 	}
 	if len(boxes) == 0 {
 		return nil, fmt.Errorf("it has no boxes such as - [ ]")
