@@ -177,7 +177,7 @@ func Read(text string) List {
 	if strings.Contains(text, "\r") && !strings.Contains(text, "\n") {
 		return unread(0, "its lines end with a carriage return alone: save it with line feeds")
 	}
-	r := reader{defined: map[string]bool{}}
+	r := reader{defined: map[string]bool{}, stars: map[int]bool{}}
 	for _, m := range named.Regexp().FindAllStringSubmatch(text, -1) {
 		r.defined[strings.ToLower(m[1])] = true
 	}
@@ -213,6 +213,7 @@ type reader struct {
 	code    bool             // indented
 	inside  []Box
 	doubts  []Fault
+	stars   map[int]bool    // the lines of the doubts about [*], which may stand for any word
 	defined map[string]bool // the names of references
 }
 
@@ -272,7 +273,7 @@ func (r *reader) line(i int, line string) {
 	}
 	indent := columns(text)
 	if r.code = r.isCode(indent, before); r.code {
-		quiet := reader{}
+		quiet := reader{stars: map[int]bool{}}
 		if _, ok := quiet.box(i, line, offset); ok && r.isBelowBox() {
 			r.fault(i, "it is indented as code below a box: indent it less, or put code between fences")
 		}
@@ -340,7 +341,8 @@ func (r *reader) box(i int, line string, offset int) (b Box, ok bool) {
 		}
 		return b, false
 	}
-	if inner == "*" { // may stand for any word
+	if inner == "*" {
+		r.stars[i] = true
 		r.doubt(i, isNoMark(m[0]))
 		return b, false
 	}
@@ -454,7 +456,7 @@ func (r *reader) opens(i int, text string) bool {
 
 // hide keeps a box in code or in a comment, for the case that it does not end.
 func (r *reader) hide(i int, line string, offset int, text string) {
-	quiet := reader{heads: r.heads}
+	quiet := reader{heads: r.heads, stars: map[int]bool{}}
 	if b, ok := quiet.box(i, line, offset); ok && text != "" {
 		r.inside = append(r.inside, b)
 	}
@@ -483,7 +485,7 @@ func (r *reader) end() {
 	for _, d := range r.doubts {
 		if slices.ContainsFunc(r.Boxes, func(b Box) bool { return slices.Equal(b.Above, d.Above) }) {
 			r.Faults = append(r.Faults, d)
-		} else if d.Why == isNoMark("[*]") {
+		} else if r.stars[d.Line] {
 			r.Apart = append(r.Apart, d)
 		}
 	}

@@ -25,7 +25,7 @@ func (f *Frame) News(ctx context.Context, turnEnds bool) (text message.ForPerson
 	}
 	all, err := f.reminders()
 	lines, _ := newsOf(s, f, all[f.newsKey()])
-	if err != nil || len(lines) == 0 && all[f.laterKey()] == "" && !(turnEnds && len(waitingFor(s, f)) > 0) {
+	if err != nil || len(lines) == 0 && all[f.laterKey()] == "" && !f.hasMissed(s) && !(turnEnds && len(waitingFor(s, f)) > 0) {
 		return ""
 	}
 	if f.IsForged() { // what the hook prints does not reach the person
@@ -47,6 +47,9 @@ func (f *Frame) News(ctx context.Context, turnEnds bool) (text message.ForPerson
 		}
 		if later != "" {
 			lines = append(lines, "fsmtx: "+later)
+		}
+		if m, ok := s.Missed(); ok && !f.ToldIn(dir, f.missedKey(m)) {
+			lines = append(lines, "fsmtx: "+m.String())
 		}
 		if turnEnds {
 			waiting := waitingFor(s, f)
@@ -75,6 +78,20 @@ func (f *Frame) SayLater(ctx context.Context, text message.ForPerson) {
 
 // maxLater limits what is kept for the person, in characters.
 const maxLater = 2000
+
+// hasMissed reports whether the person has to know of events that no hook saw.
+func (f *Frame) hasMissed(s *state.State) bool {
+	missed, ok := s.Missed()
+	if !ok {
+		return false
+	}
+	m, err := f.Memory()
+	return err == nil && !slices.Contains(m.Told, f.missedKey(missed))
+}
+
+func (f *Frame) missedKey(m state.Missed) string {
+	return f.Session + "/missed/" + m.Last.Format(time.RFC3339)
+}
 
 func (f *Frame) laterKey() string { return "later:" + f.Session + "/" }
 

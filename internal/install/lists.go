@@ -106,6 +106,9 @@ func (d *doctor) ofProject(ctx context.Context, list *state.Store) (found []Faul
 	if err != nil {
 		return nil // enforcement says so
 	}
+	if m, ok := st.Missed(); ok && st.Count().Open > 0 {
+		found = append(found, Fault{Kind: "steps", File: dir, What: m.String()})
+	}
 	for _, w := range st.Workflows() {
 		rel, err := filepath.Rel(w.Dir, d.cwd)
 		if err != nil || !filepath.IsLocal(rel) || st.Parent(w) != nil {

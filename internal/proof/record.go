@@ -133,6 +133,9 @@ func (o *recorder) decisions(r *Run) {
 				state.Evidence{Gaps: []state.Gap{state.Otherwise}}.NotEnforced(o.steps[c.ID].Subject)})
 		}
 	}
+	if m, ok := o.state.Missed(); ok {
+		r.Unenforced = append(r.Unenforced, Span{m.First, m.Last, m.String()})
+	}
 	if slices.ContainsFunc(o.state.Troubles, func(err error) bool { return !errors.Is(err, state.ErrMissing) }) {
 		r.Unenforced = append(r.Unenforced, Span{r.Began, o.state.Time, "what is on record could not all be read, or was changed"})
 	}

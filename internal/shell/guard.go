@@ -67,10 +67,10 @@ type Fallback string
 // that is a link is one of the others.
 const (
 	Nothing Fallback = ""
-	Refuse  Fallback = inList + `{ echo "fsmtx cannot be run, so no step is let through. Tell the person: install fsmtx again, ` +
-		`or take its hooks out of the settings." >&2; exit 2; }; `
-	Tell Fallback = inList + `echo "{\"systemMessage\": \"fsmtx cannot be run, so the steps of the workflow are not enforced. ` +
-		`Install it again, or take its hooks out of the settings.\"}"; `
+	Refuse  Fallback = inList + `{ ` + missed + `echo "fsmtx cannot be run, so no step is let through. Tell the person: install fsmtx ` +
+		`again, or take its hooks out of the settings." >&2; exit 2; }; `
+	Tell Fallback = inList + `{ ` + missed + `echo "{\"systemMessage\": \"fsmtx cannot be run, so the steps of the workflow are not ` +
+		`enforced. Install it again, or take its hooks out of the settings.\"}"; }; `
 )
 
 // inList spells the name of the list as the client does (tasks.CleanID): a "-" for each UTF-16 code unit that it replaces. In UTF-8 that
@@ -79,7 +79,10 @@ const inList = `n="${CLAUDE_CODE_TASK_LIST_ID:-$CLAUDE_CODE_SESSION_ID}"; ` +
 	`LC_ALL=C; c=$(printf "[\200-\277]"); f=$(printf "[\360-\367]"); ` +
 	`while :; do case $n in *$c*) n=${n%%$c*}${n#*$c};; *$f*) n=${n%%$f*}--${n#*$f};; ` +
 	`*[!A-Za-z0-9_-]*) n=${n%%[!A-Za-z0-9_-]*}-${n#*[!A-Za-z0-9_-]};; *) break;; esac; done; ` +
-	`test ! -d "${CLAUDE_CONFIG_DIR:-$HOME/.claude}/tasks/.$n.fsmtx" || `
+	`d="${CLAUDE_CONFIG_DIR:-$HOME/.claude}/tasks/.$n.fsmtx"; test ! -d "$d" || `
+
+// missed puts the time on record, which is told once the program can be run again (state.Missed).
+const missed = `{ date +%s >>"$d/missed"; } 2>/dev/null; `
 
 // InList returns a line that runs another one only in a session whose list has a state directory. In any other session of
 // Claude Code it ends well, without a process. A list that is a link, one with a name of its own and one of a team count as

@@ -154,6 +154,11 @@ func (st *Store) readEvidence(s *State, src Source, whole bool) {
 		}
 	}
 	for _, name := range names {
+		if name == missedFile {
+			data, err := src.ReadState(name)
+			trouble(err)
+			s.missed = parseMissed(data)
+		}
 		if !strings.HasPrefix(name, LatePrefix) {
 			continue
 		}

@@ -12,6 +12,7 @@
 //	session.json    what lives for sessions only, [Memory]: gates, presence and Store, by Remember
 //	moving.json     the workflow that goes on in another list: Store. It is synced before the other list is changed, and while it cannot
 //	                be read nobody knows where the workflow is, so it is not in the file that may be lost
+//	missed      when the program could not be run: the registered line, see Missed
 //
 // What a kind of evidence means is in the table of kind.go.
 package state

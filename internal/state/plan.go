@@ -312,8 +312,11 @@ func (s *State) plans() []*workflow.Workflow {
 	return slices.DeleteFunc(s.Workflows(), func(w *workflow.Workflow) bool { return len(w.Plan) == 0 || len(w.Plan) < len(w.Steps) })
 }
 
-// Differs says in what the plans of workflows differ from them, a sentence each.
+// Differs says in what the plans of workflows differ from them, a sentence each, and what no hook saw.
 func (s *State) Differs() (all []string) {
+	if m, ok := s.Missed(); ok {
+		all = append(all, m.String())
+	}
 	for _, w := range s.plans() {
 		e, err := editPlan(w, false, func(text string) edit { return s.ticked(w, text) })
 		if text := s.differsText(w, e.left, err); text != "" {

@@ -48,6 +48,7 @@ type State struct {
 	read      []Evidence // of the evidence's file
 	late      []Evidence // that was written without the lock and is not in that file yet
 	lateFiles []string
+	missed    []time.Time // see Missed
 }
 
 // Current is a step with its present status.

@@ -47,7 +47,7 @@ func TestNobodyElseWrites(t *testing.T) {
 	require.Len(t, found, 7, "each is called by somebody, or has another name now")
 	doc, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
-	for _, name := range []string{EvidenceFile, archivePrefix + "*", LatePrefix + "*", SessionFile, MovingFile} {
+	for _, name := range []string{EvidenceFile, archivePrefix + "*", LatePrefix + "*", SessionFile, MovingFile, missedFile} {
 		assert.Contains(t, string(doc), "//\t"+name+" ")
 	}
 }
