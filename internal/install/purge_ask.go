@@ -1,14 +1,17 @@
 package install
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -26,12 +29,12 @@ func AskPurge(ctx context.Context, s terminal.Streams) (agreed bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	out := s.Out
-	if !s.InputIsTerminal() {
-		out = s.Err
-	}
+	out := askedOn(s)
 	message.Fprintf(out, "This removes the hooks of this project and your own, of every agent, and the record of %s:\n"+
 		"after it no step is enforced, and fsmtx undo has nothing to undo. The tasks are kept.\n", terminal.Count(lists, "task list"))
+	if shared := shared(s, agent.Names()); len(shared) > 0 {
+		message.Fprintf(out, "Shared with everyone who works on the project: %s.\n", strings.Join(shared, ", "))
+	}
 	if len(open) > 0 {
 		message.Fprintf(out, "Open, and forgotten:\n")
 	}
@@ -45,10 +48,58 @@ func AskPurge(ctx context.Context, s terminal.Streams) (agreed bool, err error) 
 	for _, k := range kept {
 		message.Fprintf(out, "  %s (%s takes them out)\n", k.path, k.command)
 	}
-	if !s.InputIsTerminal() {
-		return false, message.NewError("--purge asks, and standard input is not a terminal: nothing was removed", "add --yes to agree to that")
+	return agrees(s, "--purge", "Remove all of that?")
+}
+
+// AskShared says which files a removal changes that everyone who works on the project shares, and reports whether the person agrees.
+// It asks nothing where there are none. Without a terminal it returns an error.
+func AskShared(s terminal.Streams, r Request) (agreed bool, err error) {
+	names := r.Agents
+	if len(names) == 0 {
+		names = []string{caller.Claude}
 	}
-	return NewPerson(s).Agrees("Remove all of that?", false), nil
+	shared := shared(s, chosen(s, names))
+	if r.Scope != Project || len(shared) == 0 {
+		return true, nil
+	}
+	out := askedOn(s)
+	message.Fprintf(out, "%s: shared with everyone who works on the project; what fsmtx has there, it has for all of them.\n",
+		strings.Join(shared, ", "))
+	return agrees(s, "--remove --project", "Remove what fsmtx has there?")
+}
+
+// askedOn is where the person reads what is asked about, or why nothing is.
+func askedOn(s terminal.Streams) io.Writer {
+	if s.InputIsTerminal() {
+		return s.Out
+	}
+	return s.Err
+}
+
+// agrees asks the person who runs install with the flags.
+func agrees(s terminal.Streams, flags, question string) (bool, error) {
+	if !s.InputIsTerminal() {
+		return false, message.NewError(flags+" asks, and standard input is not a terminal: nothing was removed", "add --yes to agree to that")
+	}
+	return NewPerson(s).Agrees(question, false), nil
+}
+
+// shared returns the files of this project that a removal for the agents changes, but for those of the person, as a project in HOME has
+// them. One that cannot be edited is not among them: the removal reports it.
+func shared(s terminal.Streams, agents []string) (paths []string) {
+	for _, name := range agents {
+		j := &job{Request: Request{Scope: Project}, verb: remove}
+		files, _, err := agentInstall{j, agent.Named(name)}.files(s)
+		if err != nil {
+			continue
+		}
+		for _, w := range files {
+			if !bytes.Equal(w.data, w.Data) && !isUsers(s, w.Path) {
+				paths = append(paths, w.Path)
+			}
+		}
+	}
+	return paths
 }
 
 // forgotten returns how many lists have a record, a line for each workflow in them that is open, and the directories of the workflows.

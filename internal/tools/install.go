@@ -97,9 +97,11 @@ a hook is 10 s longer than its --lock-timeout, or longer if it may run checks. A
 is refused and not changed. One with comments is, too, unless its agent reads comments there.
 
 --remove removes the hooks, the MCP server, the variable if install set it, and the lists
-if install made them; a file in which nothing else is left, and a directory such as .claude if install made it. Every other byte stays. With --purge it does so in all three files,
+if install made them; a file in which nothing else is left, and a directory such as .claude
+if install made it. Every other byte stays. With --purge it does so in all three files,
 and in those of other agents, and asks first: it lists the open workflows that are forgotten, and the other projects
-in which a workflow has begun and that keep the hooks. Without a terminal --yes is required. It also
+in which a workflow has begun and that keep the hooks. --remove --project asks, too: its files are
+shared. Without a terminal --yes is required. --purge also
 removes the copy of the program unless another project's hooks run it, the files of the
 guards in /tmp or PLANNING_STATE_DIR, and the state directories of all task lists, after
 which "fsmtx undo" has nothing to undo. The tasks are kept.
@@ -174,7 +176,7 @@ Exit codes of --check:
 	flags.BoolVar(&f.print, "print", false, "print the resulting file, change nothing")
 	flags.BoolVar(&f.remove, "remove", false, "remove the hooks")
 	flags.BoolVar(&f.purge, "purge", false, "with --remove: from all files of this project and yours, and the records of all task lists")
-	flags.BoolVar(&f.yes, "yes", false, "with --purge: ask nothing")
+	flags.BoolVar(&f.yes, "yes", false, "with --purge, and --remove --project: ask nothing")
 	flags.BoolVar(&f.mcp, "mcp", false, "register the MCP server (fsmtx mcp) as well")
 	flags.StringSliceVar(&f.agents, "agent", nil, "the `agent`: "+strings.Join(agent.Names(), ", ")+
 		", or all that are found here (default claude)")
@@ -195,9 +197,9 @@ func (f *installFlags) parse(args []string, dash int) error {
 		return message.NewError("--user, --project and --local cannot be combined", "run fsmtx install once for each file")
 	case f.check && (f.print || f.remove):
 		return message.NewError("--check cannot be combined with --print or --remove", "run fsmtx install --help")
-	case f.yes && !f.purge:
-		return message.NewError("--yes needs --remove --purge",
-			"it answers the question of --purge only; --task-tools and --statusline answer the others")
+	case f.yes && !f.purge && !(f.remove && f.project):
+		return message.NewError("--yes needs --remove, and --purge or --project",
+			"it answers the question of a removal only; --task-tools and --statusline answer the others")
 	case f.purge && !f.remove:
 		return message.NewError("--purge needs --remove", "fsmtx install --remove --purge")
 	case f.purge && (f.user || f.project || f.local || f.print):
@@ -247,7 +249,7 @@ func (f *installFlags) run(ctx context.Context, s terminal.Streams) error {
 		defer stop()
 		if !f.yes {
 			if agreed, err := install.AskPurge(ctx, s); err != nil || !agreed {
-				return cmp.Or(err, command.Fail(command.ExitNo, message.NewError("nothing was removed", ""), ""))
+				return cmp.Or(err, errNotRemoved)
 			}
 		}
 		return install.Purge(ctx, s)
@@ -263,6 +265,11 @@ func (f *installFlags) run(ctx context.Context, s terminal.Streams) error {
 	case f.print:
 		return install.Preview(s, f.request(), f.remove)
 	case f.remove:
+		if !f.yes {
+			if agreed, err := install.AskShared(s, f.request()); err != nil || !agreed {
+				return cmp.Or(err, errNotRemoved)
+			}
+		}
 		return install.Remove(s, f.request())
 	}
 	r := f.request()
@@ -275,6 +282,9 @@ func (f *installFlags) run(ctx context.Context, s terminal.Streams) error {
 	}
 	return err
 }
+
+// errNotRemoved is returned when the person has said no.
+var errNotRemoved = command.Fail(command.ExitNo, message.NewError("nothing was removed", ""), "")
 
 // checkMCP returns an error for flags that cannot be combined with --mcp.
 func (f *installFlags) checkMCP() error {
