@@ -75,7 +75,8 @@
 //
 // NFS is not supported: its locks and its order of operations do not meet the
 // assumptions. On a file system without hard links every transaction fails with
-// [ErrNoLinks] before D is changed. Windows is not supported.
+// [ErrNoLinks] before D is changed. On Windows deaths and failing
+// calls were tried, and no loss of power.
 //
 // Programs that write to D without using this package must be excluded by a [Locker]
 // that implements their locking protocol. If such a program changes a file without a

@@ -9,10 +9,13 @@ import (
 )
 
 // ManagedDir returns the directory with the settings files of an organisation, which
-// take precedence over all others.
+// take precedence over all others (client 2.1.329). What Windows has in its registry is not read.
 func ManagedDir() string {
-	if runtime.GOOS == "darwin" {
+	switch runtime.GOOS {
+	case "darwin":
 		return "/Library/Application Support/ClaudeCode"
+	case "windows":
+		return `C:\Program Files\ClaudeCode`
 	}
 	return "/etc/claude-code"
 }

@@ -198,8 +198,8 @@ func (r *Registry) resolve(dir string) string {
 	return r.links.resolve(dir)
 }
 
-// contains reports whether dir is parent or below it. Both are clean.
+// contains reports whether dir is parent or below it.
 func contains(parent, dir string) bool {
-	rest, inside := strings.CutPrefix(dir, parent)
-	return inside && (rest == "" || rest[0] == filepath.Separator || parent == string(filepath.Separator))
+	inner, err := filepath.Rel(parent, dir)
+	return err == nil && filepath.IsLocal(inner)
 }

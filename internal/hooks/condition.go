@@ -144,8 +144,5 @@ func (c ruleCall) matchesPath(rule, file string) bool {
 // that contains the file.
 func matchesBelow(dir, pattern, file string) bool {
 	name, err := filepath.Rel(dir, file)
-	if err != nil || name == ".." || strings.HasPrefix(name, "../") {
-		return false
-	}
-	return permission.MatchesPath(pattern, filepath.ToSlash(name))
+	return err == nil && filepath.IsLocal(name) && permission.MatchesPath(pattern, filepath.ToSlash(name))
 }

@@ -235,13 +235,20 @@ func object(dirfd int, name string) (*windows.OBJECT_ATTRIBUTES, error) {
 		o.RootDirectory = windows.Handle(dirfd)
 		if name = filepath.Clean(name); name == "." {
 			name = ""
-		} else if !filepath.IsLocal(name) { // that of a device, or out of the directory
+		} else if !fits(name) {
 			return nil, syscall.EINVAL
 		}
 	}
 	text, err := windows.NewNTUnicodeString(name)
 	o.ObjectName = text
 	return o, err
+}
+
+// fits reports whether a name stays in its directory and every program can open it: it is not that of a device or a stream, and has no
+// dot or space at the end of an element, which most calls take away.
+func fits(name string) bool {
+	return filepath.IsLocal(name) &&
+		!slices.ContainsFunc(strings.Split(name, `\`), func(element string) bool { return strings.TrimRight(element, ". ") != element })
 }
 
 func openOnce(dirfd int, name string, flag int, _ uint32) (int, error) {
@@ -373,11 +380,11 @@ func awaitWriteback(int) error { return nil }
 func split(dirfd int, name string) (parent int, base string, done func(), err error) {
 	name = filepath.Clean(filepath.FromSlash(name))
 	base = filepath.Base(name)
+	if !fits(base) {
+		return -1, "", nil, syscall.EINVAL
+	}
 	if dirfd != atCwd && base == name {
 		return dirfd, base, func() {}, nil
-	}
-	if !filepath.IsLocal(base) {
-		return -1, "", nil, syscall.EINVAL
 	}
 	parent, err = openOnce(dirfd, filepath.Dir(name), oDirectory, 0)
 	return parent, base, func() { _ = closeFd(parent) }, err

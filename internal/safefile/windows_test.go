@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -77,8 +78,10 @@ func TestNamesInAHeldDirectory(t *testing.T) {
 	require.NoError(t, os.Rename(at, moved), "a held directory can be renamed")
 	require.NoError(t, d.WriteNew("there", nil, 0o600))
 	assert.FileExists(t, moved+`\there`)
-	for _, name := range []string{`..\out`, "NUL", "sub/CON", `C:\x`, "a:b"} {
-		assert.Error(t, d.WriteNew(name, nil, 0o600), name)
+	for _, name := range []string{`..\out`, "NUL", "sub/CON", `C:\x`, "a:b", "a.", "a ", `a.\b`} {
+		require.ErrorIs(t, d.WriteNew(name, nil, 0o600), syscall.EINVAL, name)
+		require.ErrorIs(t, d.Link("there", d, name), syscall.EINVAL, name)
+		require.ErrorIs(t, d.RenameNew("there", d, name), syscall.EINVAL, name)
 	}
 }
 
