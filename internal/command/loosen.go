@@ -61,6 +61,14 @@ func holdBack(s terminal.Streams, c *cobra.Command) {
 // decider is the key of who decided that a command may run.
 type decider struct{}
 
+// Sent returns who decided that the command of this context may run, which a rule asks for, or else who runs it on the list.
+func Sent(ctx context.Context, s terminal.Streams, list string) state.By {
+	if by := decidedBy(ctx); by.Who != "" {
+		return by
+	}
+	return Sender(s, list)
+}
+
 // decidedBy returns who decided that the command of this context may run.
 func decidedBy(ctx context.Context) state.By {
 	by, _ := ctx.Value(decider{}).(state.By)

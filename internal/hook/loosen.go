@@ -34,7 +34,7 @@ func Loosenings() []Loosening {
 		{Command: "step move", When: always, What: "say where the gates look"},
 		{Command: "step reload", When: unless("dry-run"), What: "take a changed workflow"},
 		{Command: "recover", When: given("force"), What: "set aside the record of an interrupted call"},
-		{"undo", unless("dry-run"), "undo a workflow", false, []string{"dry-run", "list="}},
+		{"undo", unless("dry-run"), "undo a workflow", false, []string{"dry-run", "force", "list="}},
 		{"doctor", given("fix"), "remove what doctor calls left over or stale", true, []string{"fix"}},
 		{"install", lessEnforced, "remove or loosen the hooks of fsmtx", true, lessFlags},
 		{"plugin", lessEnforced, "write a plugin that enforces less", true, lessFlags},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,10 +21,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/presence"
+	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
-	"github.com/fsmtx/fsmtx/txn"
 )
 
 // shell decides about a line of the agent's shell that runs this program. The client asks the person about commands that take
@@ -439,10 +440,10 @@ func (h *hook) wouldFail(ctx context.Context, one restrictedCall) (why, err erro
 		return why, err
 	case "undo":
 		dir, err := h.listFor(ctx, one)
-		if dir != "" && err == nil && !hasCalls(dir) {
-			why = message.Lines("there is no call to undo in the list " + message.Words(dir))
+		if dir == "" || err != nil || one.hidden {
+			return nil, err
 		}
-		return why, err
+		return tryUndo(ctx, dir, one), nil
 	}
 	if one.override == nil {
 		return nil, nil
@@ -461,10 +462,22 @@ func (h *hook) wouldFail(ctx context.Context, one restrictedCall) (why, err erro
 	}
 }
 
-// hasCalls reports whether the history of a list has something that can be undone; true if that is not known.
-func hasCalls(list string) bool {
-	history, err := txn.ReadHistory(list)
-	return err != nil || slices.ContainsFunc(history, func(e txn.Entry) bool { return e.Err == nil })
+// tryUndo returns why undo would fail in a list, which the command itself says; nil if it would not, or that is not known.
+func tryUndo(ctx context.Context, list string, one restrictedCall) error {
+	program, err := programs.FindTools()
+	if err != nil {
+		return nil
+	}
+	args := []string{"undo", "--dry-run", "--list", filepath.Base(list), "--force=" + strconv.FormatBool(isSet(one.Flags, "force"))}
+	var said strings.Builder
+	trial := exec.CommandContext(ctx, program, append(args, one.Args...)...)
+	trial.Stderr = &said
+	failed, ok := errors.AsType[*exec.ExitError](trial.Run())
+	if !ok || failed.ExitCode() != 1 {
+		return nil
+	}
+	why, hint, _ := strings.Cut(strings.TrimPrefix(said.String(), "fsmtx: "), "\nhint: ")
+	return message.WithHint(errors.New(why), strings.TrimSpace(hint))
 }
 
 // deed says what a command of "fsmtx step" does to a step, behind "to": all of it, because the person agrees to all of it.

@@ -110,7 +110,7 @@ func (h Hydration) decision(list string) decisions.Record {
 		r.Decision, r.Why = "undone", "call "+strconv.FormatInt(h.Undoes, 10)+" was undone"
 		r.Restored, r.Created = r.Created, nil
 	case h.To != "" && len(h.Created) == 0:
-		r.Decision, r.Why, by = "continued", "it goes on in the task list "+h.To, ""
+		r.Decision, r.Why = "continued", "it goes on in the task list "+h.To
 	case h.From != nil:
 		r.Decision, r.Why = "continued", "it was in the task list "+h.From.List
 	case h.isBack():

@@ -96,7 +96,8 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 		before = new(state.State) // undo is also for a list that cannot be read
 	}
 	list.Untouched = before.Untouched
-	list.By = command.Sender(s, list.Dir).Words()
+	by := command.Sent(ctx, s, list.Dir)
+	list.By = by.Words()
 	u := undoneHydration{list: list, store: st, now: before, name: tasklist.ShortName(s.Getenv, list.Dir), all: all, dryRun: f.dryRun}
 	if u.Hydration, err = toUndo(list, all, number); err != nil {
 		return err
@@ -119,7 +120,7 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 	}
 	u.unticked, u.ticked, u.leftTicked = storeOf(list.Dir).Retick(ctx, before, u.Removed, f.dryRun)
 	if log := hook.ToLog(s); log != nil && !f.dryRun {
-		log(u.decision(command.Sender(s, list.Dir)))
+		log(u.decision(by))
 	}
 	if f.json {
 		return command.PrintJSON(s.Out, u.shown())

@@ -41,6 +41,7 @@ type Moving struct {
 	Command string  `json:"command"`
 	Spec    string  `json:"spec"`
 	Session string  `json:"session"`       // of this list
+	By      string  `json:"by"`            // who continues it; see tasks.Label
 	Steps   []int64 `json:"steps"`         // numbers in this list
 	Done    bool    `json:"done,omitzero"` // it is there, and its tasks are not here any more: only the session has to be told
 }
@@ -139,7 +140,8 @@ func (st *Store) resolve(ctx context.Context, dir *txn.Dir, m *Moving) (elsewher
 		}
 	}
 	if err == nil && elsewhere && !out {
-		err = st.List.RemoveIn(ctx, dir, tasks.Label{Command: m.Command, Spec: m.Spec, Session: m.Session, With: m.ID, To: m.To, Steps: m.Steps})
+		err = st.List.RemoveIn(ctx, dir, tasks.Label{Command: m.Command, Spec: m.Spec, Session: m.Session, With: m.ID, To: m.To, Steps: m.Steps,
+			By: m.By})
 	}
 	switch {
 	case err != nil: // the note stays, and the next one tries again
@@ -317,7 +319,8 @@ func (st *Store) Continue(ctx context.Context, x Continuing) (*workflow.Workflow
 		return nil, err
 	}
 	root := moved.records[0]
-	m := &Moving{ID: NewCallID(), To: st.List.Dir, Command: root.Command, Spec: root.Spec, Session: root.Session, Steps: moved.numbers()}
+	m := &Moving{ID: NewCallID(), To: st.List.Dir, Command: root.Command, Spec: root.Spec, Session: root.Session, Steps: moved.numbers(),
+		By: x.By.Words()}
 	if err := m.write(dir); err != nil {
 		return nil, err
 	}
