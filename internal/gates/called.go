@@ -46,7 +46,7 @@ func (f *Frame) Calls(ctx context.Context, x state.SkillCall) error {
 		}
 		line := state.Evidence{Time: s.Time, Step: c.ID, From: c.Status, To: c.Status, Verdict: state.Called,
 			Why: "the skill " + x.Skill + " was called", Round: c.Round, Agent: x.Agent, Use: x.Use,
-			By: state.By{Who: state.TheAgent, How: state.ByUpdate, Session: f.Session, Agent: x.Agent}}
+			By: state.By{Who: state.TheAgent, How: state.ByCall, Session: f.Session, Agent: x.Agent}}
 		return change.Record(dir, s, []state.Evidence{line})
 	})
 }
