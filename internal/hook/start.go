@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
@@ -69,7 +70,11 @@ func (h *hook) goesOn(ctx context.Context) client.Answer {
 	case text == "":
 		return cmp.Or(h.separated(ctx), h.unfinished(ctx))
 	}
-	return client.Tell(h.call.Name, message.ForAgent(text+h.way(h.call.TranscriptPath, "").Manual()), "")
+	way, spoken := h.way(h.call.TranscriptPath, ""), ""
+	for line := range strings.Lines(text) { // each step has its own
+		spoken += way.Spoken(line)
+	}
+	return client.Tell(h.call.Name, message.ForAgent(spoken+way.Manual()), "")
 }
 
 // unfinished tells a session that begins that the project has unfinished workflows of sessions that have ended, or are older than a
