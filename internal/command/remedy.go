@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/fsmtx/fsmtx/txn"
 )
 
 // remedyOf returns the hint for an error of the system that any command can get, empty if there is
@@ -27,6 +29,9 @@ func remedyOf(errno syscall.Errno) string {
 func Remedy(err error) string {
 	if call, ok := errors.AsType[*os.SyscallError](err); ok && call.Syscall == "getwd" && errors.Is(err, fs.ErrNotExist) {
 		return "the current directory was removed; change to one that is there"
+	}
+	if errors.Is(err, txn.ErrLocked) {
+		return "the task list is busy, and nothing was changed: try again"
 	}
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return remedyOf(errno)

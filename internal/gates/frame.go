@@ -586,6 +586,10 @@ func (f *Frame) listFlag() string { return "--list " + filepath.Base(f.List.Dir)
 // trouble returns the verdict for gates that cannot be evaluated.
 func (f *Frame) trouble(err error) Verdict {
 	text := message.Sprintf("the steps of the task list %s are not enforced: %v", f.List.Dir, err)
+	if f.Apply && errors.Is(err, txn.ErrLocked) {
+		text = message.Sprintf("the task list is busy, so nothing was changed: %v. Try again", err)
+		return Verdict{Decision: state.Deny, Why: "trouble", Reason: text, undecided: true, past: pastHint{none: true}}
+	}
 	if f.Apply {
 		return Verdict{Decision: state.Deny, Why: "trouble", Reason: text, undecided: true}
 	}
