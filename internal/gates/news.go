@@ -147,8 +147,12 @@ func waitingFor(s *state.State, f *Frame) map[string]string {
 		if !ok || !chooses && !s.AwaitsPerson(c) || e.By.Session != f.Session {
 			continue
 		}
+		line := DoneCommand(s, c, strings.TrimSpace(f.ListFlag()))
+		if back := s.BringsBack(c); back != "" {
+			line = back + " brings its workflow back first"
+		}
 		all[fmt.Sprintf("%s/waits/%d/%d", f.Session, c.ID, e.Time.UnixNano())] = message.Sprintf("%s: %s waits for you: %s", c.Workflow.Command,
-			c.Name(), DoneCommand(s, c, strings.TrimSpace(f.ListFlag())))
+			c.Name(), line)
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package install
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,13 +64,19 @@ func (d *doctor) recovery(ctx context.Context) (found []Fault, err error) {
 // state directory any more.
 func (d *doctor) enforcement(ctx context.Context) (found []Fault, err error) {
 	dirs, err := tasklist.All(d.Getenv)
-	if err != nil {
+	recorded, unread := tasklist.WithHistory(d.Getenv)
+	if err = cmp.Or(err, unread); err != nil {
 		return nil, err
+	}
+	for _, dir := range recorded {
+		if isOrphan(dir) {
+			found = append(found, d.ofProject(ctx, &state.Store{List: tasks.List{Dir: dir}})...)
+		}
 	}
 	var unrecorded []Fault // of lists of every project, as many as a purge has left
 	for _, dir := range dirs {
 		if isOrphan(dir) {
-			continue // see leftovers
+			continue
 		}
 		st := &state.Store{List: tasks.List{Dir: dir}}
 		troubles, err := st.AllTroubles(ctx)

@@ -120,7 +120,7 @@ func (s *State) Revive(w *workflow.Workflow) bool {
 		}
 		all, status[c] = append(all, c), workflow.Completed
 		if s.IsMissing(c) {
-			status[c], lost = workflow.Pending, true
+			status[c], lost = s.statusBefore(c), true
 		}
 	}
 	if !lost {
@@ -131,6 +131,22 @@ func (s *State) Revive(w *workflow.Workflow) bool {
 	}
 	s.Fold()
 	return true
+}
+
+// statusBefore returns the status that the open step had when its task was removed. What was opened again since it was started waits.
+func (s *State) statusBefore(c *Current) string {
+	for _, e := range slices.Backward(s.Evidence) {
+		switch {
+		case len(e.Reopens) > 0:
+			return workflow.Pending
+		case e.Step == c.ID && e.Lets():
+			if e.To == workflow.InProgress {
+				return workflow.InProgress
+			}
+			return workflow.Pending
+		}
+	}
+	return workflow.Pending
 }
 
 // CameBack says that tasks which were all gone are in the list again.
