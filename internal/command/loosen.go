@@ -66,7 +66,7 @@ func Sent(ctx context.Context, s terminal.Streams, list string) state.By {
 	if by := decidedBy(ctx); by.Who != "" {
 		return by
 	}
-	return Sender(s, list)
+	return sender(s, list)
 }
 
 // decidedBy returns who decided that the command of this context may run.

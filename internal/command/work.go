@@ -147,7 +147,7 @@ func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (
 	l.Frame.NoChecks = sync.OnceValue(hook.ChecksOff(s.Getenv, found))
 	l.Way.NoChecks = l.Frame.NoChecks
 	l.Observe = sync.OnceValue(hook.Observing(s.Getenv, found, s.Who().Kind != caller.Agent))
-	l.Apply, l.Via, l.Began, l.Log = true, Sender(s, found.Dir), startup.Began, hook.ToLog(s)
+	l.Apply, l.Via, l.Began, l.Log = true, sender(s, found.Dir), startup.Began, hook.ToLog(s)
 	if found.Project != "" && l.Via.Who == state.TheAgent { // Claude Code asks, and its list is a session's
 		l.Unasked = l.ListFlag()
 	}
@@ -164,9 +164,9 @@ func (l *listWork) directory(ctx context.Context) (dir string, chosen bool) {
 	return dir, dir == ""
 }
 
-// Sender returns who works on the steps of a list by a command. Without a terminal of their own that is the agent, whatever its
+// sender returns who works on the steps of a list by a command. Without a terminal of their own that is the agent, whatever its
 // environment says. So it is in a terminal that the agent could have opened, until a person has typed the word there.
-func Sender(s terminal.Streams, list string) state.By {
+func sender(s terminal.Streams, list string) state.By {
 	who, _ := presence.Beside(s.Who(), list)
 	if who.Kind == caller.Person && (!who.Young || presence.IsConfirmed(presence.TerminalOf(who), list)) {
 		return state.By{Who: state.ThePerson, How: state.AtTerminal, TTY: &who.Terminal, Young: who.Young}
