@@ -21,7 +21,7 @@ type Box struct {
 	Done   bool
 	Mark   string // between [ and ]
 	Spare  bool   // it is marked as optional
-	Indent int    // in columns
+	Of     int    // the line of the box of which it is a part: it stands below that, indented, or that is its heading; else -1
 	Above  []Head // the headings of its section, the outermost first
 
 	from, to int // the mark between [ and ], in bytes of the line
@@ -123,11 +123,10 @@ var (
 	trailing    = pattern.New(`^(.*[^\s\[].*?)\s+\[ ?[ xX]? ?\][\s*_]*$`)
 	ofProse     = pattern.New(`(?i)(?:^|\s)(?:with|as|to|using|use|into|from|by|is|be|an?|the|or|and|in|=|→|->)$`)
 	inText      = pattern.New(`\[ ?[ xX] ?\]`)
-	sign        = pattern.New(`^` + boxSigns)
+	sign        = pattern.New(`^(?:` + boxSigns + `|【[\s\x{3000}xX✓√]*】)`)
 	tick        = pattern.New(`^` + tickSigns)
 	cell        = pattern.New(`^\s*\|(?:.*\|)?\s*(?:[-+*]\s+)?(?:\[ ?[ xX]? ?\]|` + boxSigns + `\x{fe0f}?)(?:\s|\|)`)
 	after       = pattern.New(`^[\s>]*(?:(?:\S+:|[^\s\p{L}\p{N}|<]{1,3})\s+|(?:<[^>]*>\s*)+)(?:[-+*]|\d+[.)])\s+\[ ?[ xX]? ?\](?:\s|$)`)
-	tickIn      = pattern.New(`^\s*\|(?:.*\|)?\s*` + tickSigns + `\x{fe0f}?\s*\|`)
 	inHTML      = pattern.New(`(?i)<input\b[^>]*\bcheckbox\b|<li[^>]*>\s*(?:<[^>]*>\s*)*\[[ x]?\]`)
 	toDo        = pattern.New(`^[ \t>]*(?i:to-?do|done|doing|task)\b`)
 	block       = pattern.New(`(?i)^<(?:script|pre|style|textarea)(?:[\s>]|$)`) // of HTML, with text as it is
@@ -177,7 +176,7 @@ func Read(text string) List {
 	if strings.Contains(text, "\r") && !strings.Contains(text, "\n") {
 		return unread(0, "its lines end with a carriage return alone: save it with line feeds")
 	}
-	r := reader{defined: map[string]bool{}, stars: map[int]bool{}}
+	r := reader{defined: map[string]bool{}, stars: map[int]bool{}, titles: map[int]bool{}}
 	for _, m := range named.Regexp().FindAllStringSubmatch(text, -1) {
 		r.defined[strings.ToLower(m[1])] = true
 	}
@@ -208,6 +207,8 @@ type reader struct {
 	until   *pattern.Pattern // with which a comment or a block of HTML ends, nil outside
 	front   string           // with which the frontmatter ends
 	begun   int              // the line at which the code or the comment begins
+	items   []entry          // that the line may be in
+	titles  map[int]bool     // the lines of headings that are boxes
 	content []int            // where the text of the items begins that the line may be in, in columns
 	blank   bool             // the line before
 	code    bool             // indented
@@ -215,6 +216,12 @@ type reader struct {
 	doubts  []Fault
 	stars   map[int]bool    // the lines of the doubts about [*], which may stand for any word
 	defined map[string]bool // the names of references
+}
+
+// entry is an item of a list.
+type entry struct {
+	indent int
+	box    int // its line, or -1
 }
 
 // doubt notes an item that begins with a text in brackets, or with a box as code: a box if there are others in its section.
@@ -280,9 +287,35 @@ func (r *reader) line(i int, line string) {
 		return
 	}
 	r.within(text, indent, before)
-	if b, ok := r.box(i, line, offset); ok {
+	b, ok := r.box(i, line, offset)
+	if ok || before || isItem(text) {
+		r.items = slices.DeleteFunc(r.items, func(it entry) bool { return it.indent+2 > indent })
+	}
+	if b.Of = r.above(i); ok {
 		r.Boxes = append(r.Boxes, b)
 	}
+	switch {
+	case ok:
+		r.items = append(r.items, entry{indent, i})
+		r.titles[i] = len(r.heads) > 0 && r.heads[len(r.heads)-1].Line == i
+	case isItem(text):
+		r.items = append(r.items, entry{indent, -1})
+	}
+}
+
+// above returns the line of the box that a line is below: as text of its item, or in the section of which it is the heading.
+func (r *reader) above(line int) int {
+	for _, it := range slices.Backward(r.items) {
+		if it.box >= 0 {
+			return it.box
+		}
+	}
+	for _, h := range slices.Backward(r.heads) {
+		if h.Line != line && r.titles[h.Line] {
+			return h.Line
+		}
+	}
+	return -1
 }
 
 // isCode reports whether a line is code because it is indented by four columns more than the text that it may belong to.
@@ -351,7 +384,7 @@ func (r *reader) box(i int, line string, offset int) (b Box, ok bool) {
 		return b, false
 	}
 	at := offset + start + 1
-	b = Box{Line: i, Done: done, Mark: inner, Indent: columns(text), from: at, to: at + len(inner), Above: slices.Clone(r.heads)}
+	b = Box{Line: i, Done: done, Mark: inner, from: at, to: at + len(inner), Above: slices.Clone(r.heads)}
 	b.Text = after
 	if b.Spare = strings.HasPrefix(after, "* "); b.Spare { // an asterisk behind a box
 		b.Text = after[1:]
@@ -386,7 +419,7 @@ func (r *reader) mayBe(i int, text, rest string) {
 		r.fault(i, "write the box as [ ] or [x]")
 	case tick.Regexp().MatchString(rest) && isItem(text):
 		r.doubt(i, "write the mark as a box, [ ] or [x], or leave it out")
-	case cell.Regexp().MatchString(text), tickIn.Regexp().MatchString(text):
+	case cell.Regexp().MatchString(text):
 		r.Apart = append(r.Apart, Fault{i, "a box in a table is not a list item", slices.Clone(r.heads)})
 	case struck != rest && mark.Regexp().MatchString(struck):
 		r.fault(i, "the box is struck through: write it without ~~, or take the line out")
@@ -489,6 +522,7 @@ func (r *reader) end() {
 			r.Apart = append(r.Apart, d)
 		}
 	}
+	r.legends()
 	slices.SortStableFunc(r.Faults, func(a, b Fault) int { return a.Line - b.Line })
 }
 
@@ -499,7 +533,7 @@ func (r *reader) fault(line int, why string) {
 func (r *reader) head(h Head) {
 	r.Heads = append(r.Heads, h)
 	r.heads = slices.DeleteFunc(slices.Clone(r.heads), func(above Head) bool { return above.Level >= h.Level })
-	r.heads, r.content = append(r.heads, h), nil
+	r.heads, r.content, r.items = append(r.heads, h), nil, nil
 }
 
 // isFence reports whether a text begins code or, with the fence that began it, ends it.

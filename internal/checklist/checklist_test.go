@@ -62,6 +62,7 @@ func TestWhatCannotBeReadIsTold(t *testing.T) {
 		"- [ ] a\n- `[ ]` b":                     "line 2: `[ ]` is code",
 		"x\n- ☐ a":                               "line 2: write the box as [ ] or [x]",
 		"- ［ ］ a":                                "line 1: write the box as",
+		"- 【 】 a":                                "line 1: write the box as [ ] or [x]",
 		"- ⬜ a":                                  "line 1: write the box as [ ] or [x]",
 		"1. 🔲 a":                                 "line 1: write the box as [ ] or [x]",
 		"- [ ] a\n- ✅ b":                         "line 2: write the mark as a box, [ ] or [x], or leave it out",
@@ -100,7 +101,7 @@ func TestWhatCannotBeReadIsTold(t *testing.T) {
 		"- [ ] a\n- ([ ]) b":                     "line 2: may be a box",
 		"- [ ] a\n- [--] b":                      "line 2: [--] is none of the boxes",
 		"- [ ] a\n- [**x**] b":                   "line 2: [**x**] is none of the boxes",
-		"[ ] = open\n[x] = done\n\n- [ ] a":      "line 1: it seems to explain a mark",
+		"[~] = waits\n\n- [ ] a":                 "line 1: it seems to explain a mark",
 		"> [ ] new · [~] begun · [x] done":       "line 1: it seems to explain a mark",
 		"- [ ] a\n- ( ) b":                       "line 2: write the box as [ ] or [x]",
 		"- [ ] a\n- &#9744; b":                   "line 2: write the box as [ ] or [x]",
@@ -117,6 +118,7 @@ func TestLinksBesideBoxesAreText(t *testing.T) {
 	for _, text := range []string{"- [todo](url) b", "- [todo][1] b", "- [Todo] b\n\n[todo]: url", "- [x](url) b",
 		"## Legend\n- [o] open\n- `[ ]` b",
 		"- Use [ ] for open ones", "- Use [x] for done ones", "## Other\n- [*] any", "| f | [x] |", "```[tasklist]\n### T\n```",
+		"- 【注意】 b",
 		"[x]: url", "Mark it with [x].", "Change [ ] to [x]", "Each is [ ] or [x].", "Tick a box [x] when it is done.", "Set it to [x]",
 		"Mark a step as [x]", "`[ ]` is open", "arr[x] = 1", "- a[x]"} {
 		list := checklist.Read("- [ ] a\n" + text + "\n")
@@ -128,11 +130,15 @@ func TestLinksBesideBoxesAreText(t *testing.T) {
 // TestBoxesOfTablesAreTold: they are no items, and no reason to refuse the others.
 func TestBoxesOfTablesAreTold(t *testing.T) {
 	for text, want := range map[string]string{
-		"| 1 | [ ] | a |":                    "line 1: a box in a table is not a list item",
-		"| 1 | ☐ | a |\n| 2 | ✅ | a |":       "lines 1–2: a box in a table is not a list item",
-		"- [ ] a\n\n| - [ ] x | b |":         "line 3: a box in a table is not a list item",
-		"| b | [] x |":                       "line 1: a box in a table is not a list item",
-		"- [ ] a\n## Patterns\n- [*] a word": "line 3: [*] is none of the boxes [ ], [x], [-], [~], [/] and [>]",
+		"| 1 | [ ] | a |": "line 1: a box in a table is not a list item",
+		"| 1 | ☐ | a |\n| 2 | ☑ | a |\n| 3 | ✅ | a |":                    "lines 1–2: a box in a table is not a list item",
+		"- [ ] a\n\n| - [ ] x | b |":                                     "line 3: a box in a table is not a list item",
+		"| b | [] x |":                                                   "line 1: a box in a table is not a list item",
+		"[ ] = open\n[x] = done\n\n- [ ] a":                              "lines 1–2: it explains a mark",
+		"### Legend\n- [ ] New\n- [!] Bad\n## A\n- [ ] a":                "lines 2–3: it explains a mark",
+		"## Status legend\n- [ ] New\n\n## 状态说明\n- [x] 做完了":              "lines 2, 5: it explains a mark",
+		"- [ ] Open\n- [~] In progress\n- [x] **Done** tasks\n\n- [ ] a": "lines 1–3: it explains a mark",
+		"- [ ] a\n## Patterns\n- [*] a word":                             "line 3: [*] is none of the boxes [ ], [x], [-], [~], [/] and [>]",
 	} {
 		list := checklist.Read(text)
 		require.Empty(t, list.Faults, text)

@@ -14,44 +14,6 @@ func Plan(text string, list checklist.List, boxes []checklist.Box) []Step {
 	return planOf{lines: checklist.Lines(text), boxes: boxes, ends: endsOf(list)}.steps()
 }
 
-// Parts returns the boxes that are indented below one, or whose numbers begin with its number, such as 2.1 with 2.
-func Parts(boxes []checklist.Box, i int) []checklist.Box {
-	of, end := boxes[i], i+1
-	isPart := func(b checklist.Box) bool {
-		return b.Indent > of.Indent || b.Indent == of.Indent && of.Number != "" && strings.HasPrefix(b.Number, of.Number+".")
-	}
-	for end < len(boxes) && slices.Equal(boxes[end].Above, of.Above) && isPart(boxes[end]) {
-		end++
-	}
-	return boxes[i+1 : end]
-}
-
-// Misplaced returns the boxes that are parts of another one by their numbers, and do not stand below it: they would be done after it. One
-// whose parts come before it is misplaced if it is ticked and they are not.
-func Misplaced(boxes []checklist.Box) (faults []checklist.Fault) {
-	last := map[string]int{} // the index of the last box with a number
-	for i, b := range boxes {
-		for number := b.Number; strings.Contains(number, "."); {
-			number = number[:strings.LastIndex(number, ".")]
-			if of, known := last[number]; known && of+len(Parts(boxes, of)) < i {
-				faults = append(faults, checklist.Fault{Line: b.Line, Why: fmt.Sprintf("by its number %s it is a part of %s in line %d, "+
-					"and is not below it: move it there, or change its number", b.Number, number, boxes[of].Line+1)})
-				break
-			}
-		}
-		for j := i - 1; b.Done && b.Number != "" && j >= 0 && boxes[j].Number != b.Number; j-- {
-			if part := boxes[j]; strings.HasPrefix(part.Number, b.Number+".") && !part.Done && !part.Spare {
-				faults = append(faults, checklist.Fault{Line: b.Line, Why: fmt.Sprintf("it is ticked, and its part in line %d is not", part.Line+1)})
-				break
-			}
-		}
-		if b.Number != "" {
-			last[b.Number] = i
-		}
-	}
-	return faults
-}
-
 // planOf is a plan that becomes steps.
 type planOf struct {
 	lines []string
@@ -99,7 +61,7 @@ func (p planOf) steps() (steps []Step) {
 // order returns the indexes of boxes, those of parts before that of the box that has them.
 func (p planOf) order(from, to int) (all []int) {
 	for i := from; i < to; {
-		n := len(Parts(p.boxes[:to], i))
+		n := len(checklist.Parts(p.boxes[:to], i))
 		all = append(append(all, p.order(i+1, i+1+n)...), i)
 		i += 1 + n
 	}
@@ -133,7 +95,7 @@ func (p planOf) context(i int) (text string) {
 	b := p.boxes[i]
 	of := ""
 	for j := i - 1; j >= 0 && of == ""; j-- {
-		if len(Parts(p.boxes, j)) >= i-j {
+		if len(checklist.Parts(p.boxes, j)) >= i-j {
 			of = clean(p.boxes[j].Text)
 		}
 	}
@@ -141,7 +103,7 @@ func (p planOf) context(i int) (text string) {
 	if of == "" {
 		var titles []string
 		for _, h := range b.Above {
-			if h.Level > 1 {
+			if h.Level > 1 && h.Line != b.Line {
 				titles = append(titles, h.Text)
 			}
 		}
@@ -179,14 +141,65 @@ func (p planOf) below(line int) string {
 	return textIn(p.lines[begin:end])
 }
 
+// tasks returns the boxes, each of them, if there are some. They may say what is to be true in the end.
+func (d *document) tasks() []*candidate {
+	if len(d.list.Boxes) == 0 {
+		return nil
+	}
+	whole := d.taskList(d.list.Boxes)
+	said := func(m mark) bool {
+		return m.above == nil || m.label.class != "" || !isAside(m.above.titlesFrom()) && !checkTitle.in(m.above.text)
+	}
+	if title := whole.marks[0].above; !slices.ContainsFunc(whole.marks, said) {
+		whole.doubt = fmt.Sprintf("it is under %q, which may be what is to be true in the end", shorten(title.text))
+	} else if twice := repeated(whole.marks); twice != "" {
+		whole.doubt, whole.rival = fmt.Sprintf("two of its tasks are called %s", twice), true
+	}
+	return []*candidate{whole}
+}
+
+// taskList is the candidate whose steps are some boxes.
+func (d *document) taskList(of []checklist.Box) *candidate {
+	c := &candidate{form: Tasks, what: "a list of checkboxes", rank: boxes, marks: d.marksOf(of, endsOf(d.list)), boxes: of}
+	if labelled(c.marks)*2 >= len(c.marks) {
+		c.what, c.rank = "a task list", identified
+	}
+	return c
+}
+
+// marksOf returns boxes, those that are parts of another one as its parts. The text of each goes on up to the next one or the next heading.
+func (d *document) marksOf(of []checklist.Box, ends []int) (marks []mark) {
+	for i := 0; i < len(of); {
+		b, parts := of[i], checklist.Parts(of, i)
+		m := mark{line: b.Line, end: len(d.starts), done: b.Done, level: 8, written: b.Text, isBox: true, spare: b.Spare}
+		if next, _ := slices.BinarySearch(ends, b.Line+1); next < len(ends) {
+			m.end = ends[next]
+		}
+		for _, other := range d.blocks {
+			if other.level > 0 && other.line < b.Line {
+				m.above = other
+			}
+		}
+		if end := min(d.wraps[b.Line], m.end); end > b.Line+1 {
+			m.written = checklist.WithoutComments(b.Text + "\n" + d.lines(b.Line+1, end))
+		}
+		m.label, m.title = cutLabel(m.written)
+		if m.parts = d.marksOf(parts, ends); len(parts) > 0 {
+			m.end = m.parts[len(m.parts)-1].end
+		}
+		marks, i = append(marks, m), i+1+len(parts)
+	}
+	return marks
+}
+
 // untaken returns the lines of boxes that are neither steps of a candidate nor in another one that is told as left out. Those
 // in the text of a single step are a part of that.
-func (d *document) untaken(best *candidate, all []*candidate, boxes []checklist.Box) (lines []int) {
+func (d *document) untaken(best *candidate, all []*candidate) (lines []int) {
 	told := func(line int) bool {
 		return slices.ContainsFunc(all, func(c *candidate) bool { return c != best && c.form == Tasks && !c.within(best) && c.has(line) })
 	}
 	in := map[int]bool{}
-	for _, b := range boxes {
+	for _, b := range d.list.Boxes {
 		if best.has(b.Line) || told(b.Line) {
 			continue
 		}
@@ -204,83 +217,29 @@ func (c *candidate) has(line int) bool {
 	return slices.ContainsFunc(everyMark(c.marks), func(m mark) bool { return m.line == line })
 }
 
-// inText tells of the boxes that are in the text of a step of a candidate.
-func inText(best *candidate, list checklist.List) []Left {
+// boxesBeside tells of the boxes that are no steps of a candidate: lost says how many, and wrong has those that cannot be read.
+func (d *document) boxesBeside(best *candidate, lost string, wrong []checklist.Fault) (left []Left) {
+	tell := func(line int, what string) { left = append(left, Left{Line: line + 1, What: what}) }
+	apart := slices.DeleteFunc(slices.Clone(d.list.Apart), func(f checklist.Fault) bool { return best.has(f.Line) })
+	if len(apart) > 0 {
+		tell(apart[0].Line, checklist.Told(apart))
+	}
+	if len(wrong) > 0 {
+		tell(wrong[0].Line, checklist.Told(wrong))
+	}
 	var lines []int
-	for _, b := range list.Boxes {
+	for _, b := range d.list.Boxes {
 		inside := func(m mark) bool { return m.line < b.Line && b.Line < m.end }
-		if !best.has(b.Line) && slices.ContainsFunc(best.marks, inside) {
+		if !best.has(b.Line) && (lost != "" || slices.ContainsFunc(best.marks, inside)) {
 			lines = append(lines, b.Line)
 		}
 	}
-	if len(lines) == 0 || best.form == Tasks {
-		return nil
-	}
-	return []Left{{Line: lines[0] + 1, What: "boxes that are no steps, but text of one (" + checklist.Named(lines) + ")"}}
-}
-
-// everyBox is the outline of a text whose steps are all of its boxes.
-func (d *document) everyBox(list checklist.List) Outline {
-	if wrong := Misplaced(list.Boxes); len(wrong) > 0 {
-		return Outline{Unsure: wrong[0].String()}
-	}
-	return Outline{What: "every box", Steps: Plan(string(d.source), list, list.Boxes)}
-}
-
-// everyBoxOf is the outline of the boxes of the sections of a candidate, if it has not all of them: then they are its steps, or the
-// line is told that cannot be read.
-func (d *document) everyBoxOf(best *candidate, all []*candidate, list checklist.List) (o Outline, taken bool) {
-	begin, end := 0, len(d.starts)
-	for _, h := range list.Heads {
-		if h.Line < best.begin() {
-			begin = h.Line
-		} else if h.Line >= best.end() {
-			end = min(end, h.Line)
-		}
-	}
-	outside := func(line int) bool { return line < begin || line >= end }
-	list.Faults = slices.DeleteFunc(list.Faults, func(f checklist.Fault) bool { return outside(f.Line) })
-	if why := faultOf(list); why != "" {
-		return unsure(why, []*candidate{best}), true
-	}
-	boxes := slices.DeleteFunc(slices.Clone(list.Boxes), func(b checklist.Box) bool { return outside(b.Line) })
-	if len(d.untaken(best, all, boxes)) == 0 {
-		return o, false
-	}
-	return valid(Outline{What: "every box of " + best.what, Steps: Plan(string(d.source), list, boxes)}, nil), true
-}
-
-// wholly returns what a person has to know if the boxes of a text are not all steps of the candidate.
-func (d *document) wholly(best *candidate, all []*candidate, list checklist.List) (why string, every []Left) {
-	lines := d.untaken(best, all, list.Boxes)
-	if len(lines) == 0 {
-		return "", nil
-	}
-	if len(list.Faults) == 0 {
-		every = toldEvery(list)
-	}
-	return fmt.Sprintf("%d of its %d boxes would be no steps (%s)", len(lines), len(list.Boxes), checklist.Named(lines)), every
-}
-
-// toldEvery returns every box as what a person may ask for.
-func toldEvery(list checklist.List) []Left {
-	first, _ := written(list.Boxes[0].Text)
-	return []Left{{Line: list.Boxes[0].Line + 1, Form: Tasks, What: fmt.Sprintf("every box (%d, the first is %q)", len(list.Boxes), first)}}
-}
-
-// orEveryBox returns an outline that is not sure, of a list of tasks with every box as what may be asked for, or with that as its
-// steps if it was.
-func (d *document) orEveryBox(o Outline, best *candidate, list checklist.List, form string) Outline {
-	if best.form != Tasks || len(list.Boxes) == 0 || len(list.Faults) > 0 {
-		return o
-	}
-	every := valid(d.everyBox(list), nil)
 	switch {
-	case every.Unsure != "":
-		return o
-	case form == Tasks:
-		return every
+	case best.boxes != nil: // those of the whole text are told
+	case lost != "":
+		tell(lines[0], lost)
+	case len(lines) > 0:
+		tell(lines[0], "boxes that are no steps, but text of one ("+checklist.Named(lines)+")")
 	}
-	o.Tied = append(toldEvery(list), o.Tied...)
-	return o
+	return left
 }

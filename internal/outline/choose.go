@@ -12,9 +12,9 @@ import (
 
 // choose returns the candidate that is the steps, or those that may be and why it is not sure which. The first in the order of
 // the forms is taken unless another one has nearly as much right.
-func choose(all []*candidate, form string) (best *candidate, tied []*candidate, why string) {
+func (d *document) choose(all []*candidate, form string) (best *candidate, tied []*candidate, why string) {
 	if form != "" {
-		return asked(all, form)
+		return d.asked(all, form)
 	}
 	sure := slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return c.doubt != "" })
 	slices.SortStableFunc(sure, func(a, b *candidate) int { return b.rank - a.rank })
@@ -42,8 +42,16 @@ func choose(all []*candidate, form string) (best *candidate, tied []*candidate, 
 }
 
 // asked returns the candidate that a person has asked for.
-func asked(all []*candidate, form string) (best *candidate, tied []*candidate, why string) {
+func (d *document) asked(all []*candidate, form string) (best *candidate, tied []*candidate, why string) {
 	name, line, exact := strings.Cut(form, ":")
+	if name == Tasks && !exact && len(d.list.Boxes) > 0 {
+		return d.taskList(d.list.Boxes), nil, ""
+	}
+	if at, _ := strconv.Atoi(line); name == Tasks && exact {
+		if boxes := d.list.Below(at - 1); len(boxes) > 0 {
+			return d.taskList(boxes), nil, ""
+		}
+	}
 	for _, c := range all {
 		if c.form == name && (!exact || strconv.Itoa(c.begin()+1) == line) && (!c.rival || exact) {
 			tied = append(tied, c)
@@ -68,17 +76,26 @@ func (c *candidate) within(other *candidate) bool {
 // inStep reports whether a candidate is in the text of this step of another.
 func (c *candidate) inStep(m mark) bool { return m.line < c.begin() && c.end() <= m.end }
 
-// told returns candidates, for a person who has to choose one.
+// told returns candidates, for a person who has to choose one: every box, and then the others in the order of the text.
 func told(all []*candidate) (left []Left) {
 	for _, c := range all {
 		l := Left{Line: c.begin() + 1, Why: c.doubt,
 			What: fmt.Sprintf("%s (%d, the first is %q)", c.what, len(c.marks), shorten(c.marks[0].said()))}
-		if c.form != formGraph || c.graph != nil {
+		switch {
+		case c.boxes != nil:
+			l.What = fmt.Sprintf("every box (%d, the first is %q)", len(c.boxes), shorten(c.marks[0].said()))
+			l.Form = Tasks
+		case c.form != formGraph || c.graph != nil:
 			l.Form = fmt.Sprintf("%s:%d", c.form, l.Line)
 		}
 		left = append(left, l)
 	}
-	slices.SortStableFunc(left, func(a, b Left) int { return a.Line - b.Line })
+	slices.SortStableFunc(left, func(a, b Left) int {
+		if (a.Form == Tasks) != (b.Form == Tasks) {
+			return cmp.Compare(b.Form, a.Form)
+		}
+		return a.Line - b.Line
+	})
 	return left
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	table "github.com/yuin/goldmark/extension/ast"
+
+	"github.com/fsmtx/fsmtx/internal/checklist"
 )
 
 // The forms in which a text can have its steps.
@@ -68,6 +70,7 @@ type candidate struct {
 	doubt      string // why it may not be the steps
 	rival      bool   // nevertheless nothing else is sure beside it: it is not whole, or may be a part of the steps
 	graph      []Step // of a graph
+	boxes      []checklist.Box
 }
 
 func (c *candidate) begin() int { return c.marks[0].line }
@@ -118,29 +121,6 @@ func (d *document) unlabelled(c *candidate) string {
 	return ""
 }
 
-// tasks returns the items with a box: all together, but for those that say what is to be true in the end.
-func (d *document) tasks() (all []*candidate) {
-	whole := &candidate{form: Tasks, what: "a list of checkboxes", rank: boxes}
-	for _, section := range d.boxesBySection() {
-		title := section[0].above
-		if title == nil || labelled(section)*2 >= len(section) || !isAside(title.titlesFrom()) && !checkTitle.in(title.text) {
-			whole.marks = append(whole.marks, section...)
-			continue
-		}
-		all = append(all, &candidate{form: Tasks, what: whole.what, rank: boxes, marks: section,
-			doubt: fmt.Sprintf("it is under %q, which may be what is to be true in the end", shorten(title.text))})
-	}
-	if n := len(whole.marks); n == 0 || n == 1 && len(whole.marks[0].parts) < 2 {
-		return all
-	} else if labelled(whole.marks)*2 >= n {
-		whole.what, whole.rank = "a task list", identified
-	}
-	if twice := repeated(whole.marks); twice != "" {
-		whole.doubt, whole.rival = fmt.Sprintf("two of its tasks are called %s", twice), true
-	}
-	return append(all, whole)
-}
-
 // repeated returns an identifier with letters that two marks have, or "".
 func repeated(marks []mark) string {
 	seen := map[string]bool{}
@@ -161,47 +141,6 @@ func labelled(marks []mark) (n int) {
 		}
 	}
 	return n
-}
-
-// boxesBySection returns the items with a box, with their nested ones as parts.
-func (d *document) boxesBySection() (sections [][]mark) {
-	for _, b := range d.blocks {
-		if b.node.Kind() != ast.KindList {
-			continue
-		}
-		marks := boxItems(d.items(b.node, b.end), b.above)
-		if n := len(sections); n > 0 && len(marks) > 0 && sections[n-1][0].above == b.above {
-			extend(sections[n-1], b.line)
-			sections[n-1] = append(sections[n-1], marks...)
-			extend(sections[n-1], d.sectionEnd(b.line, deepest))
-		} else if len(marks) > 0 {
-			sections = append(sections, marks)
-		}
-	}
-	return sections
-}
-
-// extend gives the text up to a line to the last of these marks: between and behind the lists of a section it belongs to the items.
-func extend(marks []mark, end int) {
-	m := &marks[len(marks)-1]
-	if m.end = end; len(m.parts) > 0 {
-		extend(m.parts, end)
-	}
-}
-
-// boxItems returns the outermost items with a box. An item without one only groups those below it.
-func boxItems(items []item, above *block) (marks []mark) {
-	for _, it := range items {
-		if !it.box {
-			marks = append(marks, boxItems(it.items, above)...)
-			continue
-		}
-		m := mark{line: it.line, end: it.end, done: it.done, above: above, level: 8, written: it.text, isBox: true, spare: it.spare}
-		m.label, m.title = cutLabel(it.text)
-		m.parts = boxItems(it.items, above)
-		marks = append(marks, m)
-	}
-	return marks
 }
 
 var (

@@ -263,12 +263,18 @@ func TestTheTextOfABoxIsItsSubject(t *testing.T) {
 // A box may be a heading: its text is below it, once.
 func TestBoxesThatAreHeadings(t *testing.T) {
 	for _, text := range []string{"# P\n\n## [ ] one\ntext\n\n## [ ] two\n",
-		"# P\n\n## [ ] one\ntext\n## [ ] two", "## [x] one\ntext\n### [ ] two\n"} {
+		"# P\n\n## [ ] one\ntext\n## [ ] two"} {
 		steps := outlinePlan(text)
 		require.Len(t, steps, 2)
 		assert.Equal(t, "two", steps[1].Subject)
 		assert.Equal(t, 1, strings.Count(steps[0].Description, "text"))
 	}
+	const parts = "## [ ] one\ntext\n### [ ] two\n- [ ] three\n## [ ] four\n"
+	steps := outlinePlan(parts)
+	require.Len(t, steps, 4) // the boxes below a heading are its parts
+	assert.Equal(t, "three | two | one | four", subjects(steps))
+	assert.Equal(t, "text", steps[2].Description)
+	assert.Equal(t, "one |   two |     three | four", subjects(outline.Markdown([]byte(parts), "").Steps))
 }
 
 func outlinePlan(text string) []outline.Step {

@@ -115,61 +115,22 @@ func lineOf(steps []Step, pointer string) (line int) {
 }
 
 // Markdown returns the steps in a text. form is "", the name of a form, or a form and the line where it begins, such as list:12:
-// then a person has decided.
+// then a person has decided. Of what else may be asked for, each form is one that has steps.
 func Markdown(text []byte, form string) Outline {
-	if list := checklist.Read(string(text)); list.Unread {
-		return Outline{Unsure: faultOf(list)}
-	}
 	d := read(text)
-	list := checklist.Read(string(d.source))
-	all := d.candidates()
-	best, tied, why := choose(all, form)
-	if form == Tasks && len(list.Boxes) > 0 && len(list.Faults) == 0 && (best == nil || len(d.untaken(best, all, list.Boxes)) > 0) {
-		return valid(d.everyBox(list), nil)
+	if d.list.Unread {
+		return Outline{Unsure: checklist.Told(d.list.Faults)}
 	}
-	if best == nil {
-		return Outline{Unsure: cmp.Or(why, faultOf(list)), Tied: told(tied)}
-	}
-	if form != "" && form != Tasks && best.form == Tasks {
-		if o, taken := d.everyBoxOf(best, all, list); taken {
-			return o
+	o, best := d.outline(form)
+	for _, others := range [][]Left{o.Tied, o.Left} {
+		for i, l := range others {
+			if other, _ := d.outline(l.Form); l.Form != "" && len(other.Steps) == 0 {
+				others[i].Form = ""
+			}
 		}
 	}
-	o := Outline{What: best.what, Steps: best.graph}
-	if best.form == formGraph && best.graph == nil { // never a chain of its nodes
-		why = best.doubt
-	} else if best.graph == nil {
-		o.Steps, why = d.steps(best.marks)
-	}
-	lost, every := d.wholly(best, all, list)
-	if best.form != Tasks && lost == "" { // what else may be a box is in the text of a step, or in no step
-		list.Faults = slices.DeleteFunc(list.Faults, func(f checklist.Fault) bool { return !best.has(f.Line) })
-	}
-	lost = cmp.Or(lost, faultOf(list))
-	if form == "" && lost != "" {
-		return Outline{Unsure: lost, Tied: append(every, told([]*candidate{best})...)}
-	}
-	if why != "" {
-		o = unsure(why, []*candidate{best})
-	} else {
-		o = valid(o, []*candidate{best})
-	}
-	if o.Unsure != "" {
-		return d.orEveryBox(o, best, list, form)
-	}
-	o.Left = append(d.leftOut(best, all), inText(best, list)...)
-	apart := slices.DeleteFunc(list.Apart, func(f checklist.Fault) bool { return best.has(f.Line) })
-	if len(apart) > 0 {
-		o.Left = append(o.Left, Left{Line: apart[0].Line + 1, What: checklist.Told(apart)})
-	}
-	if lost != "" {
-		at := 0
-		if len(list.Boxes) > 0 {
-			at = list.Boxes[0].Line
-		} else if len(list.Faults) > 0 {
-			at = list.Faults[0].Line
-		}
-		o.Left = slices.Insert(o.Left, 0, Left{Line: at + 1, What: lost})
+	if len(o.Steps) == 0 {
+		return o
 	}
 	o.every = d.everySentence(0, len(d.starts), true)
 	hints, unread := d.hints(o.Steps, best, o.every)
@@ -179,14 +140,57 @@ func Markdown(text []byte, form string) Outline {
 	return o
 }
 
-// faultOf says which lines of a text may be boxes and cannot be read, "" if there are none.
-func faultOf(list checklist.List) string { return checklist.Told(list.Faults) }
+// outline returns the steps without hints, and the candidate that they are from.
+func (d *document) outline(form string) (o Outline, best *candidate) {
+	all := d.candidates()
+	best, tied, why := d.choose(all, form)
+	if best == nil {
+		return Outline{Unsure: cmp.Or(why, checklist.Told(d.list.Faults)), Tied: told(tied)}, nil
+	}
+	taken := slices.DeleteFunc(slices.Clone(d.list.Boxes), func(b checklist.Box) bool { return !best.has(b.Line) })
+	lost := ""
+	if lines := d.untaken(best, all); len(lines) > 0 && best.boxes == nil {
+		lost = fmt.Sprintf("%d of its %d boxes would be no steps (%s)", len(lines), len(d.list.Boxes), checklist.Named(lines))
+	}
+	wrong := d.list.Wrong(taken, form != "" && form != Tasks)
+	if best.form != Tasks && lost == "" { // what else may be a box is in the text of a step, or in no step
+		wrong = slices.DeleteFunc(wrong, func(f checklist.Fault) bool { return !best.has(f.Line) })
+	}
+	if (form == "" || best.boxes != nil) && (lost != "" || len(wrong) > 0) {
+		o := Outline{Unsure: cmp.Or(lost, checklist.Told(wrong)), Tied: told([]*candidate{best})}
+		if lost != "" {
+			o.Tied = append(told([]*candidate{d.taskList(d.list.Boxes)}), o.Tied...)
+		}
+		return o, nil
+	}
+	if o = d.stepsOf(best); o.Unsure != "" {
+		return o, nil
+	}
+	o.Left = append(d.leftOut(best, all), d.boxesBeside(best, lost, wrong)...)
+	slices.SortStableFunc(o.Left, func(a, b Left) int { return a.Line - b.Line })
+	return o, best
+}
+
+// stepsOf returns the steps of a candidate, or why they are not valid. Boxes that are not valid as parts of one another are steps one after
+// another.
+func (d *document) stepsOf(c *candidate) Outline {
+	o, why := Outline{What: c.what, Steps: c.graph}, c.doubt
+	if c.form != formGraph { // never a chain of its nodes
+		o.Steps, why = d.steps(c.marks)
+	} else if c.graph != nil {
+		why = ""
+	}
+	if o = valid(o, c); why != "" {
+		o = unsure(why, c)
+	}
+	if o.Unsure != "" && c.boxes != nil {
+		return valid(Outline{What: c.what, Steps: Plan(string(d.source), d.list, c.boxes)}, c)
+	}
+	return o
+}
 
 // valid returns an outline, or one that is not sure if its steps are not valid.
-func valid(o Outline, from []*candidate) Outline {
-	if o.Unsure != "" {
-		return o
-	}
+func valid(o Outline, from *candidate) Outline {
 	_, err := fsmspec.Parse(JSON(o.Steps, nil))
 	if e, ok := errors.AsType[*fsmspec.InvalidError](err); ok && len(o.Steps) <= fsmspec.MaxTasks {
 		return unsure(fmt.Sprintf("line %d: %s", lineOf(o.Steps, e.Problems[0].Pointer), e.Problems[0].Message), from)
@@ -198,11 +202,9 @@ func valid(o Outline, from []*candidate) Outline {
 }
 
 // unsure returns an outline without steps. To ask for the candidates is of no use.
-func unsure(why string, from []*candidate) Outline {
-	tied := told(from)
-	for i := range tied {
-		tied[i].Form = ""
-	}
+func unsure(why string, from *candidate) Outline {
+	tied := told([]*candidate{from})
+	tied[0].Form = ""
 	return Outline{Unsure: why, Tied: tied}
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
-	table "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
 
 	"github.com/fsmtx/fsmtx/internal/checklist"
@@ -19,6 +18,8 @@ type document struct {
 	source []byte
 	starts []int // the offset of each line
 	blocks []*block
+	list   checklist.List
+	wraps  map[int]int // the line behind each paragraph, by its first line
 }
 
 // block is a heading, a paragraph, a list, a table or a block of code.
@@ -36,9 +37,7 @@ type block struct {
 type item struct {
 	line, end int
 	text      string
-	box, done bool
-	spare     bool // its box is marked as optional
-	items     []item
+	box       bool
 }
 
 // read returns the blocks of a text. Its frontmatter has none.
@@ -56,7 +55,8 @@ func read(source []byte) *document {
 			body[i] = ' '
 		}
 	}
-	markdown := goldmark.New(goldmark.WithExtensions(extension.Table, extension.TaskList))
+	d.list = checklist.Read(string(d.source))
+	markdown := goldmark.New(goldmark.WithExtensions(extension.Table))
 	root := markdown.Parser().Parse(text.NewReader(body))
 	var section, before *block
 	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
@@ -77,6 +77,14 @@ func read(source []byte) *document {
 		b.text = d.textOf(n)
 		d.blocks, before = append(d.blocks, b), b
 	}
+	d.wraps = map[int]int{}
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering && (n.Kind() == ast.KindParagraph || n.Kind() == ast.KindTextBlock) {
+			line := d.lineOf(n)
+			d.wraps[line] = line + n.Lines().Len()
+		}
+		return ast.WalkContinue, nil
+	})
 	top := slices.DeleteFunc(slices.Clone(d.blocks), func(b *block) bool { return b.level != 1 })
 	if len(top) == 1 {
 		top[0].title = true
@@ -131,10 +139,6 @@ func (d *document) lines(from, to int) string {
 	return paragraph(all)
 }
 
-// otherBox is a box that is none of the extension's, such as that of a task in progress. Behind a box, an asterisk marks what is
-// optional.
-var otherBox = pattern{text: `^\[(?:[-~/>хХ✓✔]|[ \t]*)\]`}
-
 // items returns the entries of a list whose last line is before end.
 func (d *document) items(list ast.Node, end int) (all []item) {
 	for n := list.FirstChild(); n != nil; n = n.NextSibling() {
@@ -146,21 +150,7 @@ func (d *document) items(list ast.Node, end int) (all []item) {
 		if n.NextSibling() != nil {
 			it.end = d.lineOf(n.NextSibling())
 		}
-		if box, ok := first.FirstChild().(*table.TaskCheckBox); ok {
-			it.box, it.done, it.text = true, box.IsChecked, it.text[3:]
-		} else if m := otherBox.find(it.text); m != nil && !strings.HasPrefix(it.text[len(m[0]):], "(") {
-			it.box, it.done = true, strings.ContainsAny(m[0], "хХ✓✔")
-			it.text = it.text[len(m[0]):]
-		}
-		if it.box {
-			it.text, it.spare = strings.CutPrefix(it.text, "* ")
-			it.text = strings.TrimSpace(it.text)
-		}
-		for c := first.NextSibling(); c != nil; c = c.NextSibling() {
-			if c.Kind() == ast.KindList {
-				it.items = append(it.items, d.items(c, it.end)...)
-			}
-		}
+		_, it.box = slices.BinarySearchFunc(d.list.Boxes, it.line, func(b checklist.Box, line int) int { return b.Line - line })
 		all = append(all, it)
 	}
 	return all

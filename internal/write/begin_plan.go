@@ -44,7 +44,7 @@ func ReadPlan(path, form string) (*hydrate.Plan, error) {
 	all := len(list.Boxes)
 	boxes, err := chosen(list, form)
 	if err == nil || len(list.Faults) > 0 {
-		if wrong := faultsOf(boxes, list.Faults, form); wrong != nil {
+		if wrong := faultsOf(list, boxes, form); wrong != nil {
 			err = wrong
 		}
 	}
@@ -124,13 +124,7 @@ func chosen(list checklist.List, form string) ([]checklist.Box, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%q is not the number of a line", at)
 	}
-	below := func(b checklist.Box) bool {
-		return slices.ContainsFunc(b.Above, func(h checklist.Head) bool { return h.Line+1 == line })
-	}
-	if i := slices.IndexFunc(boxes, func(b checklist.Box) bool { return b.Line+1 == line }); i >= 0 {
-		below = func(b checklist.Box) bool { return slices.Equal(b.Above, boxes[i].Above) }
-	}
-	taken := slices.DeleteFunc(slices.Clone(boxes), func(b checklist.Box) bool { return !below(b) })
+	taken := list.Below(line - 1)
 	if len(taken) == 0 {
 		return nil, fmt.Errorf("line %d is neither a box nor a heading with boxes below it", line)
 	}
@@ -138,26 +132,12 @@ func chosen(list checklist.List, form string) ([]checklist.Box, error) {
 }
 
 // faultsOf returns an error for the lines of a plan that cannot be steps as they are; nil if there are none.
-func faultsOf(boxes []checklist.Box, faults []checklist.Fault, form string) error {
-	if form != "" && form != outline.Tasks && len(boxes) > 0 { // a person has named what is taken
-		faults = slices.DeleteFunc(faults, func(f checklist.Fault) bool {
-			return !slices.ContainsFunc(boxes, func(b checklist.Box) bool { return slices.Equal(b.Above, f.Above) })
-		})
-	}
-	for i, b := range boxes {
-		for _, part := range outline.Parts(boxes, i) {
-			if b.Done && !part.Done && !part.Spare {
-				faults = append(faults, checklist.Fault{Line: b.Line, Why: fmt.Sprintf("it is ticked, and its part in line %d is not", part.Line+1)})
-				break
-			}
-		}
-	}
-	faults = append(faults, outline.Misplaced(boxes)...)
+func faultsOf(list checklist.List, boxes []checklist.Box, form string) error {
 	if len(boxes) > fsmspec.MaxTasks {
 		return fmt.Errorf("it has %d boxes, and a workflow has at most %d steps", len(boxes), fsmspec.MaxTasks)
 	}
-	if len(faults) == 0 {
-		return nil
+	if wrong := list.Wrong(boxes, form != "" && form != outline.Tasks && len(boxes) > 0); len(wrong) > 0 {
+		return fmt.Errorf("it is not sure what its steps are: %s", checklist.Told(wrong))
 	}
-	return fmt.Errorf("it is not sure what its steps are: %s", checklist.Told(faults))
+	return nil
 }
