@@ -141,7 +141,7 @@ func inTerminal(dir, line string) string {
 	if dir == "" {
 		return line
 	}
-	return "cd " + shell.Join(dir) + " && " + line
+	return "cd " + shell.Join(dir) + shell.Then() + line
 }
 
 // Here returns the working directory, empty if it is gone.

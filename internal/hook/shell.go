@@ -333,7 +333,7 @@ func (h *hook) askPerson(ctx context.Context, found []restrictedCall) gates.Verd
 		return gates.Verdict{}
 	}
 	reason := strings.Join(questions, "\n") + "\nIf nobody answers, this is refused. A person can also run it in a terminal outside " +
-		"the client, not with ! in it: " + inTerminal(h.call.Cwd, strings.Join(offers, " && "))
+		"the client, not with ! in it: " + inTerminal(h.call.Cwd, strings.Join(offers, shell.Then()))
 	return gates.Verdict{Decision: state.Ask, Why: takesAway, Reason: reason}
 }
 

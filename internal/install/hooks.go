@@ -73,7 +73,7 @@ func (p place) command(install string) string {
 	if p.cd == "" {
 		return install + p.scope.Flag()
 	}
-	return "cd " + shell.Join(p.cd) + " && " + install + p.scope.Flag()
+	return "cd " + shell.Join(p.cd) + shell.Then() + install + p.scope.Flag()
 }
 
 // hooked is what the settings files here have of this program.

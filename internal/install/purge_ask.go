@@ -152,7 +152,7 @@ func keptHooks(s terminal.Streams, dirs []string) (kept []keptFile) {
 			path := filepath.Join(dir, name)
 			data, err := safefile.ReadFile(path, settings.MaxBytes, 0)
 			if err == nil && len(settings.Calls(data)) > 0 && !isUsers(s, path) {
-				kept = append(kept, keptFile{path, strings.TrimSpace("cd " + shell.Join(dir) + " && fsmtx install --remove " + flags)})
+				kept = append(kept, keptFile{path, strings.TrimSpace("cd " + shell.Join(dir) + shell.Then() + "fsmtx install --remove " + flags)})
 			}
 		}
 		add(client.LocalSettings, "")

@@ -74,8 +74,8 @@ func (r reach) hint() string {
 	if r.parent == "" {
 		return ""
 	}
-	return fmt.Sprintf("the project is in %s; if the client starts there, it does not read this file: run cd %s && fsmtx install%s",
-		r.parent, shell.Join(r.parent), r.flag)
+	return fmt.Sprintf("the project is in %s; if the client starts there, it does not read this file: run cd %s%sfsmtx install%s",
+		r.parent, shell.Join(r.parent), shell.Then(), r.flag)
 }
 
 // hasHooks reports whether the same file of another directory already has one of the

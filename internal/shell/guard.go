@@ -1,12 +1,21 @@
 package shell
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 	"unicode"
 
 	"mvdan.cc/sh/v3/syntax"
 )
+
+// Then returns what stands between two commands that are advised: Windows PowerShell 5 does not know &&.
+func Then() string {
+	if runtime.GOOS == "windows" {
+		return "; "
+	}
+	return " && "
+}
 
 // Join returns a command line of these words. It quotes the words in which a shell treats
 // a character specially: "=" in the first word makes it an assignment.

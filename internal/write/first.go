@@ -149,7 +149,7 @@ func makes(pattern string) string {
 	name := strings.NewReplacer("*", "x", "?", "x").Replace(pattern)
 	line := "echo by a test >> " + shell.Join(name)
 	if dir := path.Dir(name); dir != "." {
-		line = "mkdir -p " + shell.Join(dir) + " && " + line
+		line = "mkdir -p " + shell.Join(dir) + shell.Then() + line
 	}
 	return "exec sh -c '" + strings.ReplaceAll(line, "'", `''`) + "'\n"
 }

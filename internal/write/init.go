@@ -132,7 +132,7 @@ func noSkill(cwd, wanted string) error {
 	}
 	if inside := find("plugins", "*", client.ManifestPath); wanted == "" && len(inside) > 0 {
 		return command.Fail(command.ExitNo, errors.New("there are no skills here, but there are plugins in plugins/"),
-			"cd "+shell.Join(filepath.Dir(filepath.Dir(inside[0])))+" && fsmtx init lists the skills of one")
+			"cd "+shell.Join(filepath.Dir(filepath.Dir(inside[0])))+shell.Then()+"fsmtx init lists the skills of one")
 	}
 	if len(outside) > 0 {
 		return command.Fail(command.ExitNo, fmt.Errorf("the client does not see %s: it looks for the skills of a project in .claude/skills",

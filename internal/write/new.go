@@ -214,7 +214,8 @@ func (f newFlags) print(s terminal.Streams, dir, path, source string, o outline.
 		printValidated(s, []validated{v})
 	}
 	printOutline(s, source, o)
-	s.Hintf("edit %s and %s, then: fsmtx validate %s && fsmtx test %[3]s && fsmtx graph %[3]s", path, firstTest, shell.Join(dir))
+	s.Hintf("edit %s and %s, then: fsmtx validate %s%sfsmtx test %[3]s%[4]sfsmtx graph %[3]s", path, firstTest,
+		shell.Join(dir), shell.Then())
 	if _, err := os.Lstat(filepath.Join(dir, "SKILL.md")); errors.Is(err, fs.ErrNotExist) {
 		s.Hintf("the client finds a skill by its SKILL.md, which %s does not have yet", dir)
 	}

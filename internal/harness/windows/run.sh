@@ -1,13 +1,15 @@
 #!/bin/bash
 # Builds the programs and the tests for Windows, and runs them, on another system in wine: what stands on the system (files, locks,
-# task lists, transactions with deaths and faults), who calls a command, what is read, a session of the program, and one of the real
-# client. DIR is where wine is, or is put. The tests in posix.txt are left out, each for the reason that it prints. The end is a summary;
-# it fails if a test has.
+# task lists, transactions with deaths and faults), consoles, who calls a command, what is read, states and gates, a session of the
+# program, and one of the real client. DIR is where wine is, or is put. The tests in posix.txt are left out, each for the reason that it
+# prints. The end is a summary, also of a run that was ended; it fails if a test has.
 set -euo pipefail
 dir=${1:?directory}
 here=$(cd "$(dirname "$0")" && pwd)
-packages="internal/jsonx internal/outline internal/pattern internal/permission internal/caller
-  internal/safefile internal/tasks internal/harness/windows txn"
+cd "$here/../../.."
+packages="internal/harness/windows internal/safefile internal/client internal/settings internal/jsonx internal/outline internal/pattern
+  internal/permission internal/caller internal/message internal/frontmatter internal/shell internal/terminal internal/git internal/state
+  internal/tasklist internal/gates internal/hook internal/install internal/proof internal/write internal/tasks fsmspec txn"
 # of txn, what was seen to pass
 txn='ADirectoryThatCannot|AMark|ARestored|AllIs|Commit(Accepts|Creates|DoesNot|Leaves|Stops|Succeeds)|ErrorsSay|Everything|History|IDs|'
 txn+='Outcome|ReadHistory|RemoveTree|RollbackReports|Tidy|WithKeep|DeathsOnWindows|FaultsOnWindows|ATaskThatAnotherProgramHas|TwoAtATime'
@@ -46,19 +48,21 @@ counted() {
 }
 summary() {
   echo "== summary: passed, failed, skipped, not run"
-  awk '/^== / { p = $2; order[++n] = p } /^ *--- PASS/ { pass[p]++ } /^ *--- FAIL/ { fail[p]++; bad = 1 } /^ *--- SKIP/ { skip[p]++ }
+  awk '/^== / { p = $2; order[++n] = p } /^panic: test timed out/ { late[p] = "  did not end" }
+    /^ *--- PASS/ { pass[p]++ } /^ *--- FAIL/ { fail[p]++; bad = 1 } /^ *--- SKIP/ { skip[p]++ }
     /^not run/ { not[p]++ }
-    END { for (i = 1; i <= n; i++) { p = order[i]; printf "%-26s %4d %4d %4d %4d\n", p, pass[p], fail[p], skip[p], not[p] }; exit bad }' "$log"
+    END { for (i = 1; i <= n; i++) { p = order[i]; printf "%-26s %4d %4d %4d %4d%s\n", p, pass[p], fail[p], skip[p], not[p], late[p] }
+      exit bad }' "$log"
 }
 
 case "$(uname -s)" in MINGW* | MSYS*) # Windows itself
   go vet ./...
   FSMTX_TEST_CLIENT=$(cygpath -w "$TMP")\\$(client "$TMP")
   export FSMTX_TEST_CLIENT
+  trap 'summary || exit 1' EXIT
   for p in $packages; do
     counted "$p" go test -count=1 -v -timeout 30m -run "$(of "$p")" -skip "^(none|$(left "$p"))\$" "./$p"
   done
-  summary
   exit ;;
 esac
 if [ "$(uname -sm)" != "Linux x86_64" ] || [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || ! command -v unshare >/dev/null; then
@@ -72,14 +76,12 @@ exe=
 if command -v npm >/dev/null; then exe=$(client "$dir/root"); fi
 export GOOS=windows GOARCH=amd64
 go build -o "$to/" ./cmd/...
-for p in $packages; do
-  mkdir -p "$to/$p"
-  [ ! -d "$p/testdata" ] || cp -r "$p/testdata" "$to/$p/"
-  go test -c -o "$to/$p/tests.exe" "./$p"
-done
+# shellcheck disable=SC2046
+go test -c -o "$to/bin/" $(printf './%s ' $packages)
+git ls-files -z | xargs -0 cp --parents -t "$to" # tests read the sources, and testdata
+trap 'summary || exit 1' EXIT
 for p in $packages; do
   counted "$p" "$here/wine.sh" run "$dir" "cd /root/fsmtx-tests/$p && FSMTX_TEST_PROGRAM='Z:\\root\\fsmtx-tests\\fsmtx.exe' \
-    FSMTX_TEST_CLIENT='${exe:+Z:\\root\\$exe}' wine64 tests.exe -test.v -test.timeout 30m -test.run '$(of "$p")' \
-    -test.skip '^(none|$(left "$p"))\$'"
+    FSMTX_TEST_CLIENT='${exe:+Z:\\root\\$exe}' wine64 Z:\\\\root\\\\fsmtx-tests\\\\bin\\\\${p##*/}.test.exe -test.v -test.short \
+    -test.timeout 10m -test.run '$(of "$p")' -test.skip '^(none|$(left "$p"))\$'"
 done
-summary
