@@ -123,7 +123,7 @@ func (l *listWork) vouched(ctx context.Context, command string) {
 		l.cwd, _ = os.Getwd()
 		return
 	}
-	v, ok, expected := presence.Vouched(ctx, &l.Store, command)
+	v, ok, expected := presence.Vouched(ctx, &l.Store, command, l.streams.Who().Started)
 	switch {
 	case ok:
 		l.cwd, l.Via.How, l.agent = v.Cwd, state.ByCommand, v.Agent

@@ -28,8 +28,14 @@ type Pause struct {
 func (f *Frame) over(s *state.State, p Pause) []state.Evidence {
 	return slices.DeleteFunc(s.NotCarriedOut(), func(e state.Evidence) bool {
 		no := e.Verdict == state.Ask && p.Rejected != nil && p.Rejected(e.Use)
-		return e.By.Session != f.Session || e.Agent != p.Agent || !no && (e.By.How != state.ByUpdate || p.InFlight != nil && p.InFlight(e.Use))
+		return e.By.Session != f.Session || e.Agent != p.Agent || !no && (!isUpdate(e) || p.InFlight != nil && p.InFlight(e.Use))
 	})
+}
+
+// isUpdate reports whether the line is about an update of the list, also of one that the agent has written itself. A command sets the
+// status itself.
+func isUpdate(e state.Evidence) bool {
+	return e.By.How == state.ByUpdate || e.By.How == state.ByShell && e.Use != ""
 }
 
 // Lapse records that decisions about updates of the session's agent have lapsed: the calls are

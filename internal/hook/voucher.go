@@ -51,13 +51,26 @@ func (h *hook) vouchers(script shell.Script) (all []state.Voucher, a client.Answ
 		if why := h.notPlain(one, call); why != "" {
 			return nil, h.runPlainly(call, why)
 		}
-		all = append(all, state.Voucher{Command: VoucherFor(call.Rule.Command, call.Args), Use: h.call.ToolUseID, Cwd: h.call.Cwd,
-			Agent: h.call.AgentID, Once: once, Time: time.Now().UTC()})
+		all = append(all, state.Voucher{Command: VoucherFor(call.Rule.Command, call.Args), Words: h.plainWords(one.Words), Use: h.call.ToolUseID,
+			Cwd: h.call.Cwd, Agent: h.call.AgentID, Once: once, Time: time.Now().UTC()})
 	}
 	if call := h.handedOn(seen); call != nil {
 		return nil, h.runPlainly(*call, "it is handed to another program")
 	}
 	return all, a
+}
+
+// plainWords returns the words of a command up to the first that a client may quote in another way than the line does.
+func (h *hook) plainWords(words []shell.Word) string {
+	var plain strings.Builder
+	for _, w := range words {
+		text := w.In(h.call.Command)
+		if strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune("!$`\\", c) }) {
+			break
+		}
+		plain.WriteString(text)
+	}
+	return shell.Bare(plain.String())
 }
 
 // completesWords reports whether the program runs a command with more words than the line has.

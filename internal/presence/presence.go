@@ -11,6 +11,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -108,12 +109,18 @@ func EndVouchers(ctx context.Context, st *state.Store, over func(state.Voucher) 
 	}
 }
 
-// Vouched returns the voucher of a command that the agent of a list runs. expected reports that it should have one: the hooks of a client
-// that works on the list see its agent's commands.
-func Vouched(ctx context.Context, st *state.Store, command string) (v state.Voucher, ok, expected bool) {
+// Vouched returns the voucher of a command that the agent of a list runs. started is the command line of the process that the agent's
+// client has started for it, nil if that is not known: a script that another call runs has no voucher, although one of a call that was not
+// carried out may have stayed. expected reports that it should have one: the hooks of a client that works on the list see its agent's
+// commands.
+func Vouched(ctx context.Context, st *state.Store, command string, started []string) (v state.Voucher, ok, expected bool) {
 	p, err := st.Memory()
 	expected = err != nil || isHooked(p.Presence)
-	is := func(v state.Voucher) bool { return v.Command == command }
+	isLine := slices.ContainsFunc(started, func(word string) bool { return strings.HasPrefix(word, "-") && strings.HasSuffix(word, "c") })
+	line := shell.Bare(strings.Join(started, " "))
+	is := func(v state.Voucher) bool {
+		return v.Command == command && (!isLine || strings.Contains(line, v.Words))
+	}
 	i := slices.IndexFunc(p.Vouchers, is)
 	if i < 0 {
 		return v, false, expected

@@ -40,6 +40,7 @@ type Presence struct {
 // Voucher says that a hook of the client has seen a command of the agent's shell, and found it plain.
 type Voucher struct {
 	Command string    `json:"command"` // its name, and what it is about
+	Words   string    `json:"words"`   // the first of its words in the line, as shell.Bare has them
 	Use     string    `json:"use"`     // the id of the call
 	Agent   string    `json:"agent,omitzero"`
 	Cwd     string    `json:"cwd"`           // where the agent was

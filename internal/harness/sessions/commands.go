@@ -165,9 +165,8 @@ func runLine(ts *testscript.TestScript, neg bool, args []string, background bool
 	if background {
 		ts.Check(hook("PostToolUse"))
 	}
-	ts.Check(os.WriteFile(ts.MkAbs("line.sh"), []byte(args[0]), 0o644))
-	_ = ts.Exec("sh", "-c", "cd "+ts.MkAbs("project")+" && CLAUDECODE=1 AI_AGENT=claude-code_2_agent CLAUDE_CODE_SESSION_ID=abc-123 sh "+
-		ts.MkAbs("line.sh"))
+	_ = ts.Exec("sh", "-c", "cd "+ts.MkAbs("project")+" && export CLAUDECODE=1 AI_AGENT=claude-code_2_agent CLAUDE_CODE_SESSION_ID=abc-123 "+
+		"FSMTX_TEST_LINE="+shell.Quote(args[0])+" && eval "+shell.Quote(args[0]))
 	if !background {
 		ts.Check(hook("PostToolUse"))
 	}
