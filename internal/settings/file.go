@@ -1,11 +1,13 @@
 package settings
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -53,19 +55,60 @@ func Unread(path string, err error) error {
 
 // Replace makes data the content of the file, atomically and durably, as safefile.Edit
 // documents: it keeps the owner and the permissions. A symbolic link at Path is kept. If data
-// is nil, Replace removes the file, and the directories above it that are empty then and belong to an agent: one whose name begins
-// with a dot, such as .claude, and those in it. If data equals Data, nothing is written. Replace returns safefile.ErrChanged if the file
-// has changed since it was read, and the other errors of safefile.Edit.
+// is nil, Replace removes the file, and as many of its agentDirs as Replace made for it, while they are empty. If data equals
+// Data, nothing is written. Replace returns safefile.ErrChanged if the file has changed since it was read, and the other errors of
+// safefile.Edit.
+//
+// The number of directories that were made for the file is in the file, where every program that reads it passes over it: so many blank
+// lines are before its last bracket. A file that another program has written anew has none, and its directory stays.
 func (f *File) Replace(data []byte) error {
-	err := f.edit.Replace(data)
-	if err == nil && data == nil && f.Data != nil {
-		for _, dir := range agentDirs(f.Target) {
-			if safefile.Rmdir(dir) != nil { // there is something else in it
-				break
-			}
+	dirs := agentDirs(f.Target)
+	if data != nil {
+		if more := f.made(dirs) - blankLines(data); more > 0 && bytes.HasSuffix(data, []byte(lastLine)) {
+			data = slices.Concat(data[:len(data)-len(lastLine)], bytes.Repeat([]byte("\n"), more), []byte(lastLine))
+		}
+		return f.named(f.edit.Replace(data))
+	}
+	err := f.edit.Replace(nil)
+	for _, dir := range dirs[:f.made(dirs)] {
+		if err != nil || safefile.Rmdir(dir) != nil { // there is something else in it
+			break
 		}
 	}
 	return f.named(err)
+}
+
+// made returns how many of the directories were made for the file, or are to be made for one that does not exist. A second file of ours
+// in a directory that was made for the first may outlive it, and has the same number.
+func (f *File) made(dirs []string) (n int) {
+	if f.Data != nil {
+		return min(blankLines(f.Data), len(dirs))
+	}
+	for n < len(dirs) && !safefile.IsDir(dirs[n]) {
+		n++
+	}
+	if n > 0 || len(dirs) == 0 {
+		return n
+	}
+	beside, _ := filepath.Glob(filepath.Join(dirs[0], "*.json"))
+	for _, path := range beside {
+		if data, err := safefile.ReadFile(path, MaxBytes, 0); err == nil && bytes.Contains(data, []byte(Program)) {
+			n = max(n, blankLines(data))
+		}
+	}
+	return min(n, len(dirs))
+}
+
+// lastLine is the end of a file that install has made.
+const lastLine = "\n}\n"
+
+// blankLines returns how many blank lines are before the last one.
+func blankLines(text []byte) int {
+	inside, _ := bytes.CutSuffix(text, []byte(lastLine))
+	if len(inside) == len(text) {
+		return 0
+	}
+	return len(inside) - len(bytes.TrimRight(inside, "\n"))
 }
 
 // agentDirs returns the directories of a file up to the one whose name begins with a dot, innermost first; none if there is no such
