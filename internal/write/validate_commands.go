@@ -38,7 +38,7 @@ func (v *validated) checkCommands() {
 		if c.shell == "" {
 			fault = shell.Fault(c.text)
 		}
-		shown, none := message.Quote(message.Clip(message.Words(c.text), message.MaxSubject)), hydrate.NoShell(c.shell)
+		shown, none := "`"+message.Clip(message.Words(c.text), message.MaxSubject)+"`", hydrate.NoShell(c.shell)
 		switch {
 		case fault != "":
 			c.Message, wrong = fmt.Sprintf("the command %s cannot run: %s", shown, fault), true
