@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,8 +91,12 @@ func (x *session) as(who caller.Caller, input string, args ...string) said {
 	}
 	code := x.run(args, terminal.Streams{In: strings.NewReader(input), Out: &out, Err: &errs, Getenv: env,
 		Caller: func() caller.Caller { return who }})
-	return said{code, out.String(), errs.String(), false}
+	own := func(text string) string { return ownList.ReplaceAllString(text, "") }
+	return said{code, own(out.String()), own(errs.String()), false}
 }
+
+// ownList matches the flag with which a line names the list of the test, which nobody has outside.
+var ownList = regexp.MustCompile(` --(?:list|to) ` + sessionID[:4] + `[\w-]*`)
 
 // event sends the client's event to the hook.
 func (x *session) event(members map[string]any) reply {
