@@ -241,7 +241,8 @@ func (c *counter) readList(ctx context.Context, s terminal.Streams, dir string) 
 	}
 	for _, one := range runs {
 		x := c.at(dir, one.Steps[0].ID)
-		if ended := proof.Of(one, dir).Ended; x != nil && !x.ended && !ended.IsZero() {
+		comesBack := !one.Left && len(one.Cleared()) > 0 // fsmtx continue brings its tasks back
+		if ended := proof.Of(one, dir).Ended; x != nil && !x.ended && !ended.IsZero() && !comesBack {
 			c.end(x, ended)
 		}
 	}
