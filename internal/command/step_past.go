@@ -289,9 +289,9 @@ func printEnded(s terminal.Streams, before, after *state.State, target *state.Cu
 	return err
 }
 
-// FrameOf returns the frame for the list that openList finds.
+// FrameOf returns the frame for the list that FindAnyList finds.
 func FrameOf(ctx context.Context, s terminal.Streams, named string) (*gates.Frame, error) {
-	found, err := openList(ctx, s, named)
+	found, err := FindAnyList(ctx, s, named)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ steps come one after another, it says so instead.
 PATH is an fsm.json or the directory of a skill; "-" is standard input. SKILL is the name of a
 skill that the client knows here, or that the plugin in this directory has. With --list, or without an argument,
 graph draws a task list with the states of its steps. The list is found as by "fsmtx
-status".
+log".
 
 The formats are
 
