@@ -147,7 +147,7 @@ func young(past Override) Override {
 	return past
 }
 
-// add adds a line of evidence.
+// add adds a line of evidence. That the person was told of a time limit decides nothing: the times of the steps show it.
 func (o *recorder) add(r *Run, s *Step, e state.Evidence) {
 	if e.IsQuiet() || e.Verdict == state.Over {
 		return
@@ -297,16 +297,17 @@ func (p place) bind(ctx context.Context, r *Run, s *state.State) ([]Subject, err
 	w := s.Run()
 	r.Project = p.Sub
 	p.compare(ctx, r)
-	r.FSM.Path = p.inside(w.Spec)
+	trees := p.trees(ctx)
+	r.FSM.Path = inside(trees, w.Spec)
 	for _, n := range s.Workflows() {
 		if !n.Part && n.Parent != 0 {
 			r.Nested = append(r.Nested, Nested{n.Command, n.Parent, fileOf(n)})
-			r.Nested[len(r.Nested)-1].FSM.Path = p.inside(n.Spec)
+			r.Nested[len(r.Nested)-1].FSM.Path = inside(trees, n.Spec)
 		}
 	}
 	skill := filepath.Join(filepath.Dir(w.Spec), "SKILL.md")
-	if sum, err := p.sum(ctx, p.inside(skill), skill); err == nil {
-		r.Skillmd = &File{Path: p.inside(skill), SHA256: sum}
+	if sum, err := p.sum(ctx, inside(trees, skill), skill); err == nil {
+		r.Skillmd = &File{Path: inside(trees, skill), SHA256: sum}
 	}
 	var files []Subject
 	for _, name := range produced(ctx, s) {
@@ -322,13 +323,27 @@ func (p place) bind(ctx context.Context, r *Run, s *state.State) ([]Subject, err
 	return files, nil
 }
 
-// inside returns a path relative to the repository; empty if the file is not in it.
-func (p place) inside(file string) string {
-	rel, err := filepath.Rel(safefile.Resolve(p.Dir), safefile.Resolve(file))
-	if err != nil || !filepath.IsLocal(rel) {
-		return ""
+// trees returns the directories of the work trees of the repository: a workflow may go on in another one than that of its fsm.json.
+func (p place) trees(ctx context.Context) []string {
+	all := []string{p.Dir}
+	listed, _ := p.Line(ctx, "worktree", "list", "--porcelain") // else this one alone is known
+	for line := range strings.Lines(listed) {
+		if dir, ok := strings.CutPrefix(strings.TrimSpace(line), "worktree "); ok {
+			all = append(all, dir)
+		}
 	}
-	return filepath.ToSlash(rel)
+	return all
+}
+
+// inside returns the path of a file relative to the innermost of these work trees that has it; empty if none has.
+func inside(trees []string, file string) (name string) {
+	for _, dir := range trees {
+		rel, err := filepath.Rel(safefile.Resolve(dir), safefile.Resolve(file))
+		if err == nil && filepath.IsLocal(rel) && (name == "" || len(rel) < len(name)) {
+			name = filepath.ToSlash(rel)
+		}
+	}
+	return name
 }
 
 // sum returns the SHA-256 of a file as the commit has it; of the file itself if the commit does not have it.
