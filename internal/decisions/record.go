@@ -131,6 +131,27 @@ func ByCall(typed bool) string {
 	return "agent skill"
 }
 
+// Way returns how people read by which way somebody decided or began something.
+func Way(how string) string {
+	switch how {
+	case "terminal":
+		return "in a terminal"
+	case "question", "approval":
+		return "in the dialog"
+	case "elicitation":
+		return "in a form"
+	case "skill":
+		return "by calling the skill"
+	case "prompt":
+		return "by typing the skill"
+	case "shell", "command":
+		return "by a command"
+	case "mcp":
+		return "by a tool of the MCP server"
+	}
+	return "by " + how
+}
+
 // line returns the record as a line of the log, with the line feed.
 func (r Record) line() ([]byte, error) {
 	text, err := r.JSON()

@@ -114,11 +114,6 @@ func decidedOf(r decisions.Record) string {
 	return state.Decision(r.Decision).Word(r.To)
 }
 
-// ways are how people read by which way somebody decided.
-var ways = map[state.How]string{
-	state.AtTerminal: "in a terminal", state.ByQuestion: "in the dialog", state.ByApproval: "in the dialog", state.ByElicitation: "in a form",
-}
-
 // whoOf returns who decided, and by which way.
 func whoOf(r decisions.Record) string {
 	who := r.Who
@@ -126,7 +121,7 @@ func whoOf(r decisions.Record) string {
 		who += " " + r.Agent
 	}
 	if r.Who == "person" && r.How != "" {
-		who += ", " + strings.TrimSpace(cmp.Or(ways[state.How(r.How)], "by "+r.How)+" "+r.TTY)
+		who += ", " + strings.TrimSpace(decisions.Way(r.How)+" "+r.TTY)
 	}
 	return who
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/graph"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -189,7 +190,7 @@ func (st *status) workflowTo(v *view, w *workflow.Workflow, depth int) {
 		v.line("  begun by %s", begun)
 	}
 	if again := w.Reloaded; again != nil && !v.folded && st.steps.Parent(w) == nil {
-		v.line("  its fsm.json was reloaded by the %s (%s): %s", again.Who, again.How, message.Words(again.Because))
+		v.line("  its fsm.json was reloaded by the %s %s: %s", again.Who, decisions.Way(string(again.How)), message.Words(again.Because))
 	}
 	steps := rows(st.steps, tree(st.steps, w))
 	for i := 0; i < len(steps); i++ {

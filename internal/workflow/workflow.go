@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/git"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/machine"
@@ -196,5 +197,5 @@ func (w *Workflow) Begun() string {
 	case agent != "":
 		agent = ", in " + agent
 	}
-	return "the " + who + " (" + how + ")" + agent
+	return "the " + who + " " + decisions.Way(how) + agent
 }

@@ -185,9 +185,9 @@ func TestAPartBeganWithItsWorkflow(t *testing.T) {
 
 // TestBegun: who began a workflow, for people.
 func TestBegun(t *testing.T) {
-	for want, w := range map[string]Workflow{"": {}, "codex": {Client: "codex"}, "the person (prompt)": {BegunBy: "person prompt"},
-		"the agent (skill), in claude-code 2.1.329": {BegunBy: "agent skill", Client: "claude-code_2-1-329_harness"},
-		"the agent (mcp), in My-Client 1.0":         {BegunBy: "agent mcp", Client: "My-Client_1-0_mcp"}} {
+	for want, w := range map[string]Workflow{"": {}, "codex": {Client: "codex"}, "the person by typing the skill": {BegunBy: "person prompt"},
+		"the agent by calling the skill, in claude-code 2.1.329":  {BegunBy: "agent skill", Client: "claude-code_2-1-329_harness"},
+		"the agent by a tool of the MCP server, in My-Client 1.0": {BegunBy: "agent mcp", Client: "My-Client_1-0_mcp"}} {
 		require.Equal(t, want, w.Begun())
 	}
 }
