@@ -188,11 +188,11 @@ func (q Query) which(ctx context.Context, all []Unfinished) error {
 // whoever runs the command.
 func (q Query) lines(ctx context.Context, all []Unfinished, to ...string) (text string) {
 	for _, u := range all {
-		lines := ""
-		if u.Cleaned && q.List == "" && !slices.Contains(to, "") {
-			to = append([]string{u.List}, to...)
+		lines, at := "", to
+		if u.Cleaned && q.List == "" && !slices.Contains(to, "") && !slices.Contains(to, u.List) {
+			at = append([]string{u.List}, to...)
 		}
-		for _, dir := range to {
+		for _, dir := range at {
 			to := dir
 			if !q.Named && q.List != "" {
 				to = ""

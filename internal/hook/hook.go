@@ -108,6 +108,9 @@ func (h *hook) join(ctx context.Context) {
 	if h.noList == nil && (h.agent.Session || rare) {
 		sees := h.flags.enforces() && h.agent.SeesShell()
 		presence.Join(ctx, &h.Store, h.streams, h.agent.Name, h.directory(), sees)
+		if h.agent.Session && h.call.Moment == agent.Start && h.call.Source == "clear" {
+			presence.Leave(ctx, h.streams.Getenv, h.List.Dir)
+		}
 	}
 }
 

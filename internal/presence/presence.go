@@ -188,13 +188,30 @@ func Join(ctx context.Context, st *state.Store, s terminal.Streams, program, dir
 	c := state.Client{PID: pid, Start: caller.StartOf(pid), Program: program, Dir: dir, Hooked: hooked}
 	m, _ := st.Memory()
 	was, known := m.Latest(program)
-	known = known && was.PID == c.PID && was.Start == c.Start && (was.Hooked || !hooked)
+	known = known && !was.Left && was.PID == c.PID && was.Start == c.Start && (was.Hooked || !hooked)
 	if c.Start == "" || known || program == caller.Claude && !s.Who().FromClient() {
 		return
 	}
 	change(ctx, st, func(p *state.Presence) {
 		p.Clients = append(slices.DeleteFunc(p.Clients, func(one state.Client) bool { return one.PID == pid }), c)
 	})
+}
+
+// Leave records that the client which has started this process does not work on other lists than this one any more: after /clear it
+// has another session.
+func Leave(ctx context.Context, lookup func(string) (string, bool), list string) {
+	me, _ := lookup("CLAUDE_PID")
+	isMine := func(c state.Client) bool { return strconv.Itoa(c.PID) == me && c.IsHere() }
+	all, _ := tasklist.WithHistory(lookup)
+	for _, other := range all {
+		if other != list && slices.ContainsFunc(Of(other).Clients, isMine) {
+			change(ctx, At(other), func(p *state.Presence) {
+				for i, c := range p.Clients {
+					p.Clients[i].Left = c.Left || isMine(c)
+				}
+			})
+		}
+	}
 }
 
 // Lists returns the lists at which a client works in the project of dir.
@@ -205,7 +222,7 @@ func Lists(lookup func(string) (string, bool), dir string) (found []string) {
 	}
 	for _, list := range all {
 		if slices.ContainsFunc(Of(list).Clients, func(c state.Client) bool {
-			return c.IsAlive() && tasklist.Belongs(lookup, c.Dir, dir)
+			return c.IsHere() && tasklist.Belongs(lookup, c.Dir, dir)
 		}) {
 			found = append(found, list)
 		}
@@ -215,7 +232,7 @@ func Lists(lookup func(string) (string, bool), dir string) (found []string) {
 
 // IsAlive reports whether a client runs that works on the list.
 func IsAlive(list string) bool {
-	return slices.ContainsFunc(Of(list).Clients, state.Client.IsAlive)
+	return slices.ContainsFunc(Of(list).Clients, state.Client.IsHere)
 }
 
 // AtWork reports which clients run that work on the list: the one that has started this process, and others.
@@ -223,7 +240,7 @@ func AtWork(lookup func(string) (string, bool), list string) (mine, others bool)
 	me, _ := lookup("CLAUDE_PID")
 	for _, c := range Of(list).Clients {
 		if isMine := me == strconv.Itoa(c.PID); c.IsAlive() {
-			mine, others = mine || isMine, others || !isMine
+			mine, others = mine || isMine, others || !isMine && !c.Left
 		}
 	}
 	return mine, others

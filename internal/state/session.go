@@ -55,10 +55,14 @@ type Client struct {
 	Program string `json:"program"` // as caller.Programs names it
 	Dir     string `json:"dir"`     // of its project
 	Hooked  bool   `json:"hooked"`  // its hooks see the commands of its agent's shell
+	Left    bool   `json:"left"`    // after /clear the process has another session, with another list
 }
 
 // IsAlive reports whether the process runs. One that is not reaped does not.
 func (c Client) IsAlive() bool { return c.Start != "" && caller.StartOf(c.PID) == c.Start }
+
+// IsHere reports whether the process runs and works on the list.
+func (c Client) IsHere() bool { return !c.Left && c.IsAlive() }
 
 // Terminal is a terminal, as long as the process that leads its session runs.
 type Terminal struct {
