@@ -16,7 +16,8 @@ import (
 
 const everything = `{"fsm": 2, "vars": {"tag": ""}, "steps": [
 	{"id": 1, "subject": "Build {tag}", "ready": ["go.mod"], "do": "review", "produces": ["out/*", "log"],
-		"check": {"run": "make", "timeout": 90, "env": ["CI", "PATH"], "watch": ["src/**"]}, "approval": "Ship {tag}?", "only": ["Bash(git push *)"]},
+		"check": {"run": "make", "timeout": 90, "env": ["CI", "PATH"], "watch": ["src/**"]}, "approval": "Ship {tag}?",
+		"only": ["Bash(git push *)"]},
 	{"id": 2, "subject": "Judge", "blockedBy": [1], "within": "2h", "outcomes": {
 		"again": {"back": 1, "max": 2, "then": "stop"}, "more": {"back": 1, "max": 1}, "stop": {"stop": true, "approval": "Stop?"},
 		"fine": {"produces": ["report"], "check": "test -s report"}}},
