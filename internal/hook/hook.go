@@ -150,6 +150,9 @@ func (h *hook) open() {
 	h.Frame = NewFrame(s, h.found)
 	memory, _ := h.Memory()
 	h.present = memory.Presence
+	if !h.agent.Session {
+		h.NoChecks = sync.OnceValue(ChecksOff(s.Getenv, h.found))
+	}
 	if h.agent.Session {
 		h.Limit, h.Began, h.Planning = f.Limit, startup.Began, h.call.PermissionMode == planMode
 		if f.Checks == "off" { // another hook may be stricter, and an agent may imitate this one

@@ -70,14 +70,15 @@ func (r Registration) stricter(other Registration) Registration {
 	return r
 }
 
-// ChecksOff reports whether no command of a workflow may be run for a list, whichever way the agent takes: it is a session's, and every
-// hook that enforces its steps says so. It is a function of the files: neither an environment nor a directory of the agent changes it.
+// ChecksOff reports whether no command of a workflow may be run for a list, whichever agent works on it, and whichever way: every hook
+// of Claude Code that enforces steps there says so. It is a function of the files: neither an environment nor a directory of the agent
+// changes it. The hooks of other agents do not say it.
 func ChecksOff(lookup func(string) (string, bool), list tasklist.Found) func() bool {
 	return func() bool {
-		if list.Project != "" {
-			return false
+		lookup, project := lookup, list.Project
+		if project == "" {
+			lookup, project = asClient(lookup, list)
 		}
-		lookup, project := asClient(lookup, list)
 		return ofRegistered(Registered(lookup, project))
 	}
 }

@@ -65,7 +65,8 @@ workflows, manual (tasks with id, subject, status, owner, blockedBy), last (a ca
 pending_error says why) and troubles (why the steps are not enforced, or not fully); of
 several lists an object with lists, an array of such objects.
 A workflow has skill, spec, done, skipped (or gone), notNeeded, open, total, begunBy (who and
-how), agent (name and version, as far as they are known), values (all that it has, by name) and steps: an array of objects with id, skill, subject, description, state (one
+how), agent (name and version, as far as they are known), values (all that it has, by name) and steps:
+an array of objects with id, skill, subject, description, state (one
 of the above), status (of the task file), blockedBy, produces, ready, check, approval, only, owner
 and evidence (time, from, to, verdict, why, check, by; with rule it is about a call, and with
 permit about a person's yes to one).
@@ -272,8 +273,15 @@ func (st *status) look(s terminal.Streams) {
 	}
 	dir := st.steps.Steps[open].Workflow.Dir
 	if own != st.list.Dir {
-		if tasklist.IsOfProject(s.Getenv, st.list.Dir) && s.Who().Kind != caller.Agent { // as hook.Observing has it
-			st.observing = hook.Observes(hook.Registered(s.Getenv, dir))
+		if !tasklist.IsOfProject(s.Getenv, st.list.Dir) {
+			return
+		}
+		registered := hook.Registered(s.Getenv, dir)
+		if where := hook.ChecksAreOff(registered); where != "" {
+			st.off = append(st.off, where)
+		}
+		if s.Who().Kind != caller.Agent { // as hook.Observing has it
+			st.observing = hook.Observes(registered)
 		}
 		return
 	}

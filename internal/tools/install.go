@@ -320,10 +320,14 @@ func (f *installFlags) checkAgents(dash int) error {
 		{"--checks", f.steps.Checks != ""}, {"--with", len(f.parts) > 0}, {"--statusline", f.line.given()}, {"--purge", f.purge},
 		{"flags of hydrate", dash >= 0},
 	} {
-		if flag.given {
-			return message.WithHint(fmt.Errorf("--agent cannot be combined with %s", flag.name),
-				"these are for Claude Code alone; run fsmtx install without --agent for it")
+		if !flag.given {
+			continue
 		}
+		advice := "these are for Claude Code alone; run fsmtx install without --agent for it"
+		if flag.name == "--checks" {
+			advice = "run fsmtx install --checks off without --agent: it holds for every agent that works in the project"
+		}
+		return message.WithHint(fmt.Errorf("--agent cannot be combined with %s", flag.name), advice)
 	}
 	return nil
 }
