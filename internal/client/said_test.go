@@ -61,11 +61,21 @@ const stops = `
 	quit, thanks
 	Stop for today
 	Stop right away
-	Stop all
 	You broke the build when you moved the file. Stop.
 	1 is wrong. Stop.
 	Just stop
 	Stop. "Done" is wrong
+	Wait, stop!
+	wait stop
+	Oh no, stop.
+	Hmm... stop please
+	Hold on, stop
+	Actually, stop here: I need the machine
+	Stop: wrong repo.
+	Stop (I need the machine).
+	Stop (wrong branch)
+	STOP!: wrong
+	Please stop (now), it is late
 	Stop, the 5" screen is broken`
 
 // noStops are other messages, one a line.
@@ -96,6 +106,18 @@ const noStops = `
 	“Exit!” stands on both buttons.
 	exit 1
 	Exit with 1.
+	Stop all
+	Exit (with code 2) if the file is missing
+	exit(1) is called twice
+	stop: "never" is the default
+	Stop: 5 is the limit
+	The buttons (start, stop)
+	The buttons: stop
+	Wait until I say stop
+	Wait for the server to stop
+	Well, exit with code 2 if it fails
+	Actually, stop the server
+	Hold on to the lock, and stop the server
 	stop_requested has to be a flag
 	Abort-controller support is missing
 	stop the server

@@ -23,9 +23,10 @@ type Words struct {
 // words and languages are configured.
 func DefaultWords() Words {
 	return Words{
-		Stop:   []string{"stop", "quit", "abort", "exit"},
-		Before: strings.Fields("please ok okay no yes hey now just thanks sorry can could may you we let's let us i i'd want would like to"),
-		After: append(strings.Fields("please here there now it this that all everything working immediately thank thanks you very much"),
+		Stop: []string{"stop", "quit", "abort", "exit"},
+		Before: append(strings.Fields("please ok okay no nope yes hey now just thanks sorry can could may you we let's let us i i'd want would "+
+			"like to wait hmm hm oh ah uh um well actually"), "hold on", "one moment"),
+		After: append(strings.Fields("please here there now it this that everything working immediately thank thanks you very much"),
 			"right here", "right there", "right now", "right away", "for now", "for today", "at once",
 			"the workflow", "the plan", "the planning", "the task", "the tasks", "the work", "the session"),
 		open: []string{"without finishing", "without completing", "without continuing", "without going on"},
@@ -162,7 +163,7 @@ func clauses(message string) (all []clause) {
 	for i, r := range text {
 		if ends(text, i, r) {
 			add(i)
-			begins = begins || !strings.ContainsRune(",;、，،-–—", r)
+			begins = begins || !strings.ContainsRune(",;:()、，،-–—", r)
 		}
 	}
 	add(len(text))
@@ -200,12 +201,20 @@ func ends(text string, at int, r rune) bool {
 	if r == '-' { // a dash, and not a hyphen
 		return at > 0 && text[at-1] == ' ' && (strings.HasPrefix(text[at+1:], " ") || strings.HasPrefix(text[at+1:], "- "))
 	}
-	if !strings.ContainsRune(".!?,;", r) {
+	if r == ':' && isValue.Regexp().MatchString(text[at:]) || !strings.ContainsRune(".!?,;:()", r) {
 		return false
+	}
+	if r == '(' { // an aside, and no part of the sentence
+		return at > 0 && text[at-1] == ' ' && aside.Regexp().MatchString(text[at:])
 	}
 	next, _ := utf8.DecodeRuneInString(text[at+1:])
 	return !isWordRune(next)
 }
+
+var (
+	isValue = pattern.New(`(?i)^:\s*(?:true|false|null|none|[\d{\[]|quotedtext|quotedcode)`) // of a setting
+	aside   = pattern.New(`^\([^()]*\)\s*(?:[.!?;,\n]|$)`)
+)
 
 // WordsOf returns the words of a text in lower case. Combining marks and apostrophes are
 // parts of words.
