@@ -67,10 +67,13 @@ func (h *hook) askAbout(ctx context.Context, one completion) (gates.Verdict, cli
 		v := gates.Verdict{Decision: state.Deny, Step: one.step.ID, Why: why, Reason: reason}
 		return v, client.Refuse(message.ForAgent(reason))
 	}
-	name := one.step.Name()
+	name, line := one.step.Name(), one.call.line
+	if one.call.hidden { // its words are not those of the line
+		line = fmt.Sprintf("fsmtx complete %d", one.step.ID)
+	}
 	if _, alone := shell.Call(one.whole); !alone {
 		return refuse("not a call of its own", message.Sprintf("%s needs the approval of a person. Run %s as a call of its own, "+
-			"in literal words, so that the client can ask them", name, one.call.line))
+			"in literal words, so that the client can ask them", name, line))
 	}
 	if who := h.who(); !who.FromClient() {
 		return refuse("not from the client", "this event does not come from the client, so nobody is asked: "+who.Why)

@@ -112,6 +112,7 @@ func (s *surroundings) declared(n *syntax.DeclClause) {
 		switch {
 		case a.Name != nil && !exports:
 			s.set(n, a.Name.Value)
+		case a.Name != nil && a.Value != nil && isHomeOfNVM(a.Name.Value, Word{a.Value}.In(s.line)):
 		case a.Name != nil:
 			s.change(n, n.Variant.Value)
 		default:
@@ -171,6 +172,11 @@ func (s *surroundings) builtin(n syntax.Node, words []Word) {
 // isRunner reports whether a command of this name is ours, or may stand before it.
 func isRunner(name string) bool {
 	return path.Base(name) == "fsmtx" || slices.Contains(runners(), name)
+}
+
+// isHomeOfNVM reports whether a variable is the directory of nvm that its own lines for startup files set.
+func isHomeOfNVM(name, value string) bool {
+	return name == "NVM_DIR" && slices.Contains([]string{"$HOME/.nvm", "${HOME}/.nvm", "~/.nvm"}, strings.Trim(value, `"`))
 }
 
 // setters print what sets up the programs of a shell, for eval.
