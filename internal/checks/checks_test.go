@@ -82,6 +82,16 @@ func TestWordAlone(t *testing.T) {
 	}
 }
 
+// TestAnotherInterpreter: a file is run only by the interpreter that its name says, and tsc only if it writes nothing.
+func TestAnotherInterpreter(t *testing.T) {
+	p := projectWith(t, []txtar.File{{Name: "check.sh", Data: []byte("true\n")}, {Name: "check.js", Data: []byte("1\n")}},
+		[]string{"node", "python3", "sh", "bash", "tsc"})
+	for line, want := range map[string]bool{"sh check.sh": true, "bash check.sh": true, "node check.js": true, "node check.sh": false,
+		"sh check.js": false, "python3 check.sh": false, "tsc --build": false, "tsc -b": false} {
+		assert.Equal(t, want, p.Command(line) != "", line)
+	}
+}
+
 // TestNotThere: a command that is not there is none.
 func TestNotThere(t *testing.T) {
 	p := projectWith(t, []txtar.File{{Name: "Makefile", Data: []byte("test:\n\ttrue\n")}, {Name: "Cargo.toml"}},

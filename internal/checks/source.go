@@ -63,7 +63,7 @@ func (r reader) allowsSource(file, interpreter, dir string) bool {
 		interpreter = path.Base(named[0])
 	}
 	switch {
-	case text == "", actsByName(strings.TrimSuffix(path.Base(file), path.Ext(file))):
+	case text == "", actsByName(strings.TrimSuffix(path.Base(file), path.Ext(file))), isForAnother(interpreter, path.Ext(file)):
 		return false
 	case interpreter == "", slices.Contains([]string{"sh", "bash", "dash", "ksh", "zsh"}, interpreter):
 		return r.within("file "+file, func(r reader) bool { return r.allowsText(text, dir) })
@@ -71,6 +71,12 @@ func (r reader) allowsSource(file, interpreter, dir string) bool {
 		return false
 	}
 	return r.looksInCode(text, file)
+}
+
+// isForAnother reports whether a file is, by its name, for another interpreter, as in node check.sh.
+func isForAnother(interpreter, extension string) bool {
+	of := map[string]string{".sh": "sh", ".bash": "sh", ".zsh": "sh", ".py": "py", ".js": "node", ".mjs": "node", ".cjs": "node"}[extension]
+	return interpreter != "" && of != "" && !strings.Contains(interpreter, of)
 }
 
 // looksInCode reports whether nothing in the text of a program says that it acts, and it loads no other file of the project, and no
