@@ -261,6 +261,9 @@ func openIn(now *state.State) (step int64, err error) {
 	}
 	switch len(all) {
 	case 0:
+		if went := now.Departed.Last(); went != "" {
+			return 0, &Exit{ExitNo, errors.New("no workflow is open in this task list: " + went), "name that list: fsmtx status --all shows them"}
+		}
 		return 0, &Exit{ExitNo, errors.New("no workflow is open in this task list"), "fsmtx status lists the steps"}
 	case 1:
 		return step, nil

@@ -75,13 +75,21 @@ func (f *Frame) GoPast(ctx context.Context, p Past, by state.By) (*state.State, 
 	})
 }
 
+// noStep returns the error about a step that the list does not have, or not any more.
+func noStep(left state.Departed, id int64) error {
+	if went := left[message.Itoa(id)]; went != "" {
+		return message.WithHint(fmt.Errorf("#%d: %w: %s", id, errNoStep, went), "name the list in which it is: fsmtx status --all shows them")
+	}
+	return fmt.Errorf("#%d: %w", id, errNoStep)
+}
+
 // MayPass returns why the step cannot be skipped or marked as done now, whatever the outcome and the values.
 //
 // Errors: errNoStep, errEnded, errGone, errBlocked.
 func MayPass(s *state.State, p Past) error {
 	c := s.Step(p.Step)
 	if c == nil {
-		return fmt.Errorf("#%d: %w", p.Step, errNoStep)
+		return noStep(s.Departed, p.Step)
 	}
 	if c.Done() {
 		return ended(s, c)
@@ -98,7 +106,7 @@ func MayPass(s *state.State, p Past) error {
 func MayReopen(s *state.State, id int64) error {
 	switch c := s.Step(id); {
 	case c == nil:
-		return fmt.Errorf("#%d: %w", id, errNoStep)
+		return noStep(s.Departed, id)
 	case c.Gone():
 		return ended(s, c)
 	case !c.Done():
@@ -113,7 +121,7 @@ func MayReopen(s *state.State, id int64) error {
 func MayEnd(s *state.State, id int64) error {
 	switch c := s.Step(id); {
 	case c == nil:
-		return fmt.Errorf("#%d: %w", id, errNoStep)
+		return noStep(s.Departed, id)
 	case len(EndedWith(s, c.Workflow)) == 0:
 		return fmt.Errorf("%s: %w", c.Name(), errOver)
 	}

@@ -424,7 +424,7 @@ func (f *Frame) overrule(ctx context.Context, id int64, by state.By,
 	}
 	target := r.Steps.Find(message.Itoa(id))
 	if target == nil {
-		return nil, fmt.Errorf("#%d: %w", id, errNoStep)
+		return nil, noStep(r.Departed, id)
 	}
 	stood := state.ContentNow(ctx, target.Workflow.Dir, state.ObjectsOf(f.List.Dir))
 	by.Session = cmp.Or(by.Session, f.Session)
