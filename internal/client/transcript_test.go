@@ -250,20 +250,20 @@ func TestACallIsOver(t *testing.T) {
 	assert.False(t, over || known)
 }
 
-func TestNeighbour(t *testing.T) {
+func TestNeighbours(t *testing.T) {
 	dir := t.TempDir()
 	own := filepath.Join(dir, "own.jsonl")
-	assert.Empty(t, Neighbour(own, "a"))
-	assert.Empty(t, Neighbour("", "a"))
+	assert.Empty(t, Neighbours(own, "a"))
+	assert.Empty(t, Neighbours("", "a"))
 	for i, name := range []string{"a.jsonl", "b.jsonl", "c.jsonl", "own.jsonl", "notes.txt"} {
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.WriteFile(path, nil, 0o600))
 		at := time.Now().Add(time.Duration(i%3-5) * time.Minute) // c is the newest
 		require.NoError(t, os.Chtimes(path, at, at))
 	}
-	assert.Equal(t, "c", Neighbour(own, ""))
-	assert.Equal(t, "c", Neighbour(own, "gone"))
-	assert.Equal(t, "a", Neighbour(own, "a"))
+	assert.Equal(t, "c", Neighbours(own, "")[0])
+	assert.Equal(t, "c", Neighbours(own, "gone")[0])
+	assert.Equal(t, []string{"a"}, Neighbours(own, "a"))
 }
 
 // TestMain removes what tells that the client which runs the tests writes no transcript.

@@ -192,12 +192,13 @@ func (h *hook) cameFrom(ctx context.Context) (dir, how string) {
 		client, _ := client.ReadSwitches(h.streams.Getenv)
 		named = client.Resume
 	}
-	before, goesOn := client.Neighbour(h.call.TranscriptPath, named), h.call.Resumed
-	dir, err := tasklist.OfSession(h.streams.Getenv, before)
 	_, none := h.List.LastChange() // a session that has had a workflow has its id since then
+	origin, isNew := client.Origin(h.call.TranscriptPath, h.Session)
 	// The command line does not say that the session has another id now.
-	isNew := named == "" && client.IsNew(h.call.TranscriptPath) && errors.Is(none, fs.ErrNotExist)
-	if before == "" || err != nil || goesOn && !isNew && (before != named || named == h.Session) {
+	isNew = isNew && named == "" && errors.Is(none, fs.ErrNotExist)
+	goesOn := h.call.Resumed
+	dir, before := h.sessionBefore(cmp.Or(named, origin), isNew && goesOn)
+	if dir == "" || goesOn && !isNew && (before != named || named == h.Session) {
 		return "", ""
 	}
 	if _, others := presence.AtWork(h.streams.Getenv, dir); others {
@@ -215,6 +216,24 @@ func (h *hook) cameFrom(ctx context.Context) (dir, how string) {
 		how = "from which this one seems to have been forked"
 	}
 	return dir, how
+}
+
+// sessionBefore returns the session with this id, or else the one whose transcript was written last, and its list. One that goes on may
+// come after others that have gone on without a workflow, too: these are passed over.
+func (h *hook) sessionBefore(named string, through bool) (dir, id string) {
+	path := h.call.TranscriptPath
+	for _, id := range append(client.Neighbours(path, named), client.Neighbours(path, "")...) {
+		dir, err := tasklist.OfSession(h.streams.Getenv, id)
+		if err != nil {
+			return "", ""
+		}
+		list := h.List
+		list.Dir = dir
+		if _, none := list.LastChange(); !through || !errors.Is(none, fs.ErrNotExist) {
+			return dir, id
+		}
+	}
+	return "", ""
 }
 
 // left tells of the session's own list if the client was given another one while a workflow was under way: settings can
