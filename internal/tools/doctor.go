@@ -37,9 +37,8 @@ It prints each problem, the most urgent first, with a command that repairs it:
   lock         a stale lock of the client, or a file at the path of a lock
   leftover     the state directory of a list that was removed at least 30 days ago, or
                temporary files of a command that was killed
-
-If nothing is wrong, it says how a session works on steps here, whether there is a
-workflow at all, and that checks are off.
+  note         not wrong, and good to know: that checks are off, whether there is a workflow at
+               all, and how a session works on steps here
 
 --fix repairs what can be repaired safely: it finishes interrupted calls, removes
 stale locks, the state directories of lists that were removed at least 30 days ago, and what
@@ -102,7 +101,11 @@ func (f doctorFlags) run(ctx context.Context, s terminal.Streams) error {
 		}
 	}
 	if f.json {
-		err = command.PrintJSON(s.Out, append([]install.Fault{}, found...))
+		all := append([]install.Fault{}, found...)
+		for _, note := range install.Notes(s, cwd) {
+			all = append(all, install.Fault{Kind: "note", What: note})
+		}
+		err = command.PrintJSON(s.Out, all)
 	} else {
 		err = printFaults(s, found, install.Notes(s, cwd))
 		if f.fix && left > 0 {
@@ -122,11 +125,11 @@ func (f doctorFlags) sayWhyNot(s terminal.Streams, fixed, left int) {
 		fixed, terminal.Count(fixed+left, "problem"))
 }
 
-// printFaults prints the problems, or the notes if there are none.
+// printFaults prints the problems, or that there are none, and the notes.
 func printFaults(s terminal.Streams, found []install.Fault, notes []string) error {
 	var b strings.Builder
 	if len(found) == 0 {
-		b.WriteString(strings.Join(append([]string{"nothing is wrong"}, notes...), "\n") + "\n")
+		b.WriteString("nothing is wrong\n")
 	}
 	for _, one := range found {
 		what := message.Line(one.Place() + one.What)
@@ -138,6 +141,9 @@ func printFaults(s terminal.Streams, found []install.Fault, notes []string) erro
 		default:
 			message.Fprintf(&b, "%s: %s\n    %s\n", one.Kind, what, one.Command)
 		}
+	}
+	for _, note := range notes {
+		b.WriteString(note + "\n")
 	}
 	_, err := s.Out.Write([]byte(b.String()))
 	return err
