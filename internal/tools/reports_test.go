@@ -75,7 +75,8 @@ func TestReports(t *testing.T) {
 			{wrote: "- [ ] T003 (after T009) [x](http://y) go\n- [ ] 3.14 is pi\n- [ ]* Test\n", run: "plan",
 				want: `#1 T003 \(after T009\) \[x\]\(http://y\) go\n(?s).*#2 3\.14 is pi.*#3 Test \(optional\)`},
 			{wrote: "- [ ] one\n- ✅ two\n- ⬜ three\n", run: "plan", code: 1, want: `line 2: write the mark as a box.*; line 3: write the box as`},
-			{wrote: "- [ ] 2. Models\n- [ ] 2.1 Types\n\n          - [ ] code\n", run: "plan", want: `2 tasks(?s).*#1 2\.1 Types.*#2 2\. Models`},
+			{wrote: "- [ ] 2. Models\n- [ ] 2.1 Types\n", run: "plan", want: `2 tasks(?s).*#1 2\.1 Types.*#2 2\. Models`},
+			{wrote: "- [ ] Models\n\n          - [ ] code\n", run: "plan", code: 1, want: `line 3: it is indented as code below a box`},
 			{wrote: "- Write [ ]\n- [ ] Test\n", run: "plan", code: 1, want: `line 1: the box stands behind the text`},
 		},
 		"the box of the step is ticked, and nothing else changes": {
@@ -154,7 +155,7 @@ func TestReports(t *testing.T) {
 			{wrote: "## Steps\n\n1. Write it\n2. Test it\n\n## Acceptance criteria\n\n1. It reads ten files\n2. Errors have lines\n",
 				run: "fsmtx new d --from plan.md", want: `2 steps(?s).*plan\.md:6: left out: Acceptance criteria`},
 			{wrote: "- [ ] Write it\n- [ ] Test it\n\n## Acceptance criteria\n\n- [ ] It reads ten files\n", run: "fsmtx new d --from plan.md",
-				want: `plan\.md:6: left out: a list of checkboxes \(1, the first is "It reads ten files"\)`},
+				want: `3 steps from plan\.md: a list of checkboxes(?s).*3 It reads ten files \(line 6\)`},
 			{wrote: "- [ ] Write it\n- [ ] Test it\n\n## Acceptance criteria\n\n- [ ] It reads ten files\n", run: "plan", want: `3 tasks #1–#3\.`},
 		},
 		"validate looks where agents look": {
