@@ -116,14 +116,6 @@ func (p *parser) pattern(patterns *[]string, name string, t token) {
 		p.warn(t.start, "%s lists %s more than once", name, quoted(text))
 	default:
 		*patterns = append(*patterns, clean)
-		p.warnClass(name, text, t)
-	}
-}
-
-// warnClass warns of what is a class of characters elsewhere.
-func (p *parser) warnClass(name, text string, t token) {
-	if class := pattern.Class(text); class != "" {
-		p.warn(t.start, "%s: %s: %s stands for these characters themselves; ? is any character", name, quoted(text), class)
 	}
 }
 
@@ -212,7 +204,7 @@ func (p *parser) watched(patterns *[]string, name string, t token) {
 		p.problem(t.start, "%s: %s: %s", name, quoted(text), wrong)
 		return
 	}
-	if p.warnClass(name, text, t); text == "**" || strings.HasSuffix(text, "/**") {
+	if text == "**" || strings.HasSuffix(text, "/**") {
 		text += "/*"
 	}
 	*patterns = append(*patterns, path.Clean(text))

@@ -29,8 +29,8 @@ func TestGates(t *testing.T) {
 		`"produces": ["dist/*.tar.gz", "./a//b.md"]`:                       {Produces: []string{"dist/*.tar.gz", "a/b.md"}},
 		`"produces": [], "ready": []`:                                      {},
 		`"produces": null, "ready": null, "check": null, "approval": null`: {},
-		`"ready": ["spec.md", "app/[slug]/[...rest].tsx", "[!a]", "[", "a\\*b", "$id.ts", "a..b"]`: {Ready: []string{"spec.md",
-			"app/[slug]/[...rest].tsx", "[!a]", "[", `a\*b`, "$id.ts", "a..b"}},
+		`"ready": ["spec.md", "app/[slug]/[...rest].tsx", "[a]", "[", "a\\*b", "$id.ts", "a..b"]`: {Ready: []string{"spec.md",
+			"app/[slug]/[...rest].tsx", "[a]", "[", `a\*b`, "$id.ts", "a..b"}},
 		`"check": "make test"`: {Check: &fsmspec.Check{Run: "make test", Timeout: 5 * time.Minute}},
 		`"check": {"run": "go test ./...\ngo vet ./...", "timeout": 90, "dir": "app/./core"}`: {
 			Check: &fsmspec.Check{Run: "go test ./...\ngo vet ./...",
@@ -216,12 +216,23 @@ func TestNoTaskHasAGate(t *testing.T) {
 	assert.Equal(t, plan(`[{"id": 1, "subject": "A"}]`), plan(`[{"id": 1, "subject": "A"`+gates+`}]`))
 }
 
-func TestAClassOfCharactersIsToldAsWhatItIs(t *testing.T) {
-	spec := parsed(t, `[{"id": 1, "subject": "A", "produces": ["v[0-9].md", "app/[slug]/x"], "check": {"run": "x", "watch": ["**/[a-z]"]}}]`)
-	var told []string
-	for _, w := range spec.Warnings() {
-		told = append(told, w.Message)
+// TestAClassOfCharactersIsRefused in every place of a pattern: it would match nothing that its author meant.
+func TestAClassOfCharactersIsRefused(t *testing.T) {
+	for where, name := range map[string]string{`"produces": ["%s"]`: "produces", `"ready": ["%s"]`: "ready",
+		`"check": {"run": "x", "watch": ["%s"]}`: "check.watch", `"only": ["Edit(%s)"]`: "only"} {
+		of := func(pattern string) string {
+			return `{"fsm": 2, "steps": [{"id": 1, "subject": "A", ` + fmt.Sprintf(where, pattern) + `}]}`
+		}
+		for pattern, class := range map[string]string{"v[0-9].md": "[0-9]", "[!a]*": "[!a]", "x/[a-c]/y": "[a-c]"} {
+			text := pattern
+			if name == "only" {
+				text = "Edit(" + pattern + ")"
+			}
+			problems := refused(t, of(pattern)).Problems
+			require.Len(t, problems, 1)
+			assert.Equal(t, fmt.Sprintf(`task 1 ("A"): %s: "%s": %s is no class of characters here: write ? for any character `+
+				`(? stands for a [ in a name, too)`, name, text, class), problems[0].Message)
+		}
+		assert.Empty(t, parsed(t, of("app/[slug]/x")).Warnings())
 	}
-	assert.Equal(t, []string{`task 1 ("A"): produces: "v[0-9].md": [0-9] stands for these characters themselves; ? is any character`,
-		`task 1 ("A"): check.watch: "**/[a-z]": [a-z] stands for these characters themselves; ? is any character`}, told)
 }

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/pattern"
 	"github.com/fsmtx/fsmtx/internal/permission"
 )
 
@@ -137,7 +138,7 @@ func rulePathFault(text string) string {
 	case strings.Contains(text, "{"):
 		return "nothing is replaced or expanded in a rule: write * for it, or a rule for each path (? stands for a { in a name)"
 	}
-	return ""
+	return pattern.ClassFault(text)
 }
 
 // nearTool returns the tool that the name in a rule probably means, or "". If the rule has

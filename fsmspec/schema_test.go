@@ -31,7 +31,7 @@ var schema = sync.OnceValue(func() *jsonschema.Schema {
 // beyondSchema matches the problems that the schema cannot express.
 var beyondSchema = regexp.MustCompile(`duplicate id|there is no task with id|nested deeper|duplicate key|invalid ` +
 	`UTF-8|surrogate|byte order mark|` +
-	`braces are not expanded|values need|` +
+	`braces are not expanded|is no class of characters|values need|` +
 	`check.timeout must be|put the command into a script|approval must be true or a question, not the string|` +
 	`can ever start|cycle|lists the task itself|it is a path|leads back|does not lead back|cannot end as|not an outcome of|chooses ` +
 	`among|ends as (?:failed|late) when|skipped cannot be|goes forward|depends on step|overlap|circle of then|` +

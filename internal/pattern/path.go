@@ -113,7 +113,7 @@ func Fault(text string) string {
 	case strings.Contains(text, "{"):
 		return "braces are not expanded: list each pattern (? stands for a { in a name)"
 	}
-	return ""
+	return ClassFault(text)
 }
 
 // DeepFault is Fault for a pattern in which ** may stand for any directories.
@@ -166,28 +166,38 @@ func PathFault(text string) string {
 	return ""
 }
 
-// Class returns the first class of characters of another program's pattern, such as [0-9], "" if there is none: here it stands
-// for these characters themselves.
-func Class(text string) string {
+// ClassFault returns the problem with a text in which something is a class of characters, such as [0-9], in other programs, or "".
+// Nobody names a file so: [slug] and [...rest] are names, and [a-z_] and [!a] are not.
+func ClassFault(text string) string {
 	for rest := text; ; {
 		_, after, open := strings.Cut(rest, "[")
 		inside, behind, closed := strings.Cut(after, "]")
 		if !open || !closed {
 			return ""
 		}
-		if isClass([]rune(strings.TrimLeft(inside, "!^"))) {
-			return "[" + inside + "]"
+		if isClass([]rune(inside)) {
+			return "[" + inside + "] is no class of characters here: write ? for any character (? stands for a [ in a name, too)"
 		}
 		rest = behind
 	}
 }
 
-// isClass reports whether characters are ranges such as a-z0-9.
-func isClass(letters []rune) bool {
-	for i := 0; i < len(letters); i += 3 {
-		if len(letters) < i+3 || letters[i+1] != '-' || letters[i] >= letters[i+2] {
+// isClass reports whether characters begin with a negation, or are ranges such as a-z0-9 with nothing but signs between them.
+func isClass(letters []rune) (ranges bool) {
+	if len(letters) > 1 && (letters[0] == '!' || letters[0] == '^') {
+		return true
+	}
+	for len(letters) > 0 {
+		switch {
+		case len(letters) > 2 && letters[1] == '-' && isWord(letters[0]) && letters[0] < letters[2] && isWord(letters[2]):
+			ranges, letters = true, letters[3:]
+		case isWord(letters[0]):
 			return false
+		default:
+			letters = letters[1:]
 		}
 	}
-	return len(letters) > 0
+	return ranges
 }
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

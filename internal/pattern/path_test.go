@@ -41,7 +41,7 @@ func TestANameIsItsOwnPattern(t *testing.T) {
 
 func TestFaultsOfPatterns(t *testing.T) {
 	for text, want := range map[string]string{
-		"app/[slug]/page.tsx": "", "[a-z].md": "", "a/*.md": "", "a\\*b": "", "a!b": "", "a}": "",
+		"app/[slug]/page.tsx": "", "[a-z].md": "[a-z] is no class of characters", "a/*.md": "", "a\\*b": "", "a!b": "", "a}": "",
 		"**": "** is not supported",
 		"!a": "a pattern cannot be negated", "a/{b,c}": "braces are not expanded: list each pattern",
 		"a/": "this is a directory",
@@ -58,14 +58,18 @@ func TestFaultsOfPatterns(t *testing.T) {
 		"**": "", "a/**": "", "**/*.md": "",
 		"a/": "this is a directory: write a/** for what is in it", "./": "this is a directory: write ./**",
 		"a**": "** has to stand alone", "a/**.md": "** has to stand alone", "": "the path is blank",
-		"!**": "** has to stand alone", "{": "braces",
+		"!**": "** has to stand alone", "{": "braces", "[a-z]*": "[a-z] is no class", "app/[slug]/**": "", "a[!b]": "[!b] is no class",
 	} {
 		require.Regexp(t, "^"+regexp.QuoteMeta(want), pattern.DeepFault(text), text)
 		require.Equal(t, want == "", pattern.DeepFault(text) == "", text)
 	}
-	for text, want := range map[string]string{"[slug]": "", "[a-z]": "[a-z]", "x[^0-9a-f].md": "[^0-9a-f]",
-		"[z-a]": "", "[]": "", "[post-id]": "",
+	for text, want := range map[string]string{"[slug]": "", "[a-z]": "[a-z]", "x[^0-9a-f].md": "[^0-9a-f]", "[a-zA-Z0-9_-]": "[a-zA-Z0-9_-]",
+		"[!a]": "[!a]", "[!a]*": "[!a]", "[!]": "", "[^ab]": "[^ab]", "[_a-z.]": "[_a-z.]", "[...slug]": "", "[[...slug]]": "",
+		"[z-a]": "", "[]": "", "[post-id]": "", "[e-mail]": "", "[2024-2025]": "", "[-]": "", "[ab]": "",
 		"[x]/[0-9]": "[0-9]", "[a-": "", "a-z": ""} {
-		require.Equal(t, want, pattern.Class(text), text)
+		if want != "" {
+			want += " is no class of characters here: write ? for any character (? stands for a [ in a name, too)"
+		}
+		require.Equal(t, want, pattern.ClassFault(text), text)
 	}
 }

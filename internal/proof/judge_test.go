@@ -452,7 +452,7 @@ func TestPoliciesThatAreRefused(t *testing.T) {
 		`{"policy": 1, "ingore": ["x"]}`:                             `1:15: unknown member "ingore"`,
 		`{"policy": 1, "policy": 1}`:                                 "duplicate",
 		`{"policy": 1, "skills": {"a": [""]}}`:                       "this text is blank",
-		"{\"policy\": 1,\n\"ignore\": [\"[0-9].md\"]}":               `2: "[0-9].md": [0-9] stands for these characters themselves`,
+		"{\"policy\": 1,\n\"ignore\": [\"a[!b].md\"]}":               `2: "a[!b].md": [!b] is no class of characters here: write ?`,
 		`{"policy": 1, "ignore": ["{a,b}"]}`:                         `1: "{a,b}": braces are not expanded: list each pattern`,
 		`{"policy": 1, "ignore": ["!a"]}`:                            `1: "!a": a pattern cannot be negated: list what is wanted`,
 		`{"policy": 1, "skills": {"a": ["docs/"]}}`:                  `1: "docs/": this is a directory: write docs/** for what is in it`,

@@ -163,7 +163,7 @@ func parsePolicy(data []byte) (p policy, err error) {
 	}
 	for _, patterns := range lists {
 		for i, text := range patterns {
-			if wrong := faultOf(text); wrong != "" {
+			if wrong := pattern.DeepFault(text); wrong != "" {
 				return policy{}, fmt.Errorf("%s%q: %s", lineOf(data, text), text, wrong)
 			}
 			patterns[i] = path.Clean(text)
@@ -235,17 +235,6 @@ func checkValues(data []byte) error {
 		}
 		before = token.Kind()
 	}
-}
-
-// faultOf returns why a text is not a pattern of paths, and how to write it, or "".
-func faultOf(text string) string {
-	if wrong := pattern.DeepFault(text); wrong != "" {
-		return wrong
-	}
-	if class := pattern.Class(text); class != "" {
-		return class + " stands for these characters themselves: write ? for any character"
-	}
-	return ""
 }
 
 // lineOf returns the line of a text in a file of JSON, for the beginning of an error.
