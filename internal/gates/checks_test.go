@@ -147,15 +147,19 @@ func TestAnInterruptedCheckDenies(t *testing.T) {
 	for _, outcomes := range []string{`null`, `{"failed": {"back": 1, "max": 1}}`} {
 		l := hydrated(t, `{}`, `{"blockedBy": [1], "check": `+waitingCheck("begun", "never")+`, "outcomes": `+outcomes+`}`)
 		l.ended(1)
-		interrupted, interrupt := context.WithCancel(t.Context())
-		l.Interruptible = func(context.Context) (context.Context, context.CancelFunc) { return interrupted, func() {} }
-		go func() {
-			l.await("begun")
-			interrupt()
-		}()
-		require.Equal(t, `#2 "Step 2" is not completed: its check was interrupted before it ended: `+
-			strings.Trim(waitingCheck("begun", "never"), `"`)+
-			"\nComplete the step again to run it anew", l.denies(2, completed))
+		for range state.MaxRepeats {
+			interrupted, interrupt := context.WithCancel(t.Context())
+			l.Interruptible = func(context.Context) (context.Context, context.CancelFunc) { return interrupted, func() {} }
+			go func() {
+				l.await("begun")
+				interrupt()
+			}()
+			require.Equal(t, `#2 "Step 2" is not completed: its check was interrupted before it ended: `+
+				strings.Trim(waitingCheck("begun", "never"), `"`)+
+				"\nComplete the step again to run it anew", l.denies(2, completed))
+			require.Zero(t, l.lastLine().Times, "it has not failed")
+			require.NoError(t, os.Remove(filepath.Join(l.project, "begun")))
+		}
 		s := l.state()
 		require.Empty(t, s.Pending)
 		require.Equal(t, []any{state.Deny, -1}, []any{l.lastLine().Verdict, l.lastLine().Check.Exit})

@@ -425,8 +425,11 @@ func (c *call) finalDecision(s *state.State, target *state.Current, v Verdict, l
 	}
 	if !v.Allowed() {
 		n := s.Repeats(e) + 1
-		if c.twin != nil {
+		switch {
+		case c.twin != nil:
 			n = max(c.twin.Times, 1)
+		case v.Check != nil && v.Check.Interrupted: // it has not failed
+			n = 1
 		}
 		if e.Gate = v.gate; n > 1 {
 			e.Times = n
