@@ -125,7 +125,7 @@ func (o *Work) after(ctx context.Context, gaps, more string) string {
 	}
 	text := o.Way.Report(s)
 	for _, differs := range s.Differs() { // what the person is told just now is not said twice
-		if strings.Contains(more, message.Words(differs)) {
+		if what, _, _ := strings.Cut(differs, ": "); strings.Contains(more, message.Words(what)) {
 			text = strings.Replace(text, " "+differs, "", 1)
 		}
 	}

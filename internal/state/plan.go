@@ -319,11 +319,20 @@ func (s *State) Differs() (all []string) {
 	}
 	for _, w := range s.plans() {
 		e, err := editPlan(w, false, func(text string) edit { return s.ticked(w, text) })
+		if err == nil && slices.ContainsFunc(e.set, s.isUnwritten) {
+			all = append(all, s.differsText(w, nil, fmt.Errorf("%s cannot be written, or a tick was taken out of it", message.Line(w.Spec))))
+		}
 		if text := s.differsText(w, e.left, err); text != "" {
 			all = append(all, text)
 		}
 	}
 	return all
+}
+
+// isUnwritten reports whether a tick that is to be set is on record: it could not be written, or somebody has taken it out.
+func (s *State) isUnwritten(set Evidence) bool {
+	_, ours := s.beforeTick(set.Step)
+	return ours && set.To == checklist.Tick && set.From != set.To
 }
 
 // errNoPlan is returned for a plan that is not where it was when it was begun.
