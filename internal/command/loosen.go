@@ -84,7 +84,10 @@ func permit(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args []st
 		if lists == nil {
 			lists = concerned(c, s, rule, args)
 		}
-		who, client = presence.Beside(who, lists...)
+		var err error
+		if who, client, err = presence.Beside(who, lists...); err != nil && !errors.Is(err, state.ErrMemory) {
+			return state.By{}, &Exit{ExitNo, err, ""} // the command could change nothing there either
+		}
 	}
 	switch {
 	case who.Kind == caller.Person && who.Young:
@@ -149,11 +152,14 @@ func confirm(ctx context.Context, s terminal.Streams, who caller.Caller, client 
 	}
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
-	why := message.Sprintf("fsmtx: %s (process %d) works on this task list and began before this terminal, so its agent could have opened it.",
-		client.Program, client.PID)
+	other := fmt.Sprintf("%s (process %d)", client.Program, client.PID)
+	if client.PID == 0 { // see state.ErrMemory
+		other = "an agent that is not known"
+	}
+	why := message.Sprintf("fsmtx: %s works on this task list and began before this terminal, so its agent could have opened it.", other)
 	if err := s.Confirm(ctx, why); err != nil {
-		return &Exit{ExitNo, fmt.Errorf("nothing shows that a person ran this: %w at %s, which was opened after %s (process %d) began",
-			err, who.Terminal, client.Program, client.PID), "run it again and type the word, or run it in a terminal that is older"}
+		return &Exit{ExitNo, fmt.Errorf("nothing shows that a person ran this: %w at %s, which was opened after %s began",
+			err, who.Terminal, other), "run it again and type the word, or run it in a terminal that is older"}
 	}
 	presence.Confirm(ctx, t, lists...)
 	return nil

@@ -167,7 +167,7 @@ func (l *listWork) directory(ctx context.Context) (dir string, chosen bool) {
 // sender returns who works on the steps of a list by a command. Without a terminal of their own that is the agent, whatever its
 // environment says. So it is in a terminal that the agent could have opened, until a person has typed the word there.
 func sender(s terminal.Streams, list string) state.By {
-	who, _ := presence.Beside(s.Who(), list)
+	who, _, _ := presence.Beside(s.Who(), list)
 	if who.Kind == caller.Person && (!who.Young || presence.IsConfirmed(presence.TerminalOf(who), list)) {
 		return state.By{Who: state.ThePerson, How: state.AtTerminal, TTY: &who.Terminal, Young: who.Young}
 	}

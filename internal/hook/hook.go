@@ -122,7 +122,7 @@ func (h *hook) isStricter() bool {
 
 // who returns who has started the hook. It may be an orphan of the agent that works on the list.
 func (h *hook) who() caller.Caller {
-	who, _ := presence.Beside(h.streams.Who(), h.found.Dir)
+	who, _, _ := presence.Beside(h.streams.Who(), h.found.Dir)
 	return who
 }
 

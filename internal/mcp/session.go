@@ -72,7 +72,7 @@ func which(lookup func(string) (string, bool), err error) error {
 
 // fromClient reports whether a client has started the server, and not the agent that works on the list.
 func (c chooser) fromClient(list string) bool {
-	who, _ := presence.Beside(c.who, list)
+	who, _, _ := presence.Beside(c.who, list)
 	return who.FromClient()
 }
 

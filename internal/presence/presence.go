@@ -49,21 +49,23 @@ func eldest(p state.Presence) (c state.Client, began time.Time) {
 }
 
 // Beside returns the caller of a command about these lists; see caller.Caller.Beside. client is the one that makes the difference.
-func Beside(who caller.Caller, lists ...string) (_ caller.Caller, client state.Client) {
+//
+// Errors: that it cannot be read who is at one of the lists. Any client may work there, so the caller is beside one.
+func Beside(who caller.Caller, lists ...string) (_ caller.Caller, client state.Client, err error) {
 	if who.Kind == caller.Agent || who.Since.IsZero() {
-		return who, client
+		return who, client, nil
 	}
 	for _, list := range lists {
 		m, err := At(list).Memory()
 		c, began := eldest(m.Presence)
-		if err != nil { // any client may work there
-			c.Program, began = "an agent that is not known", time.Unix(0, 1)
+		if err != nil {
+			began = time.Unix(0, 1)
 		}
-		if now := who.Beside(began); now.Young != who.Young || now.Kind != who.Kind {
-			return now, c
+		if now := who.Beside(began); err != nil || now.Young != who.Young || now.Kind != who.Kind {
+			return now, c, err
 		}
 	}
-	return who, client
+	return who, client, nil
 }
 
 // IsConfirmed reports whether a person has typed the word for each of these lists in the terminal.

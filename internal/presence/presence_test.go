@@ -64,21 +64,21 @@ func young() caller.Caller {
 func TestAClientCountsAsLongAsItRuns(t *testing.T) {
 	for _, program := range []string{caller.Claude, "codex"} {
 		w := newWorld(t)
-		got, _ := presence.Beside(young(), w.list)
+		got, _, _ := presence.Beside(young(), w.list)
 		assert.False(t, got.Young, "nobody works on the list")
 		client := sleeping(t)
 		w.join(t, program, client.Process.Pid, "/src")
-		got, by := presence.Beside(young(), w.list)
+		got, by, _ := presence.Beside(young(), w.list)
 		assert.True(t, got.Young)
 		assert.Equal(t, state.Client{PID: client.Process.Pid, Start: by.Start, Program: program, Dir: "/src"}, by)
 		older := caller.Caller{Kind: caller.Person, Since: caller.Began(os.Getpid()).Add(-time.Hour)}
-		got, _ = presence.Beside(older, w.list)
+		got, _, _ = presence.Beside(older, w.list)
 		assert.False(t, got.Young, "the client cannot have started it")
-		got, _ = presence.Beside(young(), w.list+"-other")
+		got, _, _ = presence.Beside(young(), w.list+"-other")
 		assert.False(t, got.Young, "of another list")
 
 		require.NoError(t, client.Process.Kill()) // and not reaped
-		require.Eventually(t, func() bool { got, _ := presence.Beside(young(), w.list); return !got.Young }, time.Minute, time.Millisecond)
+		require.Eventually(t, func() bool { got, _, _ := presence.Beside(young(), w.list); return !got.Young }, time.Minute, time.Millisecond)
 	}
 }
 

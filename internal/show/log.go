@@ -116,7 +116,7 @@ func logOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	lists := []loggedList{}
+	lists, failed := []loggedList{}, false
 	for _, dir := range dirs {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -124,6 +124,7 @@ func logOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 		all, unread, err := readHistories(storeOf(dir), false)
 		if err = cmp.Or(err, tasklist.Interrupted(ctx, s.Getenv, dir)); err != nil {
 			s.Errorf("%s: %s", filepath.Base(dir), message.Error(err))
+			failed = true
 			continue
 		}
 		reportUnread(s, unread)
@@ -135,7 +136,7 @@ func logOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 		return command.PrintJSON(s.Out, lists)
 	}
 	if len(lists) == 0 {
-		return command.Fail(command.ExitNo, errors.New("no skill has put a workflow into a task list"), "")
+		return none(failed)
 	}
 	for _, l := range lists {
 		if err := printHydrations(s, "task list "+l.List, l.Hydrations); err != nil {
@@ -218,6 +219,14 @@ func printHydrations(s terminal.Streams, chosen string, all []Hydration) error {
 		message.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", nameOf(h), when(h), h.Skill, cameAndWent(h), doneOf(h), outcomeOf(h))
 	}
 	return w.Flush()
+}
+
+// none is the answer about all lists if none can be shown. unread reports that some could not be read, which was said.
+func none(unread bool) error {
+	if unread {
+		return &command.Exit{Code: command.ExitNo}
+	}
+	return command.Fail(command.ExitNo, errors.New("no skill has put a workflow into a task list"), "")
 }
 
 // reportUnread says on standard error what could not be read.

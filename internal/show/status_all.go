@@ -3,7 +3,6 @@ package show
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -115,14 +114,18 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	lists := []shownList{}
+	lists, unread := []shownList{}, []error{}
 	for _, dir := range dirs {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		st := storeOf(dir)
 		all, _, err := readHistories(st, true)
-		if err != nil || len(all) == 0 {
+		if err != nil {
+			unread = append(unread, err)
+			continue
+		}
+		if len(all) == 0 {
 			continue // it has no history
 		}
 		now, err := st.Now(ctx)
@@ -139,6 +142,7 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 			lists = append(lists, l)
 		}
 	}
+	reportUnread(s, unread)
 	slices.SortFunc(lists, func(a, b shownList) int {
 		if a.open != b.open {
 			return map[bool]int{true: -1, false: 1}[a.open]
@@ -150,7 +154,7 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 		return command.PrintJSON(s.Out, map[string]any{"projects": projects})
 	}
 	if len(lists) == 0 {
-		return command.Fail(command.ExitNo, errors.New("no skill has put a workflow into a task list"), "")
+		return none(len(unread) > 0)
 	}
 	for _, p := range projects {
 		if _, err := message.Fprintf(s.Out, "%s\n", cmp.Or(p.Dir, "(project unknown)")); err != nil {

@@ -305,6 +305,9 @@ func (r *OnRecord) addUnread(dir string) error {
 	}
 	all, err := taggedTasks(dir, func(task string) bool { return ids[task] || r.lost(task) == nil })
 	if err != nil {
+		if i := slices.IndexFunc(r.Broken, func(b broken) bool { return errors.Is(b.err, safefile.ErrOfOther) }); i >= 0 {
+			return r.Broken[i].err // the cause of both, with what mends it
+		}
 		return err
 	}
 	for _, t := range all {

@@ -246,11 +246,22 @@ func (q Query) sole(ctx context.Context) (Found, error) {
 		if f, err := q.ofProject(""); err == nil && isUnread(ctx, f.Dir) {
 			return f, nil
 		}
-		return Found{}, ErrNoList
+		return Found{}, q.noList()
 	case 1:
 		return all[0].Found, nil
 	}
 	return Found{}, &SeveralError{all}
+}
+
+// noList is ErrNoList, with what mends it if there is a list that another user has made, which could be of the project.
+func (q Query) noList() error {
+	dirs, _ := WithHistory(q.Lookup) // its error was returned
+	for _, dir := range dirs {
+		if _, err := txn.ReadHistory(dir); errors.Is(err, safefile.ErrOfOther) {
+			return fmt.Errorf("%w, but one list cannot be read: %w", ErrNoList, err)
+		}
+	}
+	return ErrNoList
 }
 
 // isUnread reports whether a list has a workflow that cannot be read, such as one that another version has recorded.

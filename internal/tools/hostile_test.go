@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,6 +27,7 @@ type person struct {
 	home    string
 	program string
 	uid     int
+	env     []string
 }
 
 const nobody = 65534
@@ -72,7 +74,7 @@ const aSkillWasCalled = `{"session_id": "s", "hook_event_name": "PostToolUse", "
 func (p *person) run(args ...string) (code int, stdout, stderr string) {
 	p.t.Helper()
 	c := exec.CommandContext(p.t.Context(), p.program, args...)
-	c.Dir, c.Env, c.Stdin = "/", []string{"HOME=" + p.home, raceOptions}, strings.NewReader(aSkillWasCalled)
+	c.Dir, c.Env, c.Stdin = "/", append([]string{"HOME=" + p.home, raceOptions}, p.env...), strings.NewReader(aSkillWasCalled)
 	if os.Geteuid() == 0 {
 		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(p.uid), Gid: uint32(p.uid)}}
 	}
@@ -168,23 +170,37 @@ func TestWhatRootMadeIsToldOnce(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a directory to root")
 	}
+	for _, mode := range []os.FileMode{0o755, 0o700} { // of the list, too
+		whatRootMadeIsToldOnce(t, mode)
+	}
+}
+
+func whatRootMadeIsToldOnce(t *testing.T, mode os.FileMode) {
 	p := newPerson(t)
 	require.NoError(t, exec.Command("cp", filepath.Join(program.Dir(t), "fsmtx-tools"), filepath.Dir(p.program)).Run())
-	const state = ".claude/tasks/.s.fsmtx"
-	require.NoError(t, os.Mkdir(p.path(state), 0o700))
-	require.NoError(t, os.Chown(p.path(state), 0, 0))
-	require.NoError(t, os.Chmod(p.path(state), 0o755))
+	p.write(".claude/tasks/.s.fsmtx/session.json", "{}")
+	for _, dir := range []string{".claude/tasks/.s.fsmtx", ".claude/tasks/s"} {
+		require.NoError(t, os.Chown(p.path(dir), 0, 0))
+		require.NoError(t, os.Chmod(p.path(dir), mode))
+	}
 	mend := fmt.Sprintf("it belongs to user 0 (root); if root has run fsmtx here, mend it: sudo chown -R %d '%s'", nobody,
 		p.path(".claude/tasks"))
-	for _, command := range []string{"begin my-skill", "status", "log", "recover", "next", "doctor"} {
-		args := strings.Fields(command)
-		if command != "doctor" {
+	for _, command := range []string{"begin my-skill", "status", "log", "recover", "next", "doctor", "status --all", "log --all", "undo",
+		"step skip 4 --because x", "person: undo", "person: step skip 4 --because x", "attest"} {
+		caller, line, ok := strings.Cut(command, ": ")
+		if !ok {
+			caller, line = "script", command
+		}
+		p.env = []string{"FSMTX_TEST_CALLER=" + caller, "FSMTX_TEST_YOUNG=1"}
+		args := strings.Fields(line)
+		if command != "doctor" && command != "attest" && !slices.Contains(args, "--all") {
 			args = append(args, "--list", "s")
 		}
 		_, stdout, stderr := p.run(args...)
 		out := stdout + stderr
 		assert.Equal(t, 1, strings.Count(out, mend), "%s: %s", command, out)
-		for _, other := range []string{"did not create", "replaces its steps", "chmod 700", "fsmtx recover", "remove it"} {
+		for _, other := range []string{"did not create", "replaces its steps", "chmod 700", "fsmtx recover", "remove it", "agent",
+			"no skill has put"} {
 			assert.NotContains(t, out, other, command)
 		}
 	}
