@@ -261,10 +261,10 @@ func BenchmarkNow(b *testing.B) {
 // TestARepositoryOfAnotherUser: git's refusal is said with what to do. Git itself says so only to another user.
 func TestARepositoryOfAnotherUser(t *testing.T) {
 	bin := t.TempDir()
-	script := "#!/bin/sh\necho \"fatal: detected dubious ownership in repository at '/x'\" >&2\nexit 128\n"
+	script := "#!/bin/sh\necho \"fatal: detected dubious ownership in repository at '/x y'\" >&2\nexit 128\n"
 	require.NoError(t, os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o755))
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-	_, err := git.Open(t.Context(), "/x")
-	require.EqualError(t, err, "git refuses the repository of /x, because it belongs to another user")
-	require.Equal(t, "if you trust it: git config --global --add safe.directory /x", message.Hint(err))
+	_, err := git.Open(t.Context(), "/x y/z")
+	require.EqualError(t, err, "git refuses the repository of /x y/z, because it belongs to another user")
+	require.Equal(t, "if you trust it: git config --global --add safe.directory '/x y'", message.Hint(err))
 }

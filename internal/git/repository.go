@@ -14,6 +14,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
 // Repository is a git repository.
@@ -30,6 +31,19 @@ func (r Repository) With(store string) Repository {
 	return r
 }
 
+// OfOtherError is returned for a repository that git refuses, because it belongs to another user.
+type OfOtherError struct {
+	Dir     string // for which it was opened
+	Command string // makes git take the repository
+}
+
+func (e *OfOtherError) Error() string {
+	return fmt.Sprintf("git refuses the repository of %s, because it belongs to another user", e.Dir)
+}
+
+// Hint returns what mends it.
+func (e *OfOtherError) Hint() string { return "if you trust it: " + e.Command }
+
 // Open returns the repository that a directory is in.
 func Open(ctx context.Context, dir string) (Repository, error) {
 	r := Repository{Dir: dir, Sub: "."}
@@ -45,11 +59,11 @@ func Open(ctx context.Context, dir string) (Repository, error) {
 		return r, nil
 	}
 	out, err := r.Line(ctx, "rev-parse", "--absolute-git-dir")
-	if err != nil && strings.Contains(err.Error(), "dubious ownership") {
-		return r, message.WithHint(fmt.Errorf("git refuses the repository of %s, because it belongs to another user", dir),
-			"if you trust it: git config --global --add safe.directory "+dir)
-	}
 	if err != nil {
+		if _, after, ok := strings.Cut(err.Error(), "dubious ownership in repository at '"); ok {
+			top := after[:max(strings.LastIndex(after, "'"), 0)] // what follows is ours
+			return r, &OfOtherError{dir, "git config --global --add safe.directory " + shell.Join(top)}
+		}
 		return r, message.WithHint(fmt.Errorf("%s is not in a git repository: %w", dir, err), "run it in the repository, or with -C DIR")
 	}
 	return Repository{Dir: out, Sub: "."}, nil

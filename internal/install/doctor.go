@@ -75,7 +75,7 @@ type doctor struct {
 func (d *doctor) examine(ctx context.Context) (found []Fault, err error) {
 	for _, check := range []func(context.Context) ([]Fault, error){
 		d.hooks, d.taskTools, d.taskRoots, d.locks, d.recovery, d.enforcement, d.answers, d.workflows, d.agents, d.guards, d.plugins,
-		d.statusLine, d.leftovers, d.litter,
+		d.statusLine, d.repository, d.leftovers, d.litter,
 	} {
 		more, err := check(ctx)
 		if err != nil {

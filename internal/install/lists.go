@@ -8,10 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/continuation"
+	"github.com/fsmtx/fsmtx/internal/git"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -253,6 +255,25 @@ func removeStale(lock string, seen time.Time) error {
 
 func globEscape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// repository finds a repository that git refuses, where a proof needs it: there is a policy, or a workflow is open.
+func (d *doctor) repository(ctx context.Context) ([]Fault, error) {
+	if root, _, _ := state.WorkTreeOf(d.cwd); root == "" {
+		return nil, nil
+	}
+	if !state.HasPolicy(d.cwd) {
+		all, err := tasklist.OfProject(ctx, d.Getenv, d.cwd, tasklist.Recent)
+		if err != nil || !slices.ContainsFunc(all, func(l tasklist.Listed) bool { return l.Open }) {
+			return nil, err
+		}
+	}
+	_, err := git.Open(ctx, d.cwd)
+	if other, ok := errors.AsType[*git.OfOtherError](err); ok {
+		return []Fault{{Kind: "repository", What: other.Error() + ", so nothing that is done here can be proved; if you trust it, run this",
+			Command: other.Command}}, nil
+	}
+	return nil, nil // there is no git, or it can be used
 }
 
 // leftovers finds state directories whose lists no longer exist: one sentence for all of them.
