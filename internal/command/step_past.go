@@ -198,7 +198,7 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 		f.past.Step, err = openIn(before)
 	}
 	if err != nil {
-		return err
+		return f.there(s, found.Dir, err)
 	}
 	var now *state.State
 	word := f.word
@@ -209,6 +209,9 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 		now, err = f.endStep(ctx, s, frame, found)
 	}
 	if err != nil {
+		if before.Step(f.past.Step) == nil {
+			return f.there(s, found.Dir, err)
+		}
 		return err
 	}
 	target := now.Step(f.past.Step)

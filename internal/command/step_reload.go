@@ -75,6 +75,11 @@ func reload(ctx context.Context, s terminal.Streams, found tasklist.Found, skill
 	r, err := hydrate.PrepareReload(now, found.Dir, skill)
 	if invalid, ok := errors.AsType[*hydrate.SpecError](err); ok {
 		err = message.Lines(invalid.Error())
+	} else if errors.Is(err, hydrate.ErrNotOpen) {
+		err = OrThere(s, found.Dir, skill, err)
+	}
+	if exit, ok := errors.AsType[*Exit](err); ok {
+		return exit
 	}
 	if err != nil {
 		return &Exit{Code: ExitNo, Err: err}

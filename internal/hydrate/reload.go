@@ -49,10 +49,13 @@ var errKept = message.NewError("cannot be reloaded", state.InsteadOfReload)
 // errSame is returned by PrepareReload if the fsm.json is the one that the workflow has.
 var errSame = errors.New("has not changed since the workflow")
 
+// ErrNotOpen is returned by PrepareReload if the list has no open workflow, or none of the skill.
+var ErrNotOpen = errors.New("is open in this task list")
+
 // PrepareReload reads the fsm.json of the open workflow of a skill again, or of the only one that is open if skill is empty, and finds
 // out what a reload would do. It changes nothing.
 //
-// Errors: errSame, errKept, *SpecError, and those of reading.
+// Errors: ErrNotOpen, errSame, errKept, *SpecError, and those of reading.
 func PrepareReload(s *state.State, list, skill string) (*Reload, error) {
 	w, err := reloadable(s, skill)
 	if err != nil {
@@ -107,9 +110,9 @@ func reloadable(s *state.State, skill string) (*workflow.Workflow, error) {
 		return nil, message.WithHint(errors.New("several workflows are open: "+strings.Join(names, ", ")),
 			"give the name of one, such as "+names[0])
 	case skill != "":
-		return nil, fmt.Errorf("no workflow of %s is open in this task list", message.Words(skill))
+		return nil, fmt.Errorf("no workflow of %s %w", message.Words(skill), ErrNotOpen)
 	}
-	return nil, message.WithHint(errors.New("no workflow is open in this task list"), "fsmtx status shows what is there")
+	return nil, message.WithHint(fmt.Errorf("no workflow %w", ErrNotOpen), "fsmtx status shows what is there")
 }
 
 // compare finds out what becomes of the steps.

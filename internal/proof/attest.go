@@ -91,6 +91,9 @@ func (f attestFlags) run(ctx context.Context, s terminal.Streams, skill string) 
 		return err
 	}
 	of, run, err := f.choose(list.Dir, runs, skill)
+	if errors.Is(err, errNoRun) {
+		err = command.OrThere(s, list.Dir, skill, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -111,6 +114,9 @@ func (f attestFlags) run(ctx context.Context, s terminal.Streams, skill string) 
 	return f.write(ctx, s, at, newStatement(subject, files, run))
 }
 
+// errNoRun is in the error that the list has no run, or none of the name.
+var errNoRun = errors.New("is on record of this task list")
+
 // choose returns the run to attest: the last one that has ended, if it has a name the last of this name.
 func (f attestFlags) choose(dir string, runs []*state.State, skill string) (*state.State, Run, error) {
 	var open *state.State
@@ -128,8 +134,11 @@ func (f attestFlags) choose(dir string, runs []*state.State, skill string) (*sta
 		return nil, Run{}, command.Fail(command.ExitNo, fmt.Errorf("%s has not ended: %v", open.Run().Command, open.Count().Sentence()),
 			"--open attests it as it is; fsmtx verify does not accept that")
 	}
-	none := strings.Join(strings.Fields("no workflow "+skill+" is on record of this task list"), " ")
-	return nil, Run{}, command.Fail(command.ExitNo, errors.New(none), "fsmtx status --all lists the sessions with workflows")
+	none := fmt.Errorf("no workflow %w", errNoRun)
+	if skill != "" {
+		none = fmt.Errorf("no workflow %s %w", skill, errNoRun)
+	}
+	return nil, Run{}, command.Fail(command.ExitNo, none, "fsmtx status --all lists the sessions with workflows")
 }
 
 // subject returns what the statement is about.
