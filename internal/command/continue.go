@@ -14,6 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/pattern"
 	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/signals"
@@ -33,7 +34,8 @@ from agent to agent, and from one work tree of a repository to another: the gate
 
 Without arguments it is the unfinished workflow of this project. If there are several, or if its session is at work on it, nothing is
 done, and the whole command for each is printed. A terminal has no list of its own: name the one in which it goes on with --to; the
-gates then look in the directory of that session. An agent needs the person's yes to take one from a session that is at work on it, or from another work tree or project.
+gates then look in the directory of that session. An agent needs the person's yes to take one from a session that is at work on it, or
+from another work tree or project.
 
 If the client has removed the task files of this list, as it does when a session is old, they come back with their numbers.
 
@@ -77,10 +79,26 @@ func (l *listWork) placeOf(ctx context.Context, here string) string {
 	return cmp.Or(l.Directory(ctx), at, tasklist.Elsewhere(l.streams.Getenv, l.List.Dir, here))
 }
 
+// isSessionID matches the whole id of a session, as the agents show it.
+var isSessionID = pattern.New(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// unknownSession returns the error about a session that may run, but has left nothing by which that can be known.
+func unknownSession(id, from string, args []string) error {
+	line := append([]string{"continue"}, args...)
+	if from != "" {
+		line = append(line, "--list", from)
+	}
+	return &Exit{ExitNo, fmt.Errorf("it cannot be known whether session %s runs: it has begun no workflow, "+
+		"and Claude Code has no transcript of it", id), "in that session, its agent runs: " + hook.Line(line)}
+}
+
 // goOn continues the workflow of the list that is named from, or else of the project.
 func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args []string) error {
 	ctx := c.Context()
 	l, err := f.find(ctx, s, f.list == "") // a list of that name, else a session's
+	if errors.Is(err, tasklist.ErrNoSuchList) && isSessionID.Regexp().MatchString(f.list) {
+		err = unknownSession(f.list, from, args)
+	}
 	if err != nil {
 		return err
 	}

@@ -180,7 +180,8 @@ func (q Query) which(ctx context.Context, all []Unfinished) error {
 	if lines := q.lines(ctx, all, q.targets()...); lines != "" {
 		return message.Lines(none + ". Run one of these:" + lines)
 	}
-	return message.Lines(none + ", and no session of this project is known to run. In the session in which it is to go on, its agent runs:" +
+	return message.Lines(none + ", and no other session of this project is known in which it could go on. " +
+		"In the session in which it is to go on, its agent runs:" +
 		q.lines(ctx, all, ""))
 }
 
