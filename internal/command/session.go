@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -48,7 +49,8 @@ func orWhich(ctx context.Context, s terminal.Streams, err error) error {
 		if others, err := tasklist.WithHistory(s.Getenv); err == nil && slices.ContainsFunc(others, worked) {
 			hint += "; fsmtx status --all lists the sessions of other projects"
 		}
-		return &Exit{ExitNo, err, hint}
+		here, _ := os.Getwd()
+		return &Exit{ExitNo, err, tasklist.OrMoved(ctx, s.Getenv, here, hint)}
 	case errors.Is(err, tasklist.ErrNoSuchList):
 		return &Exit{ExitNo, err, "a list is named by its name or by the beginning of it, of at least four characters; " +
 			"fsmtx status --all shows them"}

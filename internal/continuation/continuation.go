@@ -163,8 +163,11 @@ func Choose(ctx context.Context, q Query, named, skill string) (u Unfinished, er
 	}
 	switch {
 	case len(all) == 0:
-		return u, message.WithHint(message.Lines("nothing to continue: "+where),
-			"fsmtx status --all shows those of other directories, also of a work tree that is gone; --list names them")
+		hint := "fsmtx status --all shows those of other directories, also of a work tree that is gone; --list names them"
+		if named == "" {
+			hint = tasklist.OrMoved(ctx, q.Lookup, q.Here, hint)
+		}
+		return u, message.WithHint(message.Lines("nothing to continue: "+where), hint)
 	case len(all) > 1 || named == "" && all[0].AtWork || q.List == "":
 		return u, q.which(ctx, all)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
@@ -44,6 +45,14 @@ type view struct {
 
 func (v *view) line(format string, args ...any) {
 	v.rows = append(v.rows, viewRow{text: fmt.Sprintf(format, args...)})
+}
+
+// awayOf says what has become of the directory of an open workflow; see state.AwayText.
+func (st *status) awayOf(w *workflow.Workflow) string {
+	if st.steps.Parent(w) != nil || len(st.steps.OpenIn(w)) == 0 {
+		return ""
+	}
+	return state.AwayText(w)
 }
 
 // changeOf says in what the fsm.json of an open workflow is not as it was when it began; see state.FileChange.
@@ -81,7 +90,10 @@ func (st *status) text(chosen string, columns int, colour bool) string {
 		message.Fprintf(&b, "%s\n", text)
 	}
 	for _, w := range st.steps.Workflows() {
-		if what, takes := st.changeOf(w); takes && st.steps.CannotReload(w) != "" {
+		if away := st.awayOf(w); away != "" {
+			message.Fprintf(&b, "%s: its directory %s %s; if it was moved: %s\n", message.Words(w.Command), message.Words(w.Dir), away,
+				tasklist.MoveLine("DIR", st.name))
+		} else if what, takes := st.changeOf(w); takes && st.steps.CannotReload(w) != "" {
 			message.Fprintf(&b, "%s: its fsm.json %s, and cannot be reloaded: %s: %s\n", message.Words(w.Command), what, st.steps.CannotReload(w),
 				state.InsteadOfReload)
 		} else if takes {

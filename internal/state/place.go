@@ -23,10 +23,20 @@ func Inode(dir string) uint64 {
 	return at.Inode
 }
 
+// HasNoDir reports whether the directory of the workflow does not exist any more.
+func HasNoDir(w *workflow.Workflow) bool {
+	_, err := facts.PlaceOf(w.Dir)
+	return isAbsent(err)
+}
+
+func isAbsent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
 // AwayText says what has become of the directory of the workflow, or returns "".
 func AwayText(w *workflow.Workflow) string {
 	switch at, err := facts.PlaceOf(w.Dir); {
-	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+	case isAbsent(err):
 		return "is gone"
 	case err != nil:
 		return "cannot be looked at: " + message.Words(err.Error())
