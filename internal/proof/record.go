@@ -74,9 +74,9 @@ func Of(s *state.State, dir string) Run {
 // BegunBy returns who began a workflow, nil if that is not on record, and with which agent.
 func BegunBy(w *workflow.Workflow) (*Beginner, Agent) {
 	if who, how, ok := strings.Cut(w.BegunBy, " "); ok {
-		return &Beginner{who, how}, agentOf(w.Client)
+		return &Beginner{who, how}, agentOf(w.Beginner())
 	}
-	return nil, agentOf(w.Client)
+	return nil, agentOf(w.Beginner())
 }
 
 func agentOf(client string) Agent {

@@ -464,7 +464,7 @@ func (t *taken) record(by int64, m *Moving, x Continuing) (*workflow.Workflow, e
 		if err != nil {
 			return nil, err
 		}
-		c.Since, c.Before, c.Session, c.Agent, c.Client, c.Lost, c.Changed = r.Began, nil, x.Session, "", x.Client, nil, ""
+		c.Since, c.Before, c.Session, c.Agent, c.Lost, c.Changed = r.Began, nil, x.Session, "", nil, ""
 		if dir := x.Place(r.Dir); dir != r.Dir || c.Inode == 0 {
 			c.Dir, c.Inode, c.Chosen = dir, Inode(dir), x.Chosen
 			c.Spec = planIn(dir, r)
@@ -474,7 +474,7 @@ func (t *taken) record(by int64, m *Moving, x Continuing) (*workflow.Workflow, e
 	w, root := &all[0], t.records[0]
 	w.Before = append(slices.Clone(root.Before), workflow.From{ID: m.ID, List: x.From.List.Dir, Session: root.Session, Dir: root.Dir,
 		Time: Now().UTC(), Root: root.Steps[0].ID, Client: root.Client})
-	w.Parent, w.Round, w.After, w.Beside = 0, 0, nil, all[1:]
+	w.Client, w.Parent, w.Round, w.After, w.Beside = x.Client, 0, 0, nil, all[1:]
 	return w, nil
 }
 

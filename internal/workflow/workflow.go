@@ -62,7 +62,8 @@ type Workflow struct {
 	Called  bool     `json:"called,omitzero"`  // that step was in progress when the skill was called
 	Agent   string   `json:"agent,omitzero"`   // id of the subagent that called the skill; empty for the session's own agent
 
-	// the agent that began it: AI_AGENT, which has a version, too; else its name, as package caller has it
+	// the agent that began it, or with which it went on in this list: AI_AGENT, which has a version, too; else its name, as package
+	// caller has it
 	Client string `json:"client,omitzero"`
 
 	// who began it and by which way, in two words: "person prompt", "agent skill", "agent mcp"
@@ -186,10 +187,18 @@ func AgentOf(client string) (name, version string) {
 	return parts[0], strings.ReplaceAll(parts[1], "-", ".")
 }
 
+// Beginner returns the agent that began the workflow, as Client names it; that of one which was elsewhere is on record with its first list.
+func (w *Workflow) Beginner() string {
+	if len(w.Before) > 0 {
+		return w.Before[0].Client
+	}
+	return w.Client
+}
+
 // Begun says who began the workflow, by which way and which agent, as the end of a sentence; empty if nothing is on record of that.
 func (w *Workflow) Begun() string {
 	who, how, _ := strings.Cut(w.BegunBy, " ")
-	name, version := AgentOf(w.Client)
+	name, version := AgentOf(w.Beginner())
 	agent := strings.TrimSpace(name + " " + version)
 	switch {
 	case who == "":
