@@ -100,6 +100,9 @@ func workflowsOf(lookup func(string) (string, bool), dir, name string, all []Hyd
 	if len(lists) == 0 {
 		l := shownList{List: dir, Session: last.Session, Skill: last.Skill, to: last.To, undone: last.State == undoing,
 			shownWaits: waitsOf(now, dir, name, nil)}
+		if went := state.WentOn(dir, "", 0); l.undone && went.Words != "" && went.List != dir { // what was undone came after that
+			l.Skill, l.to = went.Skill, went.List
+		}
 		for _, h := range all {
 			l.project = cmp.Or(h.project, l.project)
 		}

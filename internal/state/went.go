@@ -12,6 +12,7 @@ import (
 // Went is where a workflow is that was in another list.
 type Went struct {
 	Words string // a sentence about it; empty if no workflow has left the list
+	Skill string // its name
 	List  string // its list
 	Step  int64  // the number there of the step that was asked about, or of its first one
 }
@@ -37,7 +38,7 @@ func WentOn(dir, skill string, step int64) (went Went) {
 			break
 		}
 		skill, list, step = left.Command, there, number
-		went = Went{wentOn(skill, list), list, step}
+		went = Went{wentOn(skill, list), skill, list, step}
 		if list == dir {
 			went.Words = fmt.Sprintf("the workflow of %s is in it again, as #%d", message.Words(skill), step)
 		}
