@@ -13,9 +13,9 @@ import (
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-// Notes returns what a person who works in dir with Claude Code should know although nothing is wrong: that checks are off,
+// Notes returns what a person who works in dir with Claude Code should know: that checks are off, and, unless something is wrong,
 // whether a session works on steps by commands or by a list, whether dir has no workflow, and whether agent teams are on.
-func Notes(s terminal.Streams, dir string) (notes []string) {
+func Notes(s terminal.Streams, dir string, wrong bool) (notes []string) {
 	d := &doctor{Streams: s, cwd: dir}
 	h, _, err := d.look()
 	if err != nil || !h.isInstalled() {
@@ -23,6 +23,9 @@ func Notes(s terminal.Streams, dir string) (notes []string) {
 	}
 	if off := hook.ChecksAreOff(hook.Registered(d.Getenv, dir)); off != "" {
 		notes = append(notes, off)
+	}
+	if wrong {
+		return notes
 	}
 	l, err := hydrate.FinderOf(s.Getenv, s.Who().Program)
 	if err != nil {

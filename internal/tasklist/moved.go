@@ -2,6 +2,9 @@ package tasklist
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -24,8 +27,9 @@ func OrMoved(ctx context.Context, lookup func(string) (string, bool), here, hint
 	dirs, _ := WithHistory(lookup)
 	all, same := []string{hint}, []string{}
 	for _, dir := range Recent(dirs) {
-		now, err := (&state.Store{List: tasks.List{Dir: dir}, Known: new(state.Known)}).Now(ctx)
-		if err != nil {
+		st := &state.Store{List: tasks.List{Dir: dir}, Known: new(state.Known)}
+		_, now := workflowHere(ctx, st, isGone, false) // of most lists it reads the directories and nothing else
+		if now == nil {
 			continue
 		}
 		for _, w := range now.Workflows() {
@@ -43,4 +47,9 @@ func OrMoved(ctx context.Context, lookup func(string) (string, bool), here, hint
 		all = same
 	}
 	return strings.Join(all[:min(len(all), maxMoved)], "; ")
+}
+
+func isGone(dir string) bool {
+	_, err := os.Stat(dir)
+	return errors.Is(err, fs.ErrNotExist)
 }

@@ -37,8 +37,8 @@ It prints each problem, the most urgent first, with a command that repairs it:
   lock         a stale lock of the client, or a file at the path of a lock
   leftover     the state directory of a list that was removed at least 30 days ago, or
                temporary files of a command that was killed
-  note         not wrong, and good to know: that checks are off, whether there is a workflow at
-               all, and how a session works on steps here
+  note         not wrong, and good to know: that checks are off; if nothing is wrong also whether
+               there is a workflow at all, and how a session works on steps here
 
 --fix repairs what can be repaired safely: it finishes interrupted calls, removes
 stale locks, the state directories of lists that were removed at least 30 days ago, and what
@@ -102,12 +102,12 @@ func (f doctorFlags) run(ctx context.Context, s terminal.Streams) error {
 	}
 	if f.json {
 		all := append([]install.Fault{}, found...)
-		for _, note := range install.Notes(s, cwd) {
+		for _, note := range install.Notes(s, cwd, len(found) > 0) {
 			all = append(all, install.Fault{Kind: "note", What: note})
 		}
 		err = command.PrintJSON(s.Out, all)
 	} else {
-		err = printFaults(s, found, install.Notes(s, cwd))
+		err = printFaults(s, found, install.Notes(s, cwd, len(found) > 0))
 		if f.fix && left > 0 {
 			f.sayWhyNot(s, len(found)-left, left)
 		}
