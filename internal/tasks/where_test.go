@@ -30,7 +30,7 @@ func TestTheRegisteredLineSpellsTheListAsTheProgramDoes(t *testing.T) {
 		require.NoError(r, os.MkdirAll(filepath.Dir(state), 0o755))
 		require.False(r, refused(sh, name), "no workflow")
 		require.NoError(r, os.Mkdir(state, 0o755))
-		defer os.Remove(state)
+		defer os.RemoveAll(state)
 		require.True(r, refused(sh, name), "%s: %q is %s", sh, name, state)
 	})
 }
