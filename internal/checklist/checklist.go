@@ -239,10 +239,17 @@ func (r *reader) line(i int, line string) {
 		offset = len("\ufeff")
 	}
 	text := strings.TrimRightFunc(line[offset:], unicode.IsSpace)
+	if !r.apart(i, line, offset, text) {
+		r.plain(i, line, offset, text)
+	}
+}
+
+// apart takes in a line of the frontmatter, of a comment or of a block of code or HTML. It reports whether the line is one.
+func (r *reader) apart(i int, line string, offset int, text string) bool {
 	switch {
 	case i == 0 && (text == "---" || text == "+++"):
 		r.front, r.begun = text, i
-		return
+		return true
 	case r.front != "":
 		if r.hide(i, line, offset, text); text == r.front || text == "..." && r.front == "---" {
 			for _, b := range r.inside {
@@ -250,12 +257,12 @@ func (r *reader) line(i int, line string) {
 			}
 			r.front, r.inside = "", nil
 		}
-		return
+		return true
 	case r.until != nil:
 		if r.hide(i, line, offset, text); r.until.Regexp().MatchString(text) {
 			r.until, r.inside = nil, nil
 		}
-		return
+		return true
 	case r.fence != "":
 		if inner := unquoted(text); isFence(inner, r.fence) {
 			if r.tasks && len(r.inside) > 0 {
@@ -265,8 +272,13 @@ func (r *reader) line(i int, line string) {
 		} else {
 			r.hide(i, line, offset, text)
 		}
-		return
+		return true
 	}
+	return false
+}
+
+// plain takes in any other line.
+func (r *reader) plain(i int, line string, offset int, text string) {
 	before := r.blank
 	if r.blank = strings.TrimSpace(text) == ""; r.blank {
 		return

@@ -8,8 +8,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/checklist"
 )
 
-// TestParts: what stands below an item, indented, below a heading that is a box, or has a number that begins with its number. An item
-// without a box is no box of which others are parts.
+// TestParts: what stands below an item, indented, below a heading that is a box, or has a number that begins with its number. Nothing
+// is part of an item that has no box.
 func TestParts(t *testing.T) {
 	for text, want := range map[string][]int{
 		"- [ ] a\n  - [ ] b\n    - [ ] c\n- [ ] d":        {2, 1, 0, 0},

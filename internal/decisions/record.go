@@ -131,7 +131,7 @@ func ByCall(typed bool) string {
 	return "agent skill"
 }
 
-// Way returns how people read by which way somebody decided or began something.
+// Way says for people how somebody decided or began something.
 func Way(how string) string {
 	switch how {
 	case "terminal":

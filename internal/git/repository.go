@@ -41,7 +41,7 @@ func (e *OfOtherError) Error() string {
 	return fmt.Sprintf("git refuses the repository of %s, because it belongs to another user", e.Dir)
 }
 
-// Hint returns what mends it.
+// Hint returns the command with which a person trusts the repository.
 func (e *OfOtherError) Hint() string { return "if you trust it: " + e.Command }
 
 // Open returns the repository that a directory is in.

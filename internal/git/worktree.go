@@ -57,7 +57,7 @@ func Now(ctx context.Context, dir, store string) Content {
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = fmt.Errorf("git took more than %v", maxLook)
 	}
-	if other, ok := errors.AsType[*OfOtherError](err); ok { // nobody reads it before a proof is made
+	if other, ok := errors.AsType[*OfOtherError](err); ok { // only a later proof shows the error, without its hint
 		err = fmt.Errorf("%w; %s; then let the check run again", err, other.Hint())
 	}
 	if err != nil {

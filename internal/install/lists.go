@@ -273,7 +273,7 @@ func (d *doctor) repository(ctx context.Context) ([]Fault, error) {
 		return []Fault{{Kind: "repository", What: other.Error() + ", so nothing that is done here can be proved; if you trust it, run this",
 			Command: other.Command}}, nil
 	}
-	return nil, nil // there is no git, or it can be used
+	return nil, nil // any other error is not about the owner
 }
 
 // leftovers finds state directories whose lists no longer exist: one sentence for all of them.

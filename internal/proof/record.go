@@ -134,7 +134,7 @@ func (o *recorder) decisions(r *Run) {
 		}
 	}
 	if m, ok := o.state.Missed(); ok {
-		r.Unenforced = append(r.Unenforced, Span{m.First, m.Last, m.String()})
+		r.Unenforced = append(r.Unenforced, Span{m.First, m.Last, "fsmtx could not be run: no hook saw what was done"})
 	}
 	if slices.ContainsFunc(o.state.Troubles, func(err error) bool { return !errors.Is(err, state.ErrMissing) }) {
 		r.Unenforced = append(r.Unenforced, Span{r.Began, o.state.Time, "what is on record could not all be read, or was changed"})

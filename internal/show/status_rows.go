@@ -89,21 +89,7 @@ func (st *status) text(chosen string, columns int, colour bool) string {
 	for _, text := range st.steps.Differs() {
 		message.Fprintf(&b, "%s\n", text)
 	}
-	for _, w := range st.steps.Workflows() {
-		if away := st.awayOf(w); away != "" {
-			message.Fprintf(&b, "%s: its directory %s %s; if it was moved: %s\n", message.Words(w.Command), message.Words(w.Dir), away,
-				tasklist.MoveLine("DIR", st.name))
-		} else if what, takes := st.changeOf(w); takes && st.steps.CannotReload(w) != "" {
-			message.Fprintf(&b, "%s: its fsm.json %s, and cannot be reloaded: %s: %s\n", message.Words(w.Command), what, st.steps.CannotReload(w),
-				state.InsteadOfReload)
-		} else if takes {
-			message.Fprintf(&b, "%s: its fsm.json %s: fsmtx step reload --because \"...\" %s takes the new one\n", message.Words(w.Command), what,
-				shell.Join("--list", st.name))
-		} else if what != "" {
-			message.Fprintf(&b, "%s: its fsm.json %s; its steps and gates stay those of then: %s\n",
-				message.Words(w.Command), what, message.Line(w.Spec))
-		}
-	}
+	st.changesTo(&b)
 	if st.works != "" {
 		message.Fprintf(&b, "the session works %s\n", st.works)
 	}
@@ -129,6 +115,25 @@ func (st *status) text(chosen string, columns int, colour bool) string {
 		b.WriteString(r.draw(columns, colour) + "\n")
 	}
 	return b.String()
+}
+
+// changesTo writes of each workflow that its directory is elsewhere, or that its fsm.json is another one now.
+func (st *status) changesTo(b *strings.Builder) {
+	for _, w := range st.steps.Workflows() {
+		if away := st.awayOf(w); away != "" {
+			message.Fprintf(b, "%s: its directory %s %s; if it was moved: %s\n", message.Words(w.Command), message.Words(w.Dir), away,
+				tasklist.MoveLine("DIR", st.name))
+		} else if what, takes := st.changeOf(w); takes && st.steps.CannotReload(w) != "" {
+			message.Fprintf(b, "%s: its fsm.json %s, and cannot be reloaded: %s: %s\n", message.Words(w.Command), what, st.steps.CannotReload(w),
+				state.InsteadOfReload)
+		} else if takes {
+			message.Fprintf(b, "%s: its fsm.json %s: fsmtx step reload --because \"...\" %s takes the new one\n", message.Words(w.Command), what,
+				shell.Join("--list", st.name))
+		} else if what != "" {
+			message.Fprintf(b, "%s: its fsm.json %s; its steps and gates stay those of then: %s\n",
+				message.Words(w.Command), what, message.Line(w.Spec))
+		}
+	}
 }
 
 // wrapCommands returns the rows so that draw cuts off no command that somebody has to type: where it does not fit, it begins a row, and is

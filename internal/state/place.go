@@ -23,9 +23,9 @@ func Inode(dir string) uint64 {
 	return at.Inode
 }
 
-// HasNoDir reports whether the directory of the workflow does not exist any more.
-func HasNoDir(w *workflow.Workflow) bool {
-	_, err := facts.PlaceOf(w.Dir)
+// IsRemoved reports whether a directory does not exist any more.
+func IsRemoved(dir string) bool {
+	_, err := facts.PlaceOf(dir)
 	return isAbsent(err)
 }
 

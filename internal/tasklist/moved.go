@@ -2,9 +2,6 @@ package tasklist
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -28,12 +25,12 @@ func OrMoved(ctx context.Context, lookup func(string) (string, bool), here, hint
 	all, same := []string{hint}, []string{}
 	for _, dir := range Recent(dirs) {
 		st := &state.Store{List: tasks.List{Dir: dir}, Known: new(state.Known)}
-		_, now := workflowHere(ctx, st, isGone, false) // of most lists it reads the directories and nothing else
+		_, now := workflowHere(ctx, st, state.IsRemoved, false) // of most lists it reads the directories and nothing else
 		if now == nil {
 			continue
 		}
 		for _, w := range now.Workflows() {
-			if now.Parent(w) != nil || len(now.OpenIn(w)) == 0 || !state.HasNoDir(w) {
+			if now.Parent(w) != nil || len(now.OpenIn(w)) == 0 || !state.IsRemoved(w.Dir) {
 				continue
 			}
 			text := message.Sprintf("the directory of %s, %s, is gone; if it is this one now: %s", w.Command, w.Dir,
@@ -47,9 +44,4 @@ func OrMoved(ctx context.Context, lookup func(string) (string, bool), here, hint
 		all = same
 	}
 	return strings.Join(all[:min(len(all), maxMoved)], "; ")
-}
-
-func isGone(dir string) bool {
-	_, err := os.Stat(dir)
-	return errors.Is(err, fs.ErrNotExist)
 }
