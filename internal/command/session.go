@@ -36,11 +36,12 @@ func FindAnyList(ctx context.Context, s terminal.Streams, named string) (tasklis
 func findList(ctx context.Context, s terminal.Streams, q tasklist.Query) (tasklist.Found, error) {
 	q.Lookup, q.Who = s.Getenv, s.Who
 	found, err := tasklist.Find(ctx, q)
-	return found, orWhich(ctx, s, err)
+	return found, orWhich(ctx, s, err, nil)
 }
 
 // orWhich returns the error about the list that a command is about, with what to do: of several lists a line for each, with the command.
-func orWhich(ctx context.Context, s terminal.Streams, err error) error {
+// There is none for a list for which worth is false, unless that is nil: the command would have nothing to do there.
+func orWhich(ctx context.Context, s terminal.Streams, err error, worth func(dir string) bool) error {
 	var several *tasklist.SeveralError
 	switch {
 	case errors.Is(err, tasklist.ErrNoList):
@@ -55,11 +56,15 @@ func orWhich(ctx context.Context, s terminal.Streams, err error) error {
 		return &Exit{ExitNo, err, "a list is named by its name or by the beginning of it, of at least four characters; " +
 			"fsmtx status --all shows them"}
 	case errors.As(err, &several):
+		all := slices.DeleteFunc(slices.Clone(several.Lists), func(l tasklist.Listed) bool { return worth != nil && !worth(l.Dir) })
+		if len(all) == 0 {
+			return &Exit{ExitNo, fmt.Errorf("%w, and in none of them is anything to do", err), "fsmtx status --all shows them"}
+		}
 		lines := []string{several.Error() + ", so nothing was done. Run one of these:"}
-		for _, l := range several.Lists[:min(len(several.Lists), maxListed)] {
+		for _, l := range all[:min(len(all), maxListed)] {
 			lines = append(lines, "  "+described(l)+":\n    "+commandLine(ctx)+" --list "+shell.Join(tasklist.ShortName(s.Getenv, l.Dir)))
 		}
-		if more := len(several.Lists) - maxListed; more > 0 {
+		if more := len(all) - maxListed; more > 0 {
 			lines = append(lines, fmt.Sprintf("  and %d more: fsmtx status --all", more))
 		}
 		return &Exit{ExitNo, message.Lines(strings.Join(lines, "\n")), ""}
@@ -80,9 +85,13 @@ func described(l tasklist.Listed) string {
 
 // findExisting is openList, or with over FindAnyList, for a list that must exist.
 func findExisting(ctx context.Context, s terminal.Streams, named string, over bool) (tasklist.Found, error) {
-	found, err := findList(ctx, s, tasklist.Query{Named: named, Over: over})
+	return findWorth(ctx, s, named, over, nil)
+}
+
+func findWorth(ctx context.Context, s terminal.Streams, named string, over bool, worth func(dir string) bool) (tasklist.Found, error) {
+	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Who: s.Who, Named: named, Over: over})
 	if err != nil {
-		return found, err
+		return found, orWhich(ctx, s, err, worth)
 	}
 	return found, mustExist(found.Dir)
 }
@@ -90,7 +99,13 @@ func findExisting(ctx context.Context, s terminal.Streams, named string, over bo
 // ChooseList returns the list that openList finds, or with over FindAnyList, which must exist. chosen describes it,
 // for the first line of the output.
 func ChooseList(ctx context.Context, s terminal.Streams, named string, over bool) (list tasks.List, chosen string, err error) {
-	found, err := findExisting(ctx, s, named, over)
+	return ChooseWorth(ctx, s, named, over, nil)
+}
+
+// ChooseWorth is ChooseList for a command that has something to do only in the lists for which worth is true: of several it names these.
+func ChooseWorth(ctx context.Context, s terminal.Streams, named string, over bool, worth func(dir string) bool) (list tasks.List,
+	chosen string, err error) {
+	found, err := findWorth(ctx, s, named, over, worth)
 	if err != nil {
 		return list, "", err
 	}

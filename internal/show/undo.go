@@ -79,7 +79,7 @@ func NewUndo(s terminal.Streams) *cobra.Command {
 }
 
 func runUndo(ctx context.Context, s terminal.Streams, session, number string, f undoFlags) error {
-	list, chosen, err := command.ChooseList(ctx, s, session, true)
+	list, chosen, err := command.ChooseWorth(ctx, s, session, true, hasUndo)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 	if err := tasklist.Interrupted(ctx, s.Getenv, list.Dir); err != nil {
 		return err
 	}
-	all, _, err := readHistories(st, false)
+	all, damaged, err := readHistories(st, false)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 	by := command.Sent(ctx, s, list.Dir)
 	list.By = by.Words()
 	u := undoneHydration{list: list, store: st, now: before, name: tasklist.ShortName(s.Getenv, list.Dir), all: all, dryRun: f.dryRun}
-	if u.Hydration, err = toUndo(list, all, number); err != nil {
+	if u.Hydration, err = toUndo(list, all, number, len(all) > 0 && len(damaged) == 0); err != nil {
 		return err
 	}
 	if u.doneStep != "" {
@@ -304,16 +304,27 @@ func (u undoneHydration) decision(by state.By) decisions.Record {
 	return r
 }
 
-// toUndo returns the hydration with that number, or without one the last call of a skill that was not undone.
-func toUndo(list tasks.List, all []Hydration, number string) (h Hydration, err error) {
+// toUndo returns the hydration with that number, or without one the last call of a skill that was not undone. logged reports that
+// "fsmtx log" can list the calls.
+func toUndo(list tasks.List, all []Hydration, number string, logged bool) (h Hydration, err error) {
 	if number != "" {
 		return findHydration(list.Dir, all, number)
 	}
 	if h, ok := lastToUndo(all); ok {
 		return h, nil
 	}
-	return h, command.Fail(command.ExitNo, fmt.Errorf("%s: there is no call to undo", list.Dir),
-		shell.Join("fsmtx", "log", "--list", filepath.Base(list.Dir))+" lists those that are on record")
+	hint := ""
+	if logged {
+		hint = shell.Join("fsmtx", "log", "--list", filepath.Base(list.Dir)) + " lists those that are on record"
+	}
+	return h, command.Fail(command.ExitNo, fmt.Errorf("%s: there is no call to undo", list.Dir), hint)
+}
+
+// hasUndo reports whether a list has a call to undo, or cannot be read.
+func hasUndo(dir string) bool {
+	all, _, err := readHistories(storeOf(dir), false)
+	_, ok := lastToUndo(all)
+	return ok || err != nil
 }
 
 // lastToUndo returns the last call of a skill that was not undone, whose steps no later call has replaced, and that came under no step

@@ -59,7 +59,6 @@ var with = regexp.MustCompile(`^(answerers|begin|continue|deep|do|elsewhere|fini
 
 // without are those of them that cannot be played so, and why.
 var without = map[string]string{
-	"hook_trouble": "damages the record of a call, which log and undo cannot read then",
 	"step_through": "compares the program that runs with the first one on PATH, which is this test",
 	"step_trouble": "sends to recover where something that fsmtx did not create is in the way: recover says what that is",
 }
