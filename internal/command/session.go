@@ -39,9 +39,13 @@ func findList(ctx context.Context, s terminal.Streams, q tasklist.Query) (taskli
 	return found, orWhich(ctx, s, err, nil)
 }
 
+// Way returns the command to paste for one of several lists, and what else there is to say of it. line is the one that is run, with the
+// list's name. No command is returned if it would have nothing to do there.
+type Way func(dir, line string) (paste, note string)
+
 // orWhich returns the error about the list that a command is about, with what to do: of several lists a line for each, with the command.
-// There is none for a list for which worth is false, unless that is nil: the command would have nothing to do there.
-func orWhich(ctx context.Context, s terminal.Streams, err error, worth func(dir string) bool) error {
+// A nil way stands for the command that is run.
+func orWhich(ctx context.Context, s terminal.Streams, err error, way Way) error {
 	var several *tasklist.SeveralError
 	switch {
 	case errors.Is(err, tasklist.ErrNoList):
@@ -56,15 +60,12 @@ func orWhich(ctx context.Context, s terminal.Streams, err error, worth func(dir 
 		return &Exit{ExitNo, err, "a list is named by its name or by the beginning of it, of at least four characters; " +
 			"fsmtx status --all shows them"}
 	case errors.As(err, &several):
-		all := slices.DeleteFunc(slices.Clone(several.Lists), func(l tasklist.Listed) bool { return worth != nil && !worth(l.Dir) })
-		if len(all) == 0 {
+		ways := waysOf(ctx, s, several.Lists, way)
+		if len(ways) == 0 {
 			return &Exit{ExitNo, fmt.Errorf("%w, and in none of them is anything to do", err), "fsmtx status --all shows them"}
 		}
-		lines := []string{several.Error() + ", so nothing was done. Run one of these:"}
-		for _, l := range all[:min(len(all), maxListed)] {
-			lines = append(lines, "  "+described(l)+":\n    "+commandLine(ctx)+" --list "+shell.Join(tasklist.ShortName(s.Getenv, l.Dir)))
-		}
-		if more := len(all) - maxListed; more > 0 {
+		lines := append([]string{several.Error() + ", so nothing was done. Run one of these:"}, ways[:min(len(ways), maxListed)]...)
+		if more := len(ways) - maxListed; more > 0 {
 			lines = append(lines, fmt.Sprintf("  and %d more: fsmtx status --all", more))
 		}
 		return &Exit{ExitNo, message.Lines(strings.Join(lines, "\n")), ""}
@@ -74,6 +75,20 @@ func orWhich(ctx context.Context, s terminal.Streams, err error, worth func(dir 
 
 // maxListed limits the lists of which one line each is printed.
 const maxListed = 12
+
+// waysOf returns a line for each list with something to do, and the command to paste.
+func waysOf(ctx context.Context, s terminal.Streams, all []tasklist.Listed, way Way) (lines []string) {
+	for _, l := range all {
+		paste, note := commandLine(ctx)+" --list "+shell.Join(tasklist.ShortName(s.Getenv, l.Dir)), ""
+		if way != nil {
+			paste, note = way(l.Dir, paste)
+		}
+		if paste != "" {
+			lines = append(lines, "  "+described(l)+note+":\n    "+paste)
+		}
+	}
+	return lines
+}
 
 // described says what a person knows of a list, and whether its client runs.
 func described(l tasklist.Listed) string {
@@ -85,13 +100,13 @@ func described(l tasklist.Listed) string {
 
 // findExisting is openList, or with over FindAnyList, for a list that must exist.
 func findExisting(ctx context.Context, s terminal.Streams, named string, over bool) (tasklist.Found, error) {
-	return findWorth(ctx, s, named, over, nil)
+	return find(ctx, s, named, over, nil)
 }
 
-func findWorth(ctx context.Context, s terminal.Streams, named string, over bool, worth func(dir string) bool) (tasklist.Found, error) {
+func find(ctx context.Context, s terminal.Streams, named string, over bool, way Way) (tasklist.Found, error) {
 	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Who: s.Who, Named: named, Over: over})
 	if err != nil {
-		return found, orWhich(ctx, s, err, worth)
+		return found, orWhich(ctx, s, err, way)
 	}
 	return found, mustExist(found.Dir)
 }
@@ -99,13 +114,12 @@ func findWorth(ctx context.Context, s terminal.Streams, named string, over bool,
 // ChooseList returns the list that openList finds, or with over FindAnyList, which must exist. chosen describes it,
 // for the first line of the output.
 func ChooseList(ctx context.Context, s terminal.Streams, named string, over bool) (list tasks.List, chosen string, err error) {
-	return ChooseWorth(ctx, s, named, over, nil)
+	return ChooseWay(ctx, s, named, over, nil)
 }
 
-// ChooseWorth is ChooseList for a command that has something to do only in the lists for which worth is true: of several it names these.
-func ChooseWorth(ctx context.Context, s terminal.Streams, named string, over bool, worth func(dir string) bool) (list tasks.List,
-	chosen string, err error) {
-	found, err := findWorth(ctx, s, named, over, worth)
+// ChooseWay is ChooseList for a command that cannot do the same in each list.
+func ChooseWay(ctx context.Context, s terminal.Streams, named string, over bool, way Way) (list tasks.List, chosen string, err error) {
+	found, err := find(ctx, s, named, over, way)
 	if err != nil {
 		return list, "", err
 	}

@@ -79,7 +79,9 @@ func NewUndo(s terminal.Streams) *cobra.Command {
 }
 
 func runUndo(ctx context.Context, s terminal.Streams, session, number string, f undoFlags) error {
-	list, chosen, err := command.ChooseWorth(ctx, s, session, true, hasUndo)
+	list, chosen, err := command.ChooseWay(ctx, s, session, true, func(dir, line string) (paste, note string) {
+		return wayToUndo(ctx, s, tasks.List{Dir: dir}, number, line, f)
+	})
 	if err != nil {
 		return err
 	}
@@ -238,10 +240,18 @@ func wentOn(ctx context.Context, s terminal.Streams, list string, all []Hydratio
 	} else if i >= 0 {
 		from, to, text = all[i].To, list, "goes on in the task list "+all[i].To
 	}
-	if continuation.MayTake(ctx, from, to, h.Skill) {
-		hint = continuation.Line(s.Getenv, h.Skill, from, to) + " takes it back"
+	if hint = continueLine(ctx, s, h.Skill, from, to); hint != "" {
+		hint += " takes it back"
 	}
 	return text, hint
+}
+
+// continueLine returns the command by which a workflow goes on in the list to; empty if it cannot.
+func continueLine(ctx context.Context, s terminal.Streams, skill, from, to string) string {
+	if !continuation.MayTake(ctx, from, to, skill) {
+		return ""
+	}
+	return continuation.Line(s.Getenv, skill, from, to)
 }
 
 // workedOn says of tasks what was done to them, the first ones of many.
@@ -320,11 +330,32 @@ func toUndo(list tasks.List, all []Hydration, number string, logged bool) (h Hyd
 	return h, command.Fail(command.ExitNo, fmt.Errorf("%s: there is no call to undo", list.Dir), hint)
 }
 
-// hasUndo reports whether a list has a call to undo, or cannot be read.
-func hasUndo(dir string) bool {
-	all, _, err := readHistories(storeOf(dir), false)
-	_, ok := lastToUndo(all)
-	return ok || err != nil
+// wayToUndo returns the command that undoes the call with that number, or the last one, in one of several lists, and what there is to say
+// of it. line is the command that was run. It is empty if there is nothing to undo.
+func wayToUndo(ctx context.Context, s terminal.Streams, list tasks.List, number, line string,
+	f undoFlags) (paste, note string) {
+	st := storeOf(list.Dir)
+	all, _, err := readHistories(st, false)
+	if err != nil {
+		return line, "" // which says why it cannot be read
+	}
+	h, err := toUndo(list, all, number, false)
+	if err != nil || h.doneStep != "" {
+		return "", ""
+	}
+	if now, err := st.Now(ctx); err == nil {
+		list.Untouched = now.Untouched
+	}
+	history, _ := st.History()
+	switch flags, ok := list.HowToUndo(history, h.ID); {
+	case !ok && h.From != nil && h.State == inList && !f.dryRun:
+		return continueLine(ctx, s, h.Skill, list.Dir, h.From.List), ", and came here by fsmtx continue"
+	case !ok:
+		return "", ""
+	case len(flags) > 0 && !f.force:
+		return line + " " + shell.Join(flags...), ", and worked on since the call"
+	}
+	return line, ""
 }
 
 // lastToUndo returns the last call of a skill that was not undone, whose steps no later call has replaced, and that came under no step
