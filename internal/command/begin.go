@@ -89,7 +89,7 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 		}
 		what = hydrate.PlanName(f.plan)
 	}
-	l, err := f.find(ctx, s, true)
+	l, err := f.find(ctx, s, true, nil)
 	if err != nil {
 		return err
 	}

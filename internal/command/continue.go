@@ -95,7 +95,7 @@ func unknownSession(id, from string, args []string) error {
 // goOn continues the workflow of the list that is named from, or else of the project.
 func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args []string) error {
 	ctx := c.Context()
-	l, err := f.find(ctx, s, f.list == "") // a list of that name, else a session's
+	l, err := f.find(ctx, s, f.list == "", nil) // a list of that name, else a session's
 	if errors.Is(err, tasklist.ErrNoSuchList) && isSessionID.Regexp().MatchString(f.list) {
 		err = unknownSession(f.list, from, args)
 	}

@@ -133,7 +133,7 @@ func concerned(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args [
 	if session := c.Flags().Lookup("list"); session != nil {
 		named = session.Value.String()
 	}
-	found, err := findList(c.Context(), s, tasklist.Query{Named: named, Over: rule.Command == "undo" || rule.Command == "step reopen"})
+	found, err := findList(c.Context(), s, tasklist.Query{Named: named, Over: rule.Command == "undo" || rule.Command == "step reopen"}, nil)
 	if err != nil {
 		return nil // the command says so
 	}

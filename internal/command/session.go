@@ -25,22 +25,22 @@ import (
 // openList returns the task list that a command is about, as package tasklist says. named is
 // the list that the user named; it may be empty. Without a name it has to be the only one of the project with open steps.
 func openList(ctx context.Context, s terminal.Streams, named string) (tasklist.Found, error) {
-	return findList(ctx, s, tasklist.Query{Named: named})
+	return findList(ctx, s, tasklist.Query{Named: named}, nil)
 }
 
 // FindAnyList is openList for a command that may concern what is over.
 func FindAnyList(ctx context.Context, s terminal.Streams, named string) (tasklist.Found, error) {
-	return findList(ctx, s, tasklist.Query{Named: named, Over: true})
+	return findList(ctx, s, tasklist.Query{Named: named, Over: true}, nil)
 }
 
-func findList(ctx context.Context, s terminal.Streams, q tasklist.Query) (tasklist.Found, error) {
+func findList(ctx context.Context, s terminal.Streams, q tasklist.Query, way Way) (tasklist.Found, error) {
 	q.Lookup, q.Who = s.Getenv, s.Who
 	found, err := tasklist.Find(ctx, q)
-	return found, orWhich(ctx, s, err, nil)
+	return found, orWhich(ctx, s, err, way)
 }
 
 // Way returns the command to paste for one of several lists, and what else there is to say of it. line is the one that is run, with the
-// list's name. No command is returned if it would have nothing to do there.
+// list's name. No command is returned if it can do nothing there; the list is then left out, unless there is something to say.
 type Way func(dir, line string) (paste, note string)
 
 // orWhich returns the error about the list that a command is about, with what to do: of several lists a line for each, with the command.
@@ -61,8 +61,9 @@ func orWhich(ctx context.Context, s terminal.Streams, err error, way Way) error 
 			"fsmtx status --all shows them"}
 	case errors.As(err, &several):
 		ways := waysOf(ctx, s, several.Lists, way)
-		if len(ways) == 0 {
-			return &Exit{ExitNo, fmt.Errorf("%w, and in none of them is anything to do", err), "fsmtx status --all shows them"}
+		if !slices.ContainsFunc(ways, func(w string) bool { return strings.Contains(w, "\n") }) {
+			none := several.Error() + ", and the command can do nothing in any of them"
+			return &Exit{ExitNo, message.Lines(strings.Join(append([]string{none}, ways...), "\n")), "fsmtx status --all shows them"}
 		}
 		lines := append([]string{several.Error() + ", so nothing was done. Run one of these:"}, ways[:min(len(ways), maxListed)]...)
 		if more := len(ways) - maxListed; more > 0 {
@@ -76,18 +77,39 @@ func orWhich(ctx context.Context, s terminal.Streams, err error, way Way) error 
 // maxListed limits the lists of which one line each is printed.
 const maxListed = 12
 
-// waysOf returns a line for each list with something to do, and the command to paste.
+// waysOf returns for each list what is in it, and the command to paste.
 func waysOf(ctx context.Context, s terminal.Streams, all []tasklist.Listed, way Way) (lines []string) {
 	for _, l := range all {
 		paste, note := commandLine(ctx)+" --list "+shell.Join(tasklist.ShortName(s.Getenv, l.Dir)), ""
 		if way != nil {
 			paste, note = way(l.Dir, paste)
 		}
-		if paste != "" {
+		switch {
+		case paste != "":
 			lines = append(lines, "  "+described(l)+note+":\n    "+paste)
+		case note != "":
+			lines = append(lines, "  "+described(l)+note)
 		}
 	}
 	return lines
+}
+
+// wayTo is the Way of a command about a step, 0 if it names none. may returns why it can do nothing.
+func wayTo(ctx context.Context, step int64, may func(*state.State) error) Way {
+	return func(dir, line string) (paste, note string) {
+		now, err := state.LoadNow(ctx, dir)
+		if err != nil {
+			return line, "" // which says why the list cannot be read
+		}
+		switch err := may(now); {
+		case err == nil:
+			return line, ""
+		case step != 0 && now.Step(step) == nil:
+			return "", ""
+		default:
+			return "", ", but " + err.Error()
+		}
+	}
 }
 
 // described says what a person knows of a list, and whether its client runs.

@@ -188,7 +188,7 @@ func (f *pastFlags) endStep(ctx context.Context, s terminal.Streams, frame *gate
 }
 
 func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
-	found, err := findExisting(ctx, s, f.session, f.over)
+	found, err := find(ctx, s, f.session, f.over, wayTo(ctx, f.past.Step, f.may))
 	if err != nil {
 		return err
 	}
@@ -250,6 +250,20 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 		message.Fprintf(s.Out, "ready now: %s\n", c.Name())
 	}
 	return err
+}
+
+// may returns why the command can do nothing in a list.
+func (f *pastFlags) may(now *state.State) error {
+	switch {
+	case f.ends && f.past.Step == 0:
+		_, err := openIn(now)
+		return err
+	case f.ends:
+		return gates.MayEnd(now, f.past.Step)
+	case f.over:
+		return gates.MayReopen(now, f.past.Step)
+	}
+	return gates.MayPass(now, f.past)
 }
 
 // openIn returns the number of a step of the workflow that is open in the list in dir, if it is the only one that is under no other.

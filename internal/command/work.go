@@ -65,7 +65,7 @@ func (f *workFlags) command(s terminal.Streams, c *cobra.Command, run func(conte
 		c.ValidArgsFunction = completeSteps(s, &f.list, false)
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		l, err := f.find(c.Context(), s, false)
+		l, err := f.find(c.Context(), s, false, wayOfWork(c.Context(), args))
 		if err == nil {
 			l.vouched(c.Context(), hook.VoucherFor(c.Name(), args))
 		}
@@ -132,9 +132,18 @@ func (l *listWork) vouched(ctx context.Context, command string) {
 	}
 }
 
+// wayOfWork is the Way of a command that works on the step in args; nil if there is none.
+func wayOfWork(ctx context.Context, args []string) Way {
+	step, err := stepNumber(strings.Join(args, ""))
+	if err != nil {
+		return nil
+	}
+	return wayTo(ctx, step, func(now *state.State) error { return gates.MayPass(now, gates.Past{Step: step}) })
+}
+
 // find returns the work on the list that the command is about.
-func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (*listWork, error) {
-	found, err := findList(ctx, s, tasklist.Query{Named: f.list, Begins: begins})
+func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool, way Way) (*listWork, error) {
+	found, err := findList(ctx, s, tasklist.Query{Named: f.list, Begins: begins}, way)
 	if err != nil {
 		return nil, err
 	}
