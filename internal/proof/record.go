@@ -103,7 +103,7 @@ func (o *recorder) step(c *state.Current, w *workflow.Workflow) *Step {
 		s.Under = p.ID
 	}
 	s.State = isOpen
-	if word := o.state.Word(c); !word.IsOpen() && !(word == state.IsGone && o.state.Left) {
+	if word := o.state.Word(c); !word.IsOpen() {
 		s.State = string(word)
 	}
 	return s

@@ -150,22 +150,24 @@ func runsOf(dir string, brief bool) func(id int64) (*state.State, *state.Current
 	}
 }
 
-// setStates gives the tasks the states that are on record, which the list shows after the next event at the latest; and marks the
-// hydrations whose tasks are gone because all were done: the client removes a finished list (fact 8). A task that was deleted while
-// it was open stays so.
+// setStates gives the tasks the states that are on record, which the list shows after the next event at the latest, or of a task that
+// a change has deleted, which it had then; and marks the hydrations whose tasks are gone because all were done: the client removes a
+// finished list (fact 8).
 func setStates(s *state.State, all []Hydration, run func(id int64) (*state.State, *state.Current)) {
-	step := func(t ChangedTask) *state.Current {
+	step := func(t ChangedTask) (*state.State, *state.Current) {
 		id, _ := strconv.ParseInt(t.ID, 10, 64)
-		return s.Step(id)
+		if c := s.Step(id); c != nil {
+			return s, c
+		}
+		return run(id)
 	}
-	open := func(t ChangedTask) bool { return step(t) == nil || s.IsMissing(step(t)) }
+	open := func(t ChangedTask) bool {
+		of, c := step(t)
+		return c == nil || of.IsMissing(c)
+	}
 	set := func(t *ChangedTask) {
-		if c := step(*t); c != nil {
-			t.Subject, t.State = c.Subject, s.Word(c)
-		} else if id, err := strconv.ParseInt(t.ID, 10, 64); err == nil && (t.State == state.IsDone || t.State == "") {
-			if past, c := run(id); c != nil && past.Word(c) != state.IsGone { // else only its file told that it was completed
-				t.Subject, t.State = c.Subject, past.Word(c)
-			}
+		if of, c := step(*t); c != nil {
+			t.Subject, t.State = c.Subject, of.Word(c)
 		}
 	}
 	for i, h := range all {

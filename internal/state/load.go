@@ -185,6 +185,7 @@ type RecordedStep struct {
 	Workflow       *workflow.Workflow
 	Unread         bool            // its record cannot be read: it is known from the list only
 	replaced       bool            // a later change has deleted the tasks of its workflow, or an undo would have
+	kept           string          // the directory that has its task as it was when the last change deleted it; empty if it is in the list
 	undoneCalls    map[string]bool // the calls of skills that were undone; see Evidence.Use
 }
 
@@ -203,7 +204,7 @@ func (all RecordedSteps) Find(task string) *RecordedStep {
 // that step in force.
 func recordOf(history []txn.Entry) *OnRecord {
 	r := &OnRecord{known: map[string]RecordedStep{}, records: map[*workflow.Workflow]*workflow.Workflow{}}
-	inList := map[string]bool{}
+	inList, kept := map[string]bool{}, map[string]string{}
 	replaced, undone := map[*workflow.Workflow]bool{}, tasks.Undone(history)
 	for _, e := range history {
 		if errors.Is(e.Err, txn.ErrJournalVersion) {
@@ -215,10 +216,12 @@ func recordOf(history []txn.Entry) *OnRecord {
 		}
 		for _, f := range e.Deleted {
 			delete(inList, tasks.Form.ID(f.Name))
+			kept[tasks.Form.ID(f.Name)] = e.Backups
 			replaced[r.known[tasks.Form.ID(f.Name)].Workflow] = true
 		}
 		for _, f := range e.Created {
 			inList[tasks.Form.ID(f.Name)] = true
+			delete(kept, tasks.Form.ID(f.Name))
 			delete(replaced, r.known[tasks.Form.ID(f.Name)].Workflow) // an undo has brought it back
 		}
 		r.follow(e.Label, inList)
@@ -264,7 +267,7 @@ func recordOf(history []txn.Entry) *OnRecord {
 		if inList[id] {
 			r.Steps = append(r.Steps, step)
 		}
-		step.replaced = false
+		step.replaced, step.kept = false, kept[id]
 		r.known[id] = step
 	}
 	r.sort()
@@ -386,6 +389,7 @@ func (st *Store) withEarlier(ctx context.Context, dir string, steps RecordedStep
 	if err := s.readRest(ctx, dir); err != nil {
 		return nil, err
 	}
+	s.readKept(steps)
 	s.dropReplaced(replaced)
 	if src != nil {
 		st.readEvidence(s, src, whole)
@@ -478,6 +482,17 @@ func (c *Current) read(dir string, last bool) (known bool, err error) {
 		return true, err
 	}
 	return false, nil
+}
+
+// readKept reads the tasks that a change of the list has deleted as they were then. A task that another program has deleted stays gone.
+func (s *State) readKept(steps RecordedSteps) {
+	for i, r := range steps {
+		if c := s.Steps[i]; c.Gone() && r.kept != "" {
+			if _, err := c.read(r.kept, true); err != nil {
+				s.Troubles = append(s.Troubles, err)
+			}
+		}
+	}
 }
 
 // longestWrite is roughly how long the client takes to write a file, at most.

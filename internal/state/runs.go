@@ -14,13 +14,13 @@ import (
 )
 
 // Runs returns the state of each workflow that the history of the list in dir has and that was not undone and does not go on
-// elsewhere, with those under its steps, the oldest first; also of those that are not in the list any more. It takes no lock and
-// creates nothing.
+// elsewhere, with those under its steps, the oldest first; also of those that are not in the list any more, as they were when a
+// change took them out. It takes no lock and creates nothing.
 //
 // Errors: that the list or S cannot be read, or nothing of what is on record. With no S there are none.
 func Runs(ctx context.Context, dir string) (all []*State, err error) { return runs(ctx, dir, false) }
 
-// EveryRun is Runs with the workflows that were undone, as they were then.
+// EveryRun is Runs with the workflows that were undone, or went on elsewhere, as they were then.
 func EveryRun(ctx context.Context, dir string) (all []*State, err error) { return runs(ctx, dir, true) }
 
 func runs(ctx context.Context, dir string, undone bool) (all []*State, err error) {
@@ -36,7 +36,7 @@ func runs(ctx context.Context, dir string, undone bool) (all []*State, err error
 	r := st.recorded(src, true)
 	of := map[*workflow.Workflow]RecordedSteps{}
 	for _, x := range r.known {
-		if w := r.rootOf(x.Workflow); (undone || !w.Undone && !r.records[x.Workflow].Undone) && !r.hasLeft(w) {
+		if w := r.rootOf(x.Workflow); undone || !w.Undone && !r.records[x.Workflow].Undone && !r.hasLeft(w) {
 			of[w] = append(of[w], x)
 		}
 	}

@@ -33,7 +33,7 @@ type State struct {
 
 	replaced map[*workflow.Workflow]bool // of a run: those whose tasks a later change has deleted
 
-	Left bool // of a run: another workflow has come in its place, so what is gone was open then
+	Left bool // of a run: another workflow has come in its place, or it was undone
 
 	Interrupted bool // a change of the list was interrupted, or is under way
 

@@ -22,7 +22,7 @@ const (
 	Unchecked  Word = "unchecked"            // completed without its gates; the next update looks at them
 	OffRecord  Word = "not on record"        // the list has it, and what is on record of it cannot be read
 
-	Open Word = "open" // no more is known: its task was deleted
+	Open Word = "open" // of a task of which only the file is known
 
 	IsDone      Word = "done"
 	IsSkipped   Word = "skipped"

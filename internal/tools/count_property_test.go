@@ -176,17 +176,24 @@ func TestEveryReaderCountsTheSame(t *testing.T) {
 		for id, word := range drawn(read("graph", "--format", "mermaid")) {
 			require.Equal(t, strings.Replace(words[id], "gone", "skipped", 1), word, "mermaid: #%s", id)
 		}
-		for id, word := range tasksIn(t, read("log", "--json")) {
+		for id, word := range tasksIn(t, read("log", "--json"), "in the list") {
 			require.Equal(t, words[id], word, "log: #%s", id)
 		}
 		line, err := w.run(t, true, fmt.Sprintf(`{"session_id": %q}`, worlds.ListID), "statusline")
 		require.NoError(t, err)
 		require.Equal(t, want, countIn(t, line), "statusline")
+		known := tasksIn(t, read("log", "--json"), "in the list")
+		if _, err := w.run(t, false, "", "undo", "1", "--force", "--list", worlds.ListID); err == nil {
+			gone := tasksIn(t, read("log", "--json"), "")
+			for id, word := range known {
+				require.Equal(t, word, gone[id], "log after the undo: #%s", id)
+			}
+		}
 	})
 }
 
-// tasksIn returns the states of the tasks that calls have created and that are in the list, by their numbers.
-func tasksIn(t *rapid.T, log string) map[string]string {
+// tasksIn returns the states of the tasks that calls have created, those in this state or all, by their numbers.
+func tasksIn(t *rapid.T, log, state string) map[string]string {
 	var all []struct {
 		State   string
 		Created []struct{ ID, State string }
@@ -195,7 +202,7 @@ func tasksIn(t *rapid.T, log string) map[string]string {
 	words := map[string]string{}
 	for _, call := range all {
 		for _, task := range call.Created {
-			if call.State == "in the list" {
+			if state == "" || call.State == state {
 				words[task.ID] = task.State
 			}
 		}
