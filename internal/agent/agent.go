@@ -54,6 +54,8 @@ type Agent struct {
 
 	// Registrations are the events that need a hook; none if the agent runs no hooks.
 	Registrations []Registration
+	// PowerShell is set if it runs a hook's line of PowerShell, "commandWindows", on Windows, and its shell is that there.
+	PowerShell bool
 	// TimeoutUnit is the unit of the time limit of a hook.
 	TimeoutUnit time.Duration
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/permission"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 )
@@ -38,11 +39,19 @@ func (a *Agent) Read(e *client.Event) (c Call, ok bool) {
 	}
 	if slices.Contains(a.shells, e.ToolName) {
 		c.Command = e.InputText("command")
+		if a.PowerShell && isOfWindows(e.Cwd) {
+			e.ToolName = permission.PowerShell
+		}
 	}
 	if slices.Contains(a.edits, e.ToolName) || a.patches && strings.Contains(c.Command, "apply") {
 		c.Paths = changed(e, directory(c))
 	}
 	return c, c.Moment != ""
+}
+
+// isOfWindows reports whether a path has a drive, or begins with the name of a server.
+func isOfWindows(path string) bool {
+	return len(path) > 1 && path[1] == ':' || strings.HasPrefix(path, `\\`)
 }
 
 // Takes reports whether the call may take up a skill by a tool of the agent. An event without a name or a tool is that tool's.

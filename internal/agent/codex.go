@@ -26,6 +26,7 @@ func Codex() *Agent {
 			{"PostToolUse", "Bash", After},
 			{"Stop", "", Stop},
 		},
+		PowerShell:  true,
 		Holds:       maxHolds,
 		TimeoutUnit: time.Second,
 		Hooks:       Files{User: ".codex/hooks.json", Project: ".codex/hooks.json"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/permission"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/locator"
@@ -41,7 +42,8 @@ func head(dir string) []byte {
 
 // readers are programs that print a file that they are given.
 func readers() []string {
-	return []string{"cat", "head", "tail", "nl", "sed", "awk", "less", "more", "bat", "batcat", "grep", "rg"}
+	return []string{"cat", "head", "tail", "nl", "sed", "awk", "less", "more", "bat", "batcat", "grep", "rg",
+		"get-content", "gc", "type", "select-string"} // of PowerShell
 }
 
 // readBy returns the skill whose SKILL.md a shell command has printed, if it is in one of the
@@ -50,16 +52,11 @@ func (s Search) readBy(c Call) *Skill {
 	if !strings.Contains(c.Command, "SKILL.md") {
 		return nil
 	}
-	script, err := shell.Parse(c.Command)
-	if err != nil {
-		return nil
-	}
 	dir, output := c.Cwd, ""
 	_ = json.Unmarshal(c.ToolResponse, &output, jsonx.Tolerant) // only Codex has a text here
-	for _, words := range script.Calls() {
-		texts := literals(words)
-		if len(texts) > 1 && texts[0] == "cd" {
-			dir = safefile.Absolute(texts[1], dir)
+	for _, texts := range c.commands() {
+		if len(texts) > 1 && slices.Contains([]string{"cd", "set-location"}, texts[0]) {
+			dir = safefile.Absolute(texts[len(texts)-1], dir)
 		}
 		if len(texts) == 0 || !slices.Contains(readers(), filepath.Base(texts[0])) || edits(texts) {
 			continue
@@ -77,6 +74,19 @@ func (s Search) readBy(c Call) *Skill {
 		}
 	}
 	return nil
+}
+
+// commands returns the words that are known of the commands in the line; in PowerShell the program is named in small letters, too.
+func (c Call) commands() (all [][]string) {
+	if c.ToolName == permission.PowerShell {
+		reading, _ := shell.LookPowerShell(c.Command)
+		return reading.Commands
+	}
+	script, _ := shell.Parse(c.Command)
+	for _, words := range script.Calls() {
+		all = append(all, literals(words))
+	}
+	return all
 }
 
 // edits reports whether a call of sed changes its files.

@@ -56,7 +56,7 @@ func (j *job) runAgent(s terminal.Streams, name string) (Status, error) {
 
 // run does the job for an agent, once again while another program keeps changing a file, up to 100 times.
 func (j *job) run(s terminal.Streams, a *agent.Agent) (status Status, err error) {
-	if self, err := programs.Path(); err == nil && j.verb == put && a.Name != caller.Claude && filepath.Ext(self) == ".exe" {
+	if self, err := programs.Path(); err == nil && j.verb == put && !a.Native && !a.PowerShell && filepath.Ext(self) == ".exe" {
 		return Unreadable, fmt.Errorf("%s: %w", a.Title, errNotOnWindows)
 	}
 	for range 100 {
@@ -67,7 +67,7 @@ func (j *job) run(s terminal.Streams, a *agent.Agent) (status Status, err error)
 	return status, err
 }
 
-// errNotOnWindows is returned for the agents whose hooks are lines of a POSIX shell only.
+// errNotOnWindows is returned for the agents of which it is not known how they run a hook there.
 var errNotOnWindows = message.NewError("its hooks do not run on Windows yet", "install them in WSL, with the agent in WSL as well")
 
 // chosen returns the names of the agents that the given words stand for.
@@ -292,7 +292,8 @@ func agentHooks(a *agent.Agent, command string) (hooks []settings.Hook) {
 	for _, r := range a.Registrations {
 		h := settings.Hook{
 			Event: r.Event, Matcher: r.Matcher, Command: command, Args: []string{"hook", "--agent=" + a.Name}, Flags: []string{},
-			Timeout: settings.HookLimit(tasklist.Wait) * int(time.Second/a.TimeoutUnit),
+			Timeout:    settings.HookLimit(tasklist.Wait) * int(time.Second/a.TimeoutUnit),
+			PowerShell: a.PowerShell && filepath.Ext(command) == ".exe",
 		}
 		if r.Moment == agent.Start {
 			person, model := settings.Missing(command)

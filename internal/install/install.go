@@ -141,7 +141,7 @@ func (j *job) find(s terminal.Streams) (command string, unusable, err error) {
 }
 
 // errShared is returned on Windows for a file that colleagues share.
-var errShared = message.NewError("on Windows hooks run fsmtx.exe without a shell, and on other systems there is none of that name",
+var errShared = message.NewError("on Windows hooks name fsmtx.exe, and on other systems there is none of that name",
 	"install with --local or --user; colleagues on other systems can install with --project")
 
 // isRenamed reports whether the name is that of this program with a version or a platform behind it.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -88,7 +87,7 @@ func (t tables) server() tables { return t.at("mcp_servers", serverName) }
 func (t tomlServer) owns(server tables) bool {
 	command, _ := server["command"].(string)
 	args, _ := server["args"].([]any)
-	return len(args) > 0 && args[0] == "mcp" && (command == t.Command || filepath.Base(command) == serverName)
+	return len(args) > 0 && args[0] == "mcp" && (command == t.Command || settings.IsNamed(command))
 }
 
 // find returns the tables of a file, and whether it has the server. Errors are errServer and errTOML.

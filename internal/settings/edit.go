@@ -38,11 +38,12 @@ func (h Hook) group() any {
 		Type    string   `json:"type"`
 		Command string   `json:"command"`
 		Args    []string `json:"args,omitzero"`
+		Windows string   `json:"commandWindows,omitzero"`
 		Timeout int      `json:"timeout"`
 		If      string   `json:"if,omitzero"`
 		Failure string   `json:"onFailure,omitzero"`
 	}
-	c := command{"command", h.Line(), nil, h.Timeout, h.If, h.onFailure()}
+	c := command{"command", h.Line(), nil, h.powerShell(), h.Timeout, h.If, h.onFailure()}
 	if h.isExec() {
 		c.Command, c.Args = h.Command, slices.Concat(h.Args, h.Flags)
 	}

@@ -15,6 +15,7 @@ type entry struct {
 	timeout   hujson.Literal // nil if there is none
 	condition string         // "if"
 	onFailure string
+	windows   string // "commandWindows"
 	async     string // the member with which the client does not wait for the hook; empty if there is none
 
 	path  []int          // the indices that lead to it: hooks, the event, the group, its hooks, the entry
@@ -104,6 +105,7 @@ func entryOf(o *hujson.Object) (e entry, ok bool) {
 	e.timeout, _ = member(o, "timeout").(hujson.Literal)
 	e.condition, _ = text(member(o, "if"))
 	e.onFailure, _ = text(member(o, "onFailure"))
+	e.windows, _ = text(member(o, "commandWindows"))
 	for _, name := range []string{"asyncRewake", "async"} { // fact 101, client 2.1.329
 		if value, is := member(o, name).(hujson.Literal); is && string(value) == "true" {
 			e.async = name

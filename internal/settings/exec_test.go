@@ -1,6 +1,7 @@
 package settings_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -58,4 +59,36 @@ func TestOnWindowsHooksHaveNoShell(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotContains(t, string(without), "fsmtx.exe")
 	assert.Contains(t, string(without), "\"model\": \"x\"\r\n", "line ends are kept")
+}
+
+// TestOnWindowsCodexRunsALineOfPowerShell: beside the line of sh, by which the hook is found again; a quoted path alone would be a text
+// to PowerShell.
+func TestOnWindowsCodexRunsALineOfPowerShell(t *testing.T) {
+	for program, want := range map[string]string{
+		`C:\Users\me\go\bin\fsmtx.exe`:        `C:\Users\me\go\bin\fsmtx.exe hook --agent=codex --stop=hold`,
+		`C:\Program Files\d'Arc\fsmtx.exe`:    `& 'C:\Program Files\d''Arc\fsmtx.exe' hook --agent=codex --stop=hold`,
+		`\\server\share\Zoë (x86)\fsmtx.exe`:  `& '\\server\share\Zoë (x86)\fsmtx.exe' hook --agent=codex --stop=hold`,
+		`C:\Users\RUNNER~1\AppData\fsmtx.exe`: `& 'C:\Users\RUNNER~1\AppData\fsmtx.exe' hook --agent=codex --stop=hold`,
+	} {
+		hooks := []settings.Hook{{Event: "Stop", Command: program, Args: []string{"hook", "--agent=codex"}, Flags: []string{"--stop=hold"},
+			Timeout: 15, PowerShell: true}}
+		data, err := settings.Add(nil, hooks)
+		require.NoError(t, err)
+		line, err := json.Marshal(want)
+		require.NoError(t, err)
+		assert.Contains(t, string(data), `"commandWindows": `+string(line))
+		assert.NotContains(t, string(data), `"args"`)
+		report, err := settings.Inspect(data, hooks)
+		require.NoError(t, err)
+		assert.Equal(t, settings.Installed, report.State, "%v", report.Why)
+		kept, err := settings.Keep(data, hooks)
+		require.NoError(t, err)
+		assert.Equal(t, hooks, kept)
+		report, err = settings.Inspect([]byte(strings.ReplaceAll(string(data), "commandWindows", "other")), hooks)
+		require.NoError(t, err)
+		assert.Equal(t, []string{"Stop: has no commandWindows, want " + strconv.Quote(want)}, report.Why)
+		without, err := settings.Remove(data, hooks)
+		require.NoError(t, err)
+		assert.Nil(t, without, "nothing remains of the file that it made")
+	}
 }

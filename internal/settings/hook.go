@@ -39,6 +39,8 @@ type Hook struct {
 	fallback shell.Fallback // if the program cannot be started
 
 	Report string // what the shell prints if the program does not run; empty for nothing
+
+	PowerShell bool // it has a line of PowerShell, too, which the agent runs in place of the other on Windows ("commandWindows")
 }
 
 // taskTools are the tools before which hydrate checks that the tasks belong to the skill
@@ -169,9 +171,22 @@ const formMark = " # " + Program + " form "
 
 // isExec reports whether the hook is registered with "args", without a shell: on Windows the client's shell may be Git Bash or PowerShell.
 // Nothing then tells a session with a workflow from others, so the program is always started.
-func (h Hook) isExec() bool { return isExec(h.Command) }
+func (h Hook) isExec() bool { return isExec(h.Command) && !h.isOthers() }
 
 func isExec(program string) bool { return strings.EqualFold(filepath.Ext(program), ".exe") }
+
+// isOthers reports whether the hook is that of another agent than Claude Code.
+func (h Hook) isOthers() bool {
+	return slices.ContainsFunc(h.Args, func(arg string) bool { return strings.HasPrefix(arg, "--agent=") && arg != ofClaude })
+}
+
+// powerShell returns the line of PowerShell; empty if there is none.
+func (h Hook) powerShell() string {
+	if !h.PowerShell {
+		return ""
+	}
+	return shell.JoinInPowerShell(slices.Concat([]string{h.Command}, h.Args, h.Flags)...)
+}
 
 // Line returns the line of the shell that the client runs; empty if it runs none.
 func (h Hook) Line() string {
@@ -187,8 +202,7 @@ func (h Hook) Line() string {
 // start returns the line that starts the program.
 func (h Hook) start() string {
 	args := append(h.Args[:len(h.Args):len(h.Args)], h.Flags...)
-	others := slices.ContainsFunc(h.Args, func(arg string) bool { return strings.HasPrefix(arg, "--agent=") && arg != ofClaude })
-	if h.Report != "" && others {
+	if h.Report != "" && h.isOthers() {
 		return shell.GuardWellReporting(word(h.Command), args, h.Report) + formMark + strconv.Itoa(form)
 	}
 	if h.Report != "" {
@@ -197,7 +211,7 @@ func (h Hook) start() string {
 	if h.fallback != shell.Nothing || strings.HasPrefix(h.Command, pluginRoot) { // a plugin goes to other machines
 		return shell.GuardOr(h.fallback, word(h.Command), args)
 	}
-	if others {
+	if h.isOthers() {
 		return shell.GuardWell(word(h.Command), args)
 	}
 	return shell.Guard(word(h.Command), args)

@@ -153,6 +153,8 @@ func (h Hook) compare(e *entry) string {
 		return "lets steps through if the program cannot be started"
 	case e.line != h.Line():
 		return "does not allow for a missing program as it should"
+	case h.PowerShell && e.windows != h.powerShell():
+		return has("commandWindows", e.windows, h.powerShell())
 	case e.timeout.Float() != float64(h.Timeout):
 		return fmt.Sprintf("has timeout %s, want %d", cmp.Or(string(e.timeout), "none"), h.Timeout)
 	case e.matcher != h.Matcher:

@@ -30,6 +30,22 @@ func Join(words ...string) string {
 	return strings.Join(quoted, " ")
 }
 
+// JoinInPowerShell is Join for PowerShell, to which a line that begins with a quoted path is a text, and nothing runs: & calls it.
+// What it does not quote cmd reads likewise.
+func JoinInPowerShell(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = word
+		if word == "" || strings.IndexFunc(word, func(c rune) bool { return !isNameRune(c) && !strings.ContainsRune(`-./:=\`, c) }) >= 0 {
+			quoted[i] = "'" + strings.ReplaceAll(word, "'", "''") + "'"
+		}
+	}
+	if len(words) > 0 && quoted[0] != words[0] {
+		quoted[0] = "& " + quoted[0]
+	}
+	return strings.Join(quoted, " ")
+}
+
 // Bare returns a command line without quotes, backslashes and white space: what stays of it however a program quotes it again.
 func Bare(line string) string {
 	return strings.Map(func(c rune) rune {

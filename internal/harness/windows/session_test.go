@@ -173,3 +173,52 @@ func TestInstalledByNPM(t *testing.T) {
 	require.Zero(t, code, out)
 	assert.NoFileExists(t, own)
 }
+
+// TestASessionOfCodex: install writes for each hook a line of PowerShell that begins with the program, a skill is taken up by a cmdlet that
+// reads it, a later step's command is refused, and nothing remains.
+func TestASessionOfCodex(t *testing.T) {
+	w := newWorld(t)
+	codex := filepath.Join(t.TempDir(), "codex home")
+	more := []string{"CODEX_HOME=" + codex, "XDG_STATE_HOME=" + t.TempDir()}
+	out, code := w.run("", more, "install", "--agent", "codex", "--mcp")
+	require.Zero(t, code, out)
+	hooks, err := os.ReadFile(filepath.Join(codex, "hooks.json"))
+	require.NoError(t, err)
+	line, err := json.Marshal(w.program + " hook --agent=codex")
+	require.NoError(t, err)
+	assert.Equal(t, 5, strings.Count(string(hooks), `"commandWindows": `+string(line)), "%s", hooks)
+	server, err := os.ReadFile(filepath.Join(codex, "config.toml"))
+	require.NoError(t, err)
+	assert.Contains(t, string(server), strings.ReplaceAll(w.program, `\`, `\\`))
+	out, code = w.run("", more, "install", "--agent", "codex", "--mcp", "--check")
+	assert.Equal(t, 4, code, out) // nobody has trusted them
+	out, code = w.run("", more, "install", "--agent", "codex", "--project")
+	assert.NotZero(t, code, out)
+	assert.Contains(t, out, "there is none of that name")
+	out, code = w.run("", more, "install", "--agent", "gemini")
+	assert.NotZero(t, code, out)
+	assert.Contains(t, out, "its hooks do not run on Windows yet")
+
+	skill := filepath.Join(w.project, ".agents", "skills", "ship")
+	require.NoError(t, os.MkdirAll(skill, 0o755))
+	const document = "---\r\nname: ship\r\ndescription: ships it\r\n---\r\nShip it.\r\n"
+	require.NoError(t, os.WriteFile(filepath.Join(skill, "SKILL.md"), []byte(document), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(skill, "fsm.json"), []byte(`{"fsm": 2, "steps": [{"id": 1, "subject": "Write"},
+		{"id": 2, "subject": "Publish", "blockedBy": [1], "only": ["Bash(git push *)"]}]}`), 0o644))
+	event := func(name, line, response string) string {
+		text, err := json.Marshal(map[string]any{"session_id": "019a", "turn_id": "1", "hook_event_name": name, "cwd": w.project,
+			"tool_name": "Bash", "tool_use_id": "use", "tool_input": map[string]any{"command": line}, "tool_response": response})
+		require.NoError(t, err)
+		out, code := w.run(string(text), more, "hook", "--agent=codex")
+		assert.Zero(t, code, out)
+		return out
+	}
+	assert.Contains(t, event("PostToolUse", `Get-Content -Raw .agents\skills\ship\SKILL.md`, document), "2 tasks #1, #2")
+	assert.Contains(t, event("PreToolUse", `& "C:\Program Files\Git\cmd\git.exe" push origin main`, ""), "git push belongs to #2")
+	assert.Empty(t, event("PreToolUse", `Get-ChildItem | Select-String push`, ""))
+
+	out, code = w.run("", more, "install", "--agent", "codex", "--remove")
+	require.Zero(t, code, out)
+	assert.NoFileExists(t, filepath.Join(codex, "hooks.json"))
+	assert.NoFileExists(t, filepath.Join(codex, "config.toml"))
+}
