@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -66,12 +65,9 @@ func Digests(ctx context.Context, dir string, patterns []string) map[string]stri
 	return LookFor(ctx, dir, Wanted{Patterns: patterns, Every: true}).Digests
 }
 
-// isInside reports whether a file is in a directory, with all links resolved.
-func isInside(dir, path string) (bool, error) {
-	dir, err := filepath.EvalSymlinks(dir)
-	if err == nil {
-		path, err = filepath.EvalSymlinks(path)
-	}
-	_, inside := safefile.Within(dir, path)
-	return err == nil && inside, err
+// isInside reports whether a file is in a directory, with all links resolved. Not by filepath.EvalSymlinks: on Windows that asks each
+// directory above for a listing, which the root of a share may refuse.
+func isInside(dir, path string) bool {
+	_, inside := safefile.Within(safefile.Resolve(dir), safefile.Resolve(path))
+	return inside
 }

@@ -296,8 +296,7 @@ func (s *search) counts(path string) bool {
 		return false
 	}
 	name := s.named(path)
-	inside, err := isInside(s.dir, path)
-	if s.note(err); !inside {
+	if !isInside(s.dir, path) {
 		s.Unfit = append(s.Unfit, message.Words(name)+" leads out of it, and does not count")
 		return false
 	}
