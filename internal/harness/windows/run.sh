@@ -2,14 +2,15 @@
 # Builds the programs and the tests for Windows, and runs them, on another system in wine: what stands on the system (files, locks,
 # task lists, transactions with deaths and faults), consoles, who calls a command, what is read, states and gates, a session of the
 # program, and one of the real client. DIR is where wine is, or is put. The tests in posix.txt are left out, each for the reason that it
-# prints. The end is a summary, also of a run that was ended; it fails if a test has.
+# prints. The end is a summary, also of a run that was ended; it fails if a test has. PACKAGES, such as "txn", are run alone.
 set -euo pipefail
-dir=${1:?directory}
+dir=${1:?directory} packages=${*:2}
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../../.."
-packages="internal/harness/windows internal/safefile internal/client internal/settings internal/jsonx internal/outline internal/pattern
-  internal/permission internal/caller internal/message internal/frontmatter internal/shell internal/terminal internal/git internal/state
-  internal/tasklist internal/gates internal/hook internal/install internal/proof internal/write internal/tasks fsmspec txn"
+[ -n "$packages" ] || packages="internal/harness/windows internal/safefile internal/client internal/settings internal/jsonx
+  internal/outline internal/pattern internal/permission internal/caller internal/message internal/frontmatter internal/shell
+  internal/terminal internal/git internal/state internal/tasklist internal/gates internal/hook internal/install internal/proof
+  internal/write internal/tasks fsmspec txn"
 # of txn, what was seen to pass
 txn='ADirectoryThatCannot|AMark|ARestored|AllIs|Commit(Accepts|Creates|DoesNot|Leaves|Stops|Succeeds)|ErrorsSay|Everything|History|IDs|'
 txn+='Outcome|ReadHistory|RemoveTree|RollbackReports|Tidy|WithKeep|DeathsOnWindows|FaultsOnWindows|ATaskThatAnotherProgramHas|TwoAtATime'

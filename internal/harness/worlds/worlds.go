@@ -36,6 +36,8 @@ func MemoryDir(t TB) string {
 		dir, err = os.MkdirTemp("", "fsmtx-test-")
 	}
 	require.NoError(t, err)
+	dir, err = filepath.Abs(dir) // on Windows with its drive
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }
