@@ -61,8 +61,8 @@ var (
 	toBeAgreed  = pattern{text: `^(?:the |this |that |every |each |any )?(\w+)(?: [\w' -]{0,40}?)? (?:must|has to|have to|needs? to) be ` +
 		`(?:approved|confirmed|signed off|agreed)\b(?: (?:by|with) ` + persons + `\b)?(.*)$`}
 	nounAlone = pattern{text: `^(?:(?:the|a|an|prior|written) )?(?:(?:` + persons + `(?:'s)?|manual|explicit) )?(?:` + consent +
-		`|review)(?: (?:by|of|from) ` + persons + `)?(?: (?:is |are )?(?:required|needed|necessary|mandatory|(?:must|has to) come first|` +
-		`comes first))?(?: (?:first|beforehand|in advance|before .*))?$`}
+		`|review)(?: (?:by|of|from) ` + persons + `)?(?: (?:of|for|to) (?:the |this |its )?[\w-]+)?(?: (?:is |are )?(?:required|needed|` +
+		`necessary|mandatory|(?:must|has to) come first|comes first))?(?: (?:first|beforehand|in advance|(?:before|for) .*))?$`}
 	notAlone  = pattern{text: `\b(?:human|user|stakeholder|manual|explicit|required|needed|necessary|mandatory|first|before)\b`}
 	theyAgree = pattern{text: `^` + persons + ` (?:(?:must|has to|have to|needs? to|should|always must)(?: first| also|` +
 		` always)? (?:approve|` +
@@ -80,18 +80,44 @@ var (
 		`such as|` +
 		`usually|often|sometimes|normally|typically|used|had|was|were|already|if|whether|in case|depending|should you|where|whenever|when|` +
 		`why|how|what|who|feel free|unless|or|past|nobody|twice|again|once a)\b`}
-	littleWords = strings.Fields(`you we be to ever just the any is a an may must can has have`)
+	littleWords = strings.Fields(`you we be to ever just the any is a an may must can has have it this that them so i`)
 	goesFurther = strings.Fields(`go continue proceed move next finish complete end leave following stop anything more further mark declare
 		claim call close continuing`)
 	doesItself = strings.Fields(`start begin do step this it that perform carry work starting beginning doing working so`)
 	// irrevocable are the outward verbs of what an approval would come too late for.
 	irrevocable = strings.Fields(`post publish send submit deploy merge push release delete remove drop apply upload ship tag email announce
 		migrate revoke transfer pay wipe promote purge destroy erase overwrite truncate rotate restart disable charge refund cancel reply`)
+	// drafting are the verbs of what can still be changed after it was done. An approval at its end comes too late for any other.
+	drafting = strings.Fields(`write draft rewrite plan design prepare review analyse analyze read collect gather summarise summarize propose
+		show present ask get obtain request seek wait await list outline describe document check test verify validate build implement fix
+		refactor edit sketch compare explain investigate research find look explore understand define specify estimate measure inspect
+		study decide discuss suggest identify record note`)
+	// objectOf is what an approval is for, or what needs one.
+	objectOf = pattern{text: `\b(?:` + consent + `|review|reviews|reviewed|approves?|approved|confirms?|confirmed)` +
+		`(?: (?:from|by|of|with|to|on) person)?(?: (?:is|are|was|be|it|this|them|that))*(?: (?:required|needed|necessary|mandatory|given))?` +
+		` (?:of|for|to|on|before|prior to) (?:(?:the|this|that|its|your|our|any|a|an) )?([\w'-]+)`}
+	needsOne = pattern{text: `^(?:(?:the|this|that|any|a|an) )?([\w'-]+)[\w' -]*? (?:requires?|needs?|(?:must|has to|have to|needs? to) ` +
+		`(?:be|get|have))\b`}
+	// wordsOfDemand are those of which a demand consists, beside words for what is done and those of its step. With any other word it may
+	// be for some cases only, of something else, or by somebody else.
+	wordsOfDemand = strings.Fields(`the a an this that it its them their they you your we our i me my he she his her and then first beforehand
+		in advance ahead of time prior up front upfront for from by to before until till only after once with without do does don't not never
+		ever even no nothing nobody one may must mustn't shall can cannot can't has have had is are be been gets yet now here so there person
+		explicit explicitly written manual human final please always also now next finally lastly afterwards step steps under circumstances
+		at on off as soon unless upon following when whether if all right ok okay yes said says forget sure make ensure mandatory necessary
+		required require requires need needs needed forbidden prohibited banned allowed permitted acceptable ask asks asked asking get got
+		obtain request seek await wait stop pause halt hold delay postpone back comes come work result mark stage phase important end given done
+		change checkpoint gate`)
+	otherPersons = pattern{text: `\b(?:other|another|different|former|old|previous|external|any|some|each|every)\b`}
+	aPerson      = pattern{text: `\b` + persons + `(?:'s)?\b`}
+	ofConsent    = pattern{text: `^(?:` + consent + `|consents?|approv\w*|confirm\w*|agree\w*|reviews?|reviewed|sign(?:s|ed)?|go-ahead)$`}
 )
 
 // demand is an approval that a sentence demands.
 type demand struct {
 	acts   []string // the words of what has to wait for it
+	of     string   // what it is for, or ""
+	text   string   // of the sentence
 	first  bool     // it comes before what the step does
 	behind bool     // it comes after that
 	unsure bool     // it comes before something, or after
@@ -119,6 +145,7 @@ func demanded(said string) (d demand, rest string, found bool) {
 	if done := whenDoneLead.without(text); done != text {
 		text, d.behind = done, true
 	}
+	d.text = text
 	if m := beforeLead.find(text); m != nil {
 		text, d.acts = m[2], []string{m[1]}
 	}
@@ -128,7 +155,7 @@ func demanded(said string) (d demand, rest string, found bool) {
 	}
 	parts := clausesOf(text)
 	for i, part := range parts {
-		if i > 0 && d.acts == nil {
+		if i > 0 && d.acts == nil && isImperative(parts[i-1]) {
 			d.behind, d.unsure = true, itself.in(parts[i-1])
 		}
 		one, ok := d.in(part)
@@ -161,6 +188,7 @@ func clausesOf(text string) []string {
 
 // in returns what a clause demands.
 func (d demand) in(part string) (demand, bool) {
+	d.of = ofWhat(part)
 	d.first = d.first || itself.in(part)
 	d.behind = d.behind || behindIt.in(part)
 	part = strings.TrimSpace(leadOfDemand.without(part))
@@ -208,6 +236,17 @@ func (d demand) in(part string) (demand, bool) {
 	return d, false
 }
 
+// ofWhat returns what a clause demands an approval for, or "".
+func ofWhat(part string) string {
+	part = leadOfDemand.without(aPerson.compiled().ReplaceAllString(part, "person"))
+	for _, form := range []*pattern{&objectOf, &needsOne} {
+		if m := form.find(part); m != nil && !slices.Contains(littleWords, m[1]) && m[1] != "person" && !ofConsent.in(m[1]) {
+			return m[1]
+		}
+	}
+	return ""
+}
+
 // ordersOne reports whether a clause orders to get an approval.
 func (d demand) ordersOne(part string) bool {
 	if to := askToDo.find(part); to != nil {
@@ -238,6 +277,9 @@ func (r *reader) approval(h Hint, said string, i, k int) {
 		return
 	}
 	at, note := r.placeOf(d, rest, i, k)
+	if r.saysMore(d.text) {
+		note = noteSome
+	}
 	if stepByNumber.in(said) {
 		if at, note = r.beforeNumbered(said), ""; at == 0 {
 			return
@@ -258,6 +300,7 @@ func (r *reader) approval(h Hint, said string, i, k int) {
 const (
 	noteSplit = "the approval has to come before what this step goes on to do: make that a step of its own, after one with the approval"
 	noteOther = "the approval has to come before something that is not a step: make that a step of its own, after one with the approval"
+	noteSome  = "it is not sure that this approval is always wanted, and of whom: if it is, add it to this step, or to the one before"
 	noteWhere = "it is not sure whether the approval comes before this step or at its end: add it to the step before, or to this one"
 )
 
@@ -273,6 +316,16 @@ func (r *reader) placeOf(d demand, rest string, i, k int) (at int64, note string
 		return r.before, ""
 	}
 	act := ""
+	if len(d.acts) == 0 && d.of != "" {
+		switch verb := r.actOf(d.of); {
+		case verb != "" && isOwn(verb) && isDrafting(verb):
+			return 0, noteWhere
+		case verb != "":
+			d.acts = []string{verb}
+		case !slices.ContainsFunc(wordsOf(r.step.Subject), func(word string) bool { return stem(word) == stem(d.of) }):
+			return 0, noteOther
+		}
+	}
 	if len(d.acts) > 0 {
 		act = d.acts[0]
 	}
@@ -293,7 +346,7 @@ func (r *reader) placeOf(d demand, rest string, i, k int) (at int64, note string
 		return 0, noteSplit
 	case further:
 		return before()
-	case !d.behind && slices.ContainsFunc(own, isIrrevocable):
+	case !d.behind && !r.drafts():
 		return 0, noteWhere
 	}
 	return r.step.ID, ""
@@ -340,10 +393,74 @@ func (r *reader) laterOf(acts []string, further bool) (at int64, note string) {
 
 // actsIn returns the stems of the words with which a subject tells what to do.
 func actsIn(subject string) (all []string) {
-	for _, m := range goingOn.compiled().FindAllStringSubmatch(clean(subject), -1) {
-		all = append(all, stem(m[1]))
+	for _, verb := range verbsIn(subject) {
+		all = append(all, stem(verb))
 	}
 	return all
+}
+
+// verbsIn returns the words that may be these.
+func verbsIn(subject string) (all []string) {
+	for _, m := range goingOn.compiled().FindAllStringSubmatch(clean(subject), -1) {
+		all = append(all, strings.ToLower(m[1]))
+	}
+	return all
+}
+
+// drafts reports whether what a step does, and what its text has told to do so far, can still be changed at its end.
+func (r *reader) drafts() bool {
+	isVerb := func(word string) bool { return isOutward(word) || slices.Contains(verbs, word) }
+	isFixed := func(word string) bool { return isVerb(word) && !isDrafting(word) }
+	return isDrafting(firstWord(r.step.Subject)) && !slices.ContainsFunc(verbsIn(r.step.Subject), isFixed) &&
+		!slices.ContainsFunc(r.did, isIrrevocable)
+}
+
+// actOf returns the verb of what this step or another one may do that a word is the noun of, or "".
+func (r *reader) actOf(word string) string {
+	word = strings.ToLower(word)
+	for _, verb := range slices.Concat(actsIn(r.step.Subject), outwardVerbs, irrevocable) {
+		short, n := stem(verb), 0
+		for n < min(len(short), len(word)) && short[n] == word[n] {
+			n++
+		}
+		if short != "" && (short == stem(word) || n >= 4 && n == len(short) || n >= max(5, len(short)-2)) {
+			return verb
+		}
+	}
+	return ""
+}
+
+// saysMore reports whether a sentence with a demand has a word that is not known in one.
+func (r *reader) saysMore(text string) bool {
+	subject := wordsOf(r.step.Subject)
+	isKnown := func(word string) bool {
+		word = strings.TrimSuffix(strings.Trim(word, "-'"), "'s")
+		same := func(other string) bool { return stem(other) == stem(word) }
+		return word == "" || slices.Contains(wordsOfDemand, word) || ofConsent.in(word) || r.actOf(word) != "" ||
+			slices.ContainsFunc(slices.Concat(goesFurther, doesItself, subject), same)
+	}
+	return slices.ContainsFunc(clausesOf(text), func(part string) bool {
+		part = leadOfDemand.without(part)
+		if isImperative(part) && !asking.in(part) {
+			return notSureOf.in(part) || doubtful.in(part)
+		}
+		part = aPerson.compiled().ReplaceAllStringFunc(part, func(who string) string {
+			if otherPersons.in(who) {
+				return who
+			}
+			return "person"
+		})
+		return slices.ContainsFunc(wordsOf(part), func(word string) bool { return !isKnown(word) })
+	})
+}
+
+// wordsOf returns the words of a text in lower case, without code.
+func wordsOf(text string) []string {
+	return wordInText.compiled().FindAllString(strings.ToLower(strings.ReplaceAll(withoutCode(text), "`x`", "")), -1)
+}
+
+func isDrafting(verb string) bool {
+	return slices.ContainsFunc(drafting, func(one string) bool { return stem(one) == stem(verb) })
 }
 
 func isIrrevocable(stemmed string) bool {

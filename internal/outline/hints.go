@@ -127,6 +127,7 @@ type reader struct {
 	near     []sentence // all of the step
 	every    []sentence // all of the text
 	acted    bool       // what was read so far tells to do something, beside the title
+	did      []string   // the stems of its verbs
 }
 
 // add adds a hint. Of each kind of note, a step has one.
@@ -161,7 +162,9 @@ func (r *reader) read() {
 					r.add(h)
 				}
 			}
-			r.acted = r.acted || said.line+1 != r.step.Line && tells(said.text)
+			if said.line+1 != r.step.Line && tells(said.text) {
+				r.acted, r.did = true, append(r.did, actsIn(said.text)...)
+			}
 		}
 	}
 }

@@ -24,12 +24,12 @@ func TestHints(t *testing.T) {
 		{"product with a placeholder", "Write it to `docs/{name}.md`.", ""},
 		{"product elsewhere", "Save it as `/tmp/x.md`.", ""},
 		{"a file that is read", "Read `docs/findings.md`.", ""},
-		{"approval", "Wait for the user's approval.", `"approval": "Do you approve this step: Do it?"`},
-		{"approval by a noun", "Human approval required.", `"approval": "Do you approve this step: Do it?"`},
-		{"approval that is awaited", "Await approval.", `"approval": "Do you approve this step: Do it?"`},
-		{"somebody signs off", "The DBA signs off.", `"approval": "Do you approve this step: Do it?"`},
-		{"question before the next step", "Stop and ask the user before continuing.", `"approval": "Do you approve this step: Do it?"`},
-		{"nothing without approval", "Do not go on without asking for approval.", `"approval": "Do you approve this step: Do it?"`},
+		{"approval", "Wait for the user's approval.", `"approval": "Do you approve this step: Draft it?"`},
+		{"approval by a noun", "Human approval required.", `"approval": "Do you approve this step: Draft it?"`},
+		{"approval that is awaited", "Await approval.", `"approval": "Do you approve this step: Draft it?"`},
+		{"somebody signs off", "The DBA signs off.", `"approval": "Do you approve this step: Draft it?"`},
+		{"question before the next step", "Stop and ask the user before continuing.", `"approval": "Do you approve this step: Draft it?"`},
+		{"nothing without approval", "Do not go on without asking for approval.", `"approval": "Do you approve this step: Draft it?"`},
 		{"nobody is asked", "Do not ask the user for confirmation.", ""},
 		{"nobody is asked, in another way", "Proceed without asking for approval.", ""},
 		{"no approval", "No user confirmation is needed.", ""},
@@ -38,10 +38,12 @@ func TestHints(t *testing.T) {
 		{"a file that is not to be committed", "Don't commit `secrets.json`.", ""},
 		{"a question that is not asked, beside one that is", "Do not ask twice, but wait for approval.", ""},
 		{"no approval by a program", "There is no automatic approval: wait for the user to approve.", ""},
-		{"approval that is not optional", "Ask for confirmation; approval is not optional.", `"approval": "Do you approve this step: Do it?"`},
+		{"approval that is demanded twice", "Ask for confirmation; approval is required.", `"approval": "Do you approve this step: Draft it?"`},
+		{"approval of some cases", "Ask for approval on big changes.", "it is not sure that this approval is always wanted, and of whom: if it " +
+			"is, add it to this step, or to the one before"},
 		{"something before approval", "Do not request review until the user approves.", "the approval has to come before something that " +
 			"is not a step: make that a step of its own, after one with the approval"},
-		{"approval by a noun at the end", "Pause here for human review.", `"approval": "Do you approve this step: Do it?"`},
+		{"approval by a noun at the end", "Pause here for human review.", `"approval": "Do you approve this step: Draft it?"`},
 		{"nothing is awaited", "Don't await confirmation; go straight on.", ""},
 		{"no need of approval", "There is no need to ask the user for confirmation.", ""},
 		{"approval as a subject", "Explain why human approval matters.", ""},
@@ -55,7 +57,7 @@ func TestHints(t *testing.T) {
 		{"product of a name in capitals", "Write the entry into CHANGELOG.md.", `"produces": ["CHANGELOG.md"]`},
 		{"capitals that are read", "Look into CHANGELOG.md.", ""},
 		{"question for leave", "Show the diff to the user and ask whether it is all right.",
-			`"approval": "Do you approve this step: Do it?"`},
+			`"approval": "Do you approve this step: Draft it?"`},
 		{"question for a wish", "Ask the user whether they like tea.", ""},
 		{"loop", "Repeat until nothing is left.",
 			`the text goes back or repeats, and here each step is done once: in the object form "outcomes" lead back, ` +
@@ -73,7 +75,7 @@ func TestHints(t *testing.T) {
 		{"nothing", "Look at every file.", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := outline.Markdown([]byte("## Step 1: Do it\n\n"+c.line+"\n\n## Step 2: Stop\n"), "")
+			o := outline.Markdown([]byte("## Step 1: Draft it\n\n"+c.line+"\n\n## Step 2: Stop\n"), "")
 			got := ""
 			for _, h := range o.Hints {
 				assert.EqualValues(t, 1, h.Step)
@@ -104,6 +106,9 @@ func TestGatesProposeAnApproval(t *testing.T) {
 // TestApprovalBeforeAnAct: an approval that has to come before what a step does is not asked for at its end.
 func TestApprovalBeforeAnAct(t *testing.T) {
 	const split = "the approval has to come before what this step goes on to do: make that a step of its own, after one with the approval"
+	const other = "the approval has to come before something that is not a step: make that a step of its own, after one with the approval"
+	const where = "it is not sure whether the approval comes before this step or at its end: add it to the step before, or to this one"
+	const some = "it is not sure that this approval is always wanted, and of whom: if it is, add it to this step, or to the one before"
 	const before = `"approval": "May the next step begin: Post the report?"`
 	for _, c := range []struct {
 		name, text string
@@ -130,6 +135,21 @@ func TestApprovalBeforeAnAct(t *testing.T) {
 		{"there is no step before", "1. Ask the user for approval, then post the report\n2. Rest\n", 1, split},
 		{"the act is the next step", "1. Draft the report. Ask the user for approval before posting.\n2. Post the report\n", 1,
 			`"approval": "Do you approve this step: Draft the report?"`},
+		{"it is for the act, in a noun", "1. Draft it\n2. Commit the change. Obtain the user's approval for the commit.\n", 1,
+			`"approval": "May the next step begin: Commit the change?"`},
+		{"it is needed for the act", "1. Draft it\n2. Publish the package. Approval is needed for publishing.\n", 1,
+			`"approval": "May the next step begin: Publish the package?"`},
+		{"the act needs it", "1. Draft it\n2. Delete the old data. Deletion requires the user's approval.\n", 1,
+			`"approval": "May the next step begin: Delete the old data?"`},
+		{"it is for a later act", "1. Fix the code. Get the user's approval for the commit.\n2. Test it\n3. Commit the change\n", 2,
+			`"approval": "May the next step begin: Commit the change?"`},
+		{"it is for an act of no step", "1. Draft it\n2. Fix the code. Get the user's approval for the commit.\n", 2, other},
+		{"it is of what the step makes", "1. Draft it\n2. Write the plan. Get the user's approval of the plan.\n", 2,
+			`"approval": "Do you approve this step: Write the plan?"`},
+		{"the act cannot be taken back", "1. Draft it\n2. Rotate the keys. Approval by the owner is required.\n", 2, where},
+		{"the step does more", "1. Draft it\n2. Write the script and run it. Ask the user for approval.\n", 2, where},
+		{"the text does more", "1. Draft it\n2. Write the script.\n   - Upload it.\n   - Approval is required.\n", 2, where},
+		{"it is only of some", "1. Draft it\n2. Post the report. Breaking changes need the user's approval.\n", 2, some},
 		{"what is done if it is refused", "1. Build\n2. Draft the report. Ask the user for approval. If they refuse, delete it.\n", 2,
 			`"approval": "Do you approve this step: Draft the report?"`},
 		{"what is not done before", "1. Build\n2. Draft the report. Ask the user for approval. Do not post it yet.\n", 2,

@@ -72,7 +72,7 @@ func TestProposals(t *testing.T) {
 // proposals returns the gates that a text proposes as that of a step.
 func proposals(p checks.Project, text string) string {
 	text = strings.ReplaceAll(text, `\n`, "\n")
-	o := outline.Markdown([]byte("## Step 1: Do it\n\n"+text+"\n\n## Step 2: Stop\n"), "")
+	o := outline.Markdown([]byte("## Step 1: Draft it\n\n"+text+"\n\n## Step 2: Stop\n"), "")
 	var gates []string
 	for _, h := range possible(p, o) {
 		if h.Gate != "" {
