@@ -65,7 +65,7 @@ func (h *hook) plainWords(words []shell.Word) string {
 	var plain strings.Builder
 	for _, w := range words {
 		text := w.In(h.call.Command)
-		if strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune("!$`\\", c) }) {
+		if strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' || strings.ContainsRune("!$`\\", c) }) {
 			break
 		}
 		plain.WriteString(text)

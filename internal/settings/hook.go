@@ -102,11 +102,11 @@ func Hooks(binary string, flags []string, d Duty) []Hook {
 	stop := on(client.Stop, "", short)
 	stop.fallback = shell.Tell
 	bash := on(client.PreToolUse, "Bash", StepTimeout) // completing a step that a person has to approve runs its check first
-	if bash.If = "Bash(*" + Program + " *)"; d.Only.Shell {
+	if bash.If = onProgram; d.Only.Shell {
 		bash.Matcher, bash.If = "Bash|Monitor|PowerShell", ""
 	}
 	ran := on(client.PostToolUse, "Bash", short)
-	ran.If = "Bash(*" + Program + " *)"
+	ran.If = onProgram
 	if isExec(binary) { // without Git Bash the model has PowerShell only, of which "if" knows nothing
 		bash.If, ran.Matcher, ran.If = "", "Bash|PowerShell", ""
 		if !d.Only.Shell {
@@ -121,6 +121,9 @@ func Hooks(binary string, flags []string, d Duty) []Hook {
 		stepping, on(client.PreToolUse, "^("+otherTaskTools+")$", short), inList(client.PreToolUse, tools), bash,
 		on(client.TaskCompleted, "", StepTimeout), inList(client.UserPromptSubmit, ""), stop, on(client.SubagentStop, "", short), start}
 }
+
+// onProgram selects the lines of the shell that may run this program. Its path may be quoted, so that no blank need come after its name.
+const onProgram = "Bash(*" + Program + "*)"
 
 // servedTools matches the tools of "fsmtx mcp", under any name of the server. The hook
 // adds the session's id to their input: after /clear the server still has the id of the

@@ -42,7 +42,7 @@ func TestHooks(t *testing.T) {
 	reporting := func(hooks []settings.Hook) string {
 		return hooks[slices.IndexFunc(hooks, func(h settings.Hook) bool { return h.Event == "SessionStart" })].Line()
 	}
-	const open, own = "! command -v fsmtx >/dev/null || exec fsmtx hook --agent=claude", ",\n            \"if\": \"Bash(*fsmtx *)\""
+	const open, own = "! command -v fsmtx >/dev/null || exec fsmtx hook --agent=claude", ",\n            \"if\": \"Bash(*fsmtx*)\""
 	inList := shell.InList(open)
 	or := func(f shell.Fallback) string { return shell.GuardOr(f, "fsmtx", []string{"hook", "--agent=claude"}) }
 	const served = "^mcp__.*__(workflow_status|step_start|step_complete|step_skip|workflow_begin|workflow_continue)$"
@@ -88,8 +88,8 @@ func TestInspectNamesTheHookThatDiffers(t *testing.T) {
 		{`"^(Write|Edit|`, `"^(Write|`, `PreToolUse: has matcher "^(Write|`},
 		{`"^(TaskUpdate|`, `"^(TaskList|`, `PreToolUse: has matcher "^(TaskList|`},
 		{`, "onFailure": "block"`, ``, `PreToolUse: lets steps through if the program fails: it has no "onFailure": "block"`},
-		{`1860, "if": "Bash(*fsmtx *)"`, `1860`, `PreToolUse: has no if, want "Bash(*fsmtx *)"`},
-		{`1860, "if": "Bash(*fsmtx *)"`, `1860, "if": "Bash(*)"`, `PreToolUse: has if "Bash(*)", want "Bash(*fsmtx *)"`},
+		{`1860, "if": "Bash(*fsmtx*)"`, `1860`, `PreToolUse: has no if, want "Bash(*fsmtx*)"`},
+		{`1860, "if": "Bash(*fsmtx*)"`, `1860, "if": "Bash(*)"`, `PreToolUse: has if "Bash(*)", want "Bash(*fsmtx*)"`},
 	} {
 		require.Equal(t, 1, strings.Count(with, c.old), c.old)
 		changed := []byte(strings.Replace(with, c.old, c.new, 1))

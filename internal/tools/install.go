@@ -39,9 +39,9 @@ One command, "fsmtx hook", is registered once for each event that it needs:
   PreToolUse of Write, Edit, NotebookEdit         refuses to edit the task files
   PreToolUse of the MCP server's tools            passes the calling session to them
   PreToolUse of further tools                     refuses calls that belong to a later step
-  PreToolUse of Bash(*fsmtx *)    asks the person before a step is skipped
+  PreToolUse of Bash(*fsmtx*)     asks the person before a step is skipped
   PostToolUse of TaskUpdate, AskUserQuestion      records what happened, and was chosen
-  PostToolUse, PostToolUseFailure of Bash(*fsmtx *)  tells the person what came of a command
+  PostToolUse, PostToolUseFailure of Bash(*fsmtx*)   tells the person what came of a command
   TaskCompleted                   the same as before TaskUpdate
   UserPromptSubmit                forgets updates that were stopped
   Stop, SubagentStop              reminds of open steps (see --stop)

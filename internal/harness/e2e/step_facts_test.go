@@ -118,23 +118,33 @@ func TestUpdatesOfOneMessageRunTogether(t *testing.T) {
 	assert.NotContains(t, seen, ".json.lock")
 }
 
-// Fact 41.
+// Facts 41 and 151.
 func TestAHookOnBashIsSelectedByIf(t *testing.T) {
 	t.Parallel()
 	s := realclient.New(t)
 	s.Write("project/.claude/settings.json", `{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
-		{"type": "command", "if": "Bash(fsmtx *)", "command": "cat >> selected; env | grep -E '^(CLAUDECODE|AI_AGENT|CLAUDE_PID)=' > hook-env"}]}]}}`)
+		{"type": "command", "if": "Bash(fsmtx *)", "command": "cat >> selected; env | grep -E '^(CLAUDECODE|AI_AGENT|CLAUDE_PID)=' > hook-env"},
+		{"type": "command", "if": "Bash(*fsmtx*)", "command": "cat >> anywhere"}]}]}}`)
 
 	r := s.Prompt(Script{Main: []Turn{
 		Do(Bash("other", "echo other")),
 		Do(Bash("ours", "cd . && fsmtx something; true")),
+		Do(Bash("quoted", "'/opt/my bin/fsmtx' quoted 3; true")),
+		Do(Bash("path", "true && \"/opt/bin/fsmtx\" inquotes; true")),
+		Do(Bash("bare", "/opt/my\\ bin/fsmtx; true")),
 		Do(Bash("env", "env | grep -E '^(CLAUDECODE|AI_AGENT|CLAUDE_CODE_SESSION_ID)='")),
 		Say("done"),
 	}}, "go")
 
 	selected := read(t, s, "project/selected")
 	assert.Contains(t, selected, "fsmtx something")
+	assert.NotContains(t, selected, "quoted 3")
 	assert.NotContains(t, selected, "echo other")
+	anywhere := read(t, s, "project/anywhere")
+	for _, part := range []string{"fsmtx something", "quoted 3", "inquotes", "bin/fsmtx; true"} {
+		assert.Contains(t, anywhere, part)
+	}
+	assert.NotContains(t, anywhere, "echo other")
 	assert.Regexp(t, `(?m)^CLAUDE_PID=\d+$`, read(t, s, "project/hook-env"))
 	assert.Contains(t, read(t, s, "project/hook-env"), "AI_AGENT=claude-code_"+strings.ReplaceAll(realclient.Version, ".", "-")+"_harness\n")
 	shell := r.Text("env")

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -17,7 +18,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/harness/files"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
@@ -146,7 +149,7 @@ func runLine(ts *testscript.TestScript, neg bool, args []string, background bool
 	input, err := json.Marshal(map[string]any{"command": args[0], "run_in_background": background})
 	ts.Check(err)
 	hook := func(event string) error {
-		if !strings.Contains(args[0], "fsmtx ") { // the hook is registered for Bash(*fsmtx *)
+		if !isSelected(args[0]) {
 			return nil
 		}
 		text := fmt.Sprintf(`{"session_id": "abc-123", "cwd": %q, "hook_event_name": %q, "tool_name": "Bash", "tool_use_id": "toolu_%d",
@@ -171,6 +174,15 @@ func runLine(ts *testscript.TestScript, neg bool, args []string, background bool
 		ts.Check(hook("PostToolUse"))
 	}
 	ts.Check(ts.Exec("tail", "-n", "1", ts.MkAbs("home/.claude/tasks/.abc-123.fsmtx/steps.jsonl")))
+}
+
+// isSelected reports whether a hook of PreToolUse is registered for a line of the shell.
+func isSelected(line string) bool {
+	return slices.ContainsFunc(settings.Hooks(settings.Program, nil, settings.Duty{}), func(h settings.Hook) bool {
+		rule, ok := strings.CutPrefix(h.If, "Bash(*")
+		rule, closed := strings.CutSuffix(rule, "*)")
+		return ok && closed && h.Event == client.PreToolUse && strings.Contains(line, rule)
+	})
 }
 
 // does lets the agent update a task: the hook before it, with the flags in HOOK_FLAGS, the update, and the hook after it,
