@@ -131,8 +131,11 @@ func (f attestFlags) choose(dir string, runs []*state.State, skill string) (*sta
 		open = cmp.Or(open, s)
 	}
 	if open != nil {
-		return nil, Run{}, command.Fail(command.ExitNo, fmt.Errorf("%s has not ended: %v", open.Run().Command, open.Count().Sentence()),
-			"--open attests it as it is; fsmtx verify does not accept that")
+		hint := "--open attests it as it is; fsmtx verify does not accept that"
+		if line := open.BringsBack(open.Steps[0]); line != "" {
+			hint = line + " brings its task files back; " + hint
+		}
+		return nil, Run{}, command.Fail(command.ExitNo, fmt.Errorf("%s has not ended: %v", open.Run().Command, open.Count().Sentence()), hint)
 	}
 	none := fmt.Errorf("no workflow %w", errNoRun)
 	if skill != "" {

@@ -54,7 +54,7 @@ func Of(s *state.State, dir string) Run {
 		}
 	}
 	o.decisions(&r)
-	open, ended := false, r.Began
+	open, ended := len(s.Cleared()) > 0, r.Began // fsmtx continue brings back the tasks that are gone
 	for _, id := range o.order {
 		s := o.steps[id]
 		if s.State == isOpen || s.State == isGone {

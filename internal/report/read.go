@@ -240,9 +240,8 @@ func (c *counter) readList(ctx context.Context, s terminal.Streams, dir string) 
 		c.forgotten += max(0, int(history[n-1].Number)-n)
 	}
 	for _, one := range runs {
-		x := c.at(dir, one.Steps[0].ID)
-		comesBack := !one.Left && len(one.Cleared()) > 0 // fsmtx continue brings its tasks back
-		if ended := proof.Of(one, dir).Ended; x != nil && !x.ended && !ended.IsZero() && !comesBack {
+		x, ended := c.at(dir, one.Steps[0].ID), proof.Of(one, dir).Ended
+		if x != nil && !x.ended && !ended.IsZero() {
 			c.end(x, ended)
 		}
 	}
