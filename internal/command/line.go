@@ -37,8 +37,10 @@ func readCall(args []string) (call hook.Invocation, ok bool) {
 		if !slices.Equal(names[:min(len(names), len(name))], name) {
 			continue
 		}
-		flags := rule.Read(args)
-		return hook.Invocation{Rule: rule, Flags: flags}, flags != nil
+		if call = (hook.Invocation{Rule: rule, Flags: rule.Read(args)}); call.Flags != nil {
+			call.Args = call.Flags.Args()[len(name):]
+		}
+		return call, call.Flags != nil
 	}
 	return call, false
 }
