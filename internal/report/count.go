@@ -33,6 +33,7 @@ type counter struct {
 	order  []runKey        // of runs, as they came
 	again  map[place]int64 // how often a run with this number began anew: of another machine with the same paths
 	began  map[begun]int64 // which of them a log has
+	came   map[place]bool  // the steps that came from another list, with whose first one a run was counted there
 	from   *source         // the log that is read; nil of a list
 
 	belongs func(project string) bool // which projects are counted; nil is all
@@ -43,7 +44,7 @@ type counter struct {
 
 func newCounter(since time.Time, only string) *counter {
 	return &counter{since: since, skill: only, skills: map[string]*skill{}, runs: map[runKey]*run{},
-		again: map[place]int64{}, began: map[begun]int64{}}
+		again: map[place]int64{}, began: map[begun]int64{}, came: map[place]bool{}}
 }
 
 // skill is what was counted of a workflow, by its versions.
@@ -179,8 +180,16 @@ func (c *counter) counts(r *decisions.Record) bool {
 	return (c.skill == "" || r.Workflow == c.skill || strings.HasSuffix(r.Workflow, ":"+c.skill)) && (c.belongs == nil || c.belongs(r.Project))
 }
 
-// taken counts which runs a change of a list has taken out, and brought back: those of any workflow.
+// taken counts which runs a change of a list has taken out, and brought back or from elsewhere: those of any workflow.
 func (c *counter) taken(r *decisions.Record) {
+	if r.Decision == "continued" && !leaves(r) {
+		for _, n := range append(r.Created, r.Run) {
+			c.came[place{r.List, n}] = true
+			if x := c.at(r.List, n); x != nil { // its decisions came with it, or its tasks come back
+				x.elsewhere = true
+			}
+		}
+	}
 	for _, n := range r.Deleted {
 		x := c.at(r.List, n)
 		switch {
@@ -209,8 +218,7 @@ func (c *counter) hydrated(r *decisions.Record) {
 	if r.Decision == "hydrated" {
 		c.beginAgain(r)
 	}
-	x := c.run(r)
-	x.elsewhere = x.elsewhere || r.Decision == "continued" // its tasks can come back
+	c.run(r)
 }
 
 // beginAgain makes the run that a record begins one of its own, if one with this number has begun at another time.
@@ -242,7 +250,7 @@ func (c *counter) run(r *decisions.Record) *run {
 		c.skills[r.Workflow] = s
 	}
 	x = &run{from: c.from, skill: s, key: versionKey{digest: r.Digest}, spec: r.Spec, began: r.Time, before: r.Time.Before(c.since),
-		steps: map[int64]*runStep{}}
+		elsewhere: c.came[key.place], steps: map[int64]*runStep{}}
 	c.runs[key] = x
 	if c.order = append(c.order, key); len(c.order) > mostRuns {
 		c.forget(c.order[0])

@@ -220,7 +220,7 @@ func (c *counter) readList(ctx context.Context, s terminal.Streams, dir string) 
 	if err := tasklist.Interrupted(ctx, s.Getenv, dir); err != nil {
 		return []error{fmt.Errorf("%s: %w", dir, err)}
 	}
-	all, troubles, err := show.Decided(show.Extent{List: dir, Env: s.Env})
+	all, troubles, err := show.Decided(show.Extent{List: dir, Env: s.Env, Alone: true})
 	if err != nil {
 		return append(troubles, err)
 	}

@@ -17,6 +17,7 @@ type Extent struct {
 	Session string                   // id of the session that it was found by; may be empty
 	Project string                   // directory whose configuration of the guards counts if no workflow names one; may be empty
 	Env     func(name string) string // os.Getenv or a stand-in for it
+	Alone   bool                     // not the lists in which its workflows were before
 }
 
 // Decided returns what was decided about a list and in its sessions, oldest first:
@@ -34,11 +35,14 @@ func Decided(s Extent) (all []decisions.Record, troubles []error, err error) {
 	}
 	troubles = append(troubles, broken...)
 	read := map[string]bool{s.List: true}
-	lists, broken := before(hydrations, read) // their evidence is here
-	troubles = append(troubles, broken...)
+	var lists []loggedList
+	if !s.Alone {
+		lists, broken = before(hydrations, read) // their evidence is here
+		troubles = append(troubles, broken...)
+	}
 	for _, l := range append(lists, loggedList{List: s.List, Hydrations: hydrations}) {
 		for _, h := range l.Hydrations {
-			if left := h.To != "" && len(h.Created) == 0; !left || l.List == s.List && !read[h.To] { // the next list says it, too
+			if h.went == "" || l.List == s.List && (s.Alone || !read[h.went]) { // the next list says it, too
 				all = append(all, h.decision(l.List))
 			}
 		}
@@ -109,8 +113,8 @@ func (h Hydration) decision(list string) decisions.Record {
 	case h.Undoes != 0 || h.State == undoing:
 		r.Decision, r.Why = "undone", "call "+strconv.FormatInt(h.Undoes, 10)+" was undone"
 		r.Restored, r.Created = r.Created, nil
-	case h.To != "" && len(h.Created) == 0:
-		r.Decision, r.Why = "continued", "it goes on in the task list "+h.To
+	case h.went != "":
+		r.Decision, r.Why = "continued", "it goes on in the task list "+h.went
 	case h.From != nil:
 		r.Decision, r.Why = "continued", "it was in the task list "+h.From.List
 	case h.isBack():

@@ -53,6 +53,7 @@ type Hydration struct {
 	doneStep string // the name of the step Parent, if that is done
 	by       string // who decided; see tasks.Label
 	project  string // directory of the project; empty if unknown
+	went     string // the list to which it has taken its workflow, which may have come back since; empty if it has not
 	record   workflow.Workflow
 }
 
@@ -241,7 +242,7 @@ func (r *reader) hydration(i int) Hydration {
 	h := Hydration{Number: e.Number, ID: e.ID, Time: e.Time, Created: []ChangedTask{}, Deleted: []ChangedTask{}}
 	var label tasks.Label
 	_ = json.Unmarshal([]byte(e.Label), &label, jsonx.Tolerant) // missing fields stay empty
-	h.Skill, h.Spec, h.Session, h.Step, h.To = label.Command, label.Spec, label.Session, label.Step, label.To
+	h.Skill, h.Spec, h.Session, h.Step, h.To, h.went = label.Command, label.Spec, label.Session, label.Step, label.To, label.To
 	w, err := workflow.ParseWorkflow(e.Record)
 	if err == nil {
 		h.SHA256, h.Parent, h.project, h.Lost, h.From, h.record = w.SHA256, w.Parent, w.Dir, w.Lost, w.From(), w
