@@ -72,7 +72,7 @@ func TestNobodyToAsk(t *testing.T) {
 			steps + "\n## Notes\n\n" + said + "\n",
 			strings.Replace(steps, "notes.", "notes. "+said, 1),
 			strings.Replace(steps, "approval.", "approval.\n   - "+said, 1),
-			"---\nname: x\ndescription: It is for a release. " + said + "\n---\n" + steps,
+			"---\nname: x\ndescription: Releases the API. " + said + "\n---\n" + steps,
 		}
 		for _, at := range []int{n % 3, n%3 + 3} {
 			if strings.ContainsAny(said[:1], "#><") && at >= 3 {

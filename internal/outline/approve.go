@@ -108,7 +108,12 @@ var (
 		required require requires need needs needed forbidden prohibited banned allowed permitted acceptable ask asks asked asking get got
 		obtain request seek await wait stop pause halt hold delay postpone back comes come work result mark stage phase important end given done
 		change checkpoint gate`)
-	otherPersons = pattern{text: `\b(?:other|another|different|former|old|previous|external|any|some|each|every)\b`}
+	otherPersons = pattern{text: `\b(?:other|another|different|former|old|previous|external|any|some|each|every)\b|^(?:legal|security|qa)`}
+	notYetDone   = pattern{text: `\b(?:yet|before|until|till|unless|without)\b`}
+	ofReply      = pattern{text: `^(?:if|when|once|after) (?:` + persons + `|they|he|she)\b`}
+	replying     = pattern{text: `\b(?:refuse|reject|decline|disagree|object|approve|agree|confirm|say|want|request)`}
+	actsOnly     = pattern{text: `^\w+$`}
+	agrees       = pattern{text: `\b(?:sign(?:s|ed)? off|agree[sd]?|says yes|said yes)\b`}
 	aPerson      = pattern{text: `\b` + persons + `(?:'s)?\b`}
 	ofConsent    = pattern{text: `^(?:` + consent + `|consents?|approv\w*|confirm\w*|agree\w*|reviews?|reviewed|sign(?:s|ed)?|go-ahead)$`}
 )
@@ -277,7 +282,7 @@ func (r *reader) approval(h Hint, said string, i, k int) {
 		return
 	}
 	at, note := r.placeOf(d, rest, i, k)
-	if r.saysMore(d.text) {
+	if r.saysMore(d.text) || r.isQualified(said) {
 		note = noteSome
 	}
 	if stepByNumber.in(said) {
@@ -310,6 +315,9 @@ func (r *reader) placeOf(d demand, rest string, i, k int) (at int64, note string
 	isOwn := func(word string) bool { return slices.Contains(own, stem(word)) }
 	further := r.goesOn(rest, i, k)
 	before := func() (int64, string) {
+		if asksOnly := asks.in(r.step.Subject) && !r.acted && !further; asksOnly && r.before == 0 {
+			return r.step.ID, ""
+		}
 		if r.acted || r.before == 0 || further && !slices.ContainsFunc(own, isIrrevocable) {
 			return 0, noteSplit
 		}
@@ -436,13 +444,17 @@ func (r *reader) saysMore(text string) bool {
 	isKnown := func(word string) bool {
 		word = strings.TrimSuffix(strings.Trim(word, "-'"), "'s")
 		same := func(other string) bool { return stem(other) == stem(word) }
+		if word == "answer" || word == "reply" { // "without an answer go on"
+			return false
+		}
 		return word == "" || slices.Contains(wordsOfDemand, word) || ofConsent.in(word) || r.actOf(word) != "" ||
 			slices.ContainsFunc(slices.Concat(goesFurther, doesItself, subject), same)
 	}
 	return slices.ContainsFunc(clausesOf(text), func(part string) bool {
 		part = leadOfDemand.without(part)
-		if isImperative(part) && !asking.in(part) {
-			return notSureOf.in(part) || doubtful.in(part)
+		if !asking.in(part) && !agrees.in(part) {
+			return !actsOnly.in(part) && !isImperative(part) || notSureOf.in(part) || doubtful.in(part) || !actsOnly.in(part) &&
+				negation.in(part) && !notYetDone.in(part)
 		}
 		part = aPerson.compiled().ReplaceAllStringFunc(part, func(who string) string {
 			if otherPersons.in(who) {
@@ -450,7 +462,27 @@ func (r *reader) saysMore(text string) bool {
 			}
 			return "person"
 		})
+		if strings.Contains(part, "person of ") {
+			return true
+		}
 		return slices.ContainsFunc(wordsOf(part), func(word string) bool { return !isKnown(word) })
+	})
+}
+
+// isQualified reports whether another sentence of the step may say that an approval is not always wanted, or is there. own has the demand.
+func (r *reader) isQualified(own string) bool {
+	return slices.ContainsFunc(r.near, func(s sentence) bool {
+		if _, _, demands := demanded(s.text); demands || strings.Contains(own, s.text) || strings.Contains(s.text, own) {
+			return false
+		}
+		text, said := plainly(s.text), normal(s.text)
+		switch {
+		case refused.in(text), numbered.in(said), ofReply.in(text) && (replying.in(text) || !tolerating.in(text)):
+			return false
+		case isImperative(withoutLead(said)):
+			return back.in(said) && (negation.in(said) && !notYetDone.in(said) || doubtful.in(said) || condition.in(said))
+		}
+		return restricts(said) || agreement.in(text) || byPrograms.in(text)
 	})
 }
 

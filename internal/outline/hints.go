@@ -76,9 +76,8 @@ var refusesThat = pattern{text: `(?i)^\W*(?:but |and |however,? )?(?:(?:do not|d
 const people = `(?:teams?|leads?|manager|reviewers?|colleagues?|maintainers?|owners?|users?|person|people|humans?|stakeholders?|legal|` +
 	`security|qa|dba|architects?|boss|customers?|editors?|experts?|partners?)`
 
-// hints returns what the text of each step says about its end and its order, and the sentence that takes all of it back because it is
-// not known what it says, or nil.
-func (d *document) hints(steps []Step, c *candidate, every []sentence) (all []Hint, unread *Left) {
+// hints returns what the text of each step says about its end and its order, and the sentences that take some of it back.
+func (d *document) hints(steps []Step, c *candidate, every []sentence) (all []Hint, took []Left) {
 	w := d.withdraw(every, steps, c)
 	counted := true
 	for i, m := range c.marks {
@@ -104,14 +103,17 @@ func (d *document) hints(steps []Step, c *candidate, every []sentence) (all []Hi
 			r.near = slices.DeleteFunc(r.near, func(s sentence) bool { return s.line == m.line })
 		}
 		r.read()
-		if w.unread != nil && slices.ContainsFunc(r.hints, func(h Hint) bool { return h.Gate != "" }) {
-			unread = w.unread
-		}
+		took = append(took, r.took...)
 		all = append(all, slices.DeleteFunc(r.hints, func(h Hint) bool {
-			return h.Gate != "" && (w.has(s.ID) || w.has(h.Step) || w.approvals && isApproval(h.Gate))
+			why := w.of(h, s.ID)
+			if why != nil {
+				took = append(took, *why)
+			}
+			return why != nil
 		})...)
 	}
-	return all, unread
+	slices.SortStableFunc(took, func(a, b Left) int { return a.Line - b.Line })
+	return all, slices.Compact(took)
 }
 
 // reader collects what the text of a step says.
@@ -122,6 +124,7 @@ type reader struct {
 	before   int64  // the only step that it waits for, or 0
 	passages []passage
 	hints    []Hint
+	took     []Left // what takes checks back
 	seen     map[string]bool
 	titles   []string   // of the step, and those above it
 	near     []sentence // all of the step
@@ -149,6 +152,9 @@ func (r *reader) read() {
 				next = r.passages[i+1].sentences[0].text // a paragraph that may be about this one
 			}
 			h := Hint{Step: r.step.ID, Line: said.line + 1, Text: shorten(said.text)}
+			if l, title := cutLabel(said.text); l.isWord() && said.line+1 == r.step.Line {
+				said.text = title // "Step 3: Get approval" is not about step 3
+			}
 			if !p.forbidden {
 				r.check(h, said, next, p.sentences[k+1:])
 			}
@@ -175,12 +181,15 @@ func (r *reader) check(h Hint, said sentence, next string, behind []sentence) {
 	takes := takesBack(r.titles, r.near, func(s sentence) bool {
 		return strings.Contains(said.text, s.text) || strings.Contains(s.text, said.text) || s.text == next && demands(next)
 	})
-	forbidden := func(run string) bool {
-		return forbids(r.every, run, func(s sentence) bool { return isPartOf(s, said, next) })
-	}
 	digresses := func(s sentence) bool { return !goesOnPlainly(s.text) }
-	if h.Run == nil || takes || slices.ContainsFunc(behind, digresses) || slices.ContainsFunc(h.Run, forbidden) {
+	if h.Run == nil || takes || slices.ContainsFunc(behind, digresses) {
 		return
+	}
+	for _, run := range h.Run {
+		if at := forbids(r.every, run, func(s sentence) bool { return isPartOf(s, said, next) }); at >= 0 {
+			r.took = append(r.took, r.every[at].forbidding(run))
+			return
+		}
 	}
 	if !saysPass.in(withoutCode(said.text)) && next != "" {
 		h.Text = shorten(said.text + " " + next)

@@ -1,6 +1,8 @@
 package outline_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -149,6 +151,8 @@ func TestApprovalBeforeAnAct(t *testing.T) {
 		{"the act cannot be taken back", "1. Draft it\n2. Rotate the keys. Approval by the owner is required.\n", 2, where},
 		{"the step does more", "1. Draft it\n2. Write the script and run it. Ask the user for approval.\n", 2, where},
 		{"the text does more", "1. Draft it\n2. Write the script.\n   - Upload it.\n   - Approval is required.\n", 2, where},
+		{"the first step only asks", "1. Get the user's approval first.\n2. Post the report\n", 1,
+			`"approval": "Do you approve of the work so far?"`},
 		{"it is only of some", "1. Draft it\n2. Post the report. Breaking changes need the user's approval.\n", 2, some},
 		{"what is done if it is refused", "1. Build\n2. Draft the report. Ask the user for approval. If they refuse, delete it.\n", 2,
 			`"approval": "Do you approve this step: Draft the report?"`},
@@ -168,15 +172,35 @@ func TestApprovalBeforeAnAct(t *testing.T) {
 	}
 }
 
-// TestUnreadDescription: that a description is not understood, and takes all proposals back, is said.
-func TestUnreadDescription(t *testing.T) {
-	const steps = "# Steps\n1. Write the plan. Ask the user for approval.\n2. Rest.\n"
-	o := outline.Markdown([]byte("---\nname: x\ndescription: Shop release automation helper\n---\n"+steps), "list")
-	require.Empty(t, o.Hints)
-	require.NotEmpty(t, o.Left)
-	assert.Equal(t, 1, o.Left[0].Line)
-	assert.Equal(t, "the frontmatter: it is not known what this says, and it may forbid something, so nothing is "+
-		"proposed that the text demands", o.Left[0].String())
-	o = outline.Markdown([]byte("---\nname: x\ndescription: Shop release automation helper\n---\n# Steps\n1. Write it.\n2. Rest.\n"), "list")
-	assert.Empty(t, o.Left)
+// TestTakenBackIsTold: which sentence takes a proposal back is said, and nothing if there is none to take back.
+func TestTakenBackIsTold(t *testing.T) {
+	const steps = "# Steps\n1. Write the plan. Ask the user for approval.\n2. Run `make test`. It must pass.\n"
+	for before, want := range map[string]string{
+		"---\nname: x\ndescription: Shop release automation helper\n---\n": "3: Shop release automation helper: it is not known what this " +
+			"says, and it may forbid something, so nothing is proposed that the text demands",
+		"---\ndescription: >\n  Releases it.\n  Do not use it.\n---\n": "2: Do not use it: it may say that the steps are not binding, or " +
+			"not always, so nothing is proposed that the text demands",
+		"---\nstatus: draft\n---\n": "2: status: draft: it may say that the steps are not binding, or not always, so nothing is proposed that " +
+			"the text demands",
+		"For large changes.\n\n": "1: For large changes: it may say that the steps are not binding, or not always, so nothing is proposed that " +
+			"the text demands",
+		"Step 2 is optional.\n\n":                      "1: Step 2 is optional: it may take back what a step demands, so that is not proposed",
+		"There is no one to ask.\n\n":                  "1: There is no one to ask: it may say that nobody is asked, so no approval is proposed",
+		"## Commands\n\n- Test: slow.\n\n":             "3: Test: slow: it may forbid `make test`, so that is not proposed as a check",
+		"---\ndescription: Test the change.\n---\n":    "",
+		"---\ndescription: Create a blog post.\n---\n": "",
+	} {
+		o := outline.Markdown([]byte(before+steps), "list")
+		var told []string
+		for _, l := range o.Left {
+			if l.Why != "" {
+				told = append(told, fmt.Sprintf("%d: %s", l.Line, l))
+			}
+		}
+		assert.Equal(t, want, strings.Join(told, "; "), before)
+		o = outline.Markdown([]byte(before+"# Steps\n1. Write it.\n2. Rest.\n"), "list")
+		for _, l := range o.Left {
+			assert.Empty(t, l.Why, before)
+		}
+	}
 }

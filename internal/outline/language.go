@@ -7,8 +7,8 @@ import (
 )
 
 // wordsOfEnglish are common in English, and are words of none of the languages beside which it may stand.
-var wordsOfEnglish = strings.Fields(`the and to with from this that these those it its it's you your are be been being each every when if must should
-	not then before until which what who how there they them their only without never always don't than into may will would could
+var wordsOfEnglish = strings.Fields(`the and to with from this that these those it its it's you your are be been being each every when if
+	must should not then before until which what who how there they them their only without never always don't than into may will would could
 	our some other more new use write read make keep between because while where here both another also please cannot can't isn't yourself
 	nobody anything everything nothing about does doing work works changes tests small short are there needed required approval approved
 	fails failed failures passes user users step steps phase item`)
@@ -21,14 +21,8 @@ var address = pattern{text: `\]\([^)]*\)|https?://\S+|<[^>]*>`}
 
 // isForeign reports whether a sentence is of a language that is not known here: in another script, with a word that forbids in another
 // language, or without any word of English. A name is of no language.
-func isForeign(s sentence, isFront bool) bool {
+func isForeign(s sentence) bool {
 	text := address.without(withoutCode(s.text))
-	if isFront {
-		key, value, _ := strings.Cut(text, ":")
-		if strings.TrimSpace(key) == "description" {
-			text = value
-		}
-	}
 	if s.code && !remark.in(s.text) {
 		return false
 	}
@@ -38,7 +32,7 @@ func isForeign(s sentence, isFront bool) bool {
 	words := wordInText.compiled().FindAllString(strings.ReplaceAll(text, "`x`", ""), -1)
 	isName := func(w string) bool { return strings.ToLower(w) != w || strings.Trim(w, "0123456789") == "" }
 	least := 3
-	if s.isTitle || isFront || strings.Contains(text, "|") {
+	if s.isTitle || s.isFront || strings.Contains(text, "|") {
 		least = 4
 	}
 	if len(words) < least || !slices.ContainsFunc(words, func(w string) bool { return !isName(w) }) || isImperative(text) {

@@ -24,11 +24,12 @@ var (
 
 // wordsBeside are those of a sentence about code that, with wordsOfOrder, forbids nothing.
 var wordsBeside = strings.Fields(`write add fix update extend implement create cover refactor read code bug bugs failing missing regression
-	feature features change changes documentation docs for of and first one case cases fails failure failures function small in make makes smallest`)
+	feature features change changes documentation docs for of and first one case cases fails failure failures function small in make makes
+	smallest`)
 
 // plainTitles are those below which a sentence says what it says.
-var plainTitles = strings.Fields(`rules notes guidelines background overview conventions principles how it works workflow process steps tasks
-	instructions verification validation testing development contributing`)
+var plainTitles = strings.Fields(`rules notes guidelines background overview conventions principles how it works workflow process steps
+	tasks instructions verification validation testing development contributing`)
 
 // doesThat are the words for what a command does, by a part of a word of it.
 var doesThat = map[string]string{
@@ -88,7 +89,12 @@ func (n naming) forbiddenBy(s sentence) bool {
 	case anything.in(said) && running.in(said) && negation.in(said):
 		return true
 	}
-	return n.subject != nil && n.subject.MatchString(withoutEmphasis(text)) && !n.orderedBy(s) && !isBeside(s)
+	return n.isSubjectOf(s) && !n.orderedBy(s) && !isBeside(s)
+}
+
+// isSubjectOf reports whether a sentence is about what the command does. A description says what the skill does, in the same words.
+func (n naming) isSubjectOf(s sentence) bool {
+	return n.subject != nil && !(s.isFront && s.isHarmless()) && n.subject.MatchString(withoutEmphasis(s.plainText()))
 }
 
 func withoutEmphasis(text string) string { return strings.NewReplacer("*", "", "_", "").Replace(text) }
@@ -129,7 +135,7 @@ func (o Outline) TakesBack(h Hint, related string) bool {
 		switch {
 		case isPartOf(s, h.said, h.next), n.orderedBy(s), isBeside(s):
 			return false
-		case n.isWhole(text), n.isProgramIn(text), n.subject != nil && n.subject.MatchString(withoutEmphasis(text)):
+		case n.isWhole(text), n.isProgramIn(text), n.isSubjectOf(s):
 			return restricts(said) || n.isInCode(text) && !isImperative(withoutLead(said))
 		}
 		return false

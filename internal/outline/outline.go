@@ -132,11 +132,9 @@ func Markdown(text []byte, form string) Outline {
 	if len(o.Steps) == 0 {
 		return o
 	}
-	o.every = d.everySentence(0, len(d.starts), true)
-	hints, unread := d.hints(o.Steps, best, o.every)
-	if o.Hints = hints; unread != nil {
-		o.Left = slices.Insert(o.Left, 0, *unread)
-	}
+	o.every = d.sentences()
+	hints, took := d.hints(o.Steps, best, o.every)
+	o.Hints, o.Left = hints, append(took, o.Left...)
 	return o
 }
 

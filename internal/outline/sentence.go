@@ -18,6 +18,7 @@ type sentence struct {
 
 	title, intro  string // above it
 	code, isTitle bool
+	isFront       bool // of the description in the frontmatter
 }
 
 var (

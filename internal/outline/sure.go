@@ -1,8 +1,11 @@
 package outline
 
 import (
+	"bytes"
 	"slices"
 	"strings"
+
+	frontmatters "github.com/fsmtx/fsmtx/internal/frontmatter"
 )
 
 // What a sentence orders holds only if nothing around it takes it back. The whole text is asked whether it forbids a command or calls
@@ -103,10 +106,40 @@ var ofThem = pattern{text: `(?i)\b(?:it|them|they|this|that|these|those|so)\b`}
 // remark is one in code.
 var remark = pattern{text: `^\s*(?:#|//|--|;)`}
 
-// forbids reports whether a text forbids a command somewhere, or calls it broken. own says which sentences are part of the order.
-func forbids(every []sentence, run string, own func(sentence) bool) bool {
+// sentences returns every sentence of the text, of its frontmatter those of the description, and a status.
+func (d *document) sentences() (all []sentence) {
+	end := bytes.Count(d.source[:frontmatter(d.source)], []byte("\n"))
+	for i := range end {
+		line := strings.TrimSpace(d.lineText(i))
+		if strings.HasPrefix(line, "description:") {
+			said, _ := frontmatters.Field(d.source, "description")
+			for _, s := range sentencesOf([]sentence{{text: strings.Join(strings.Fields(said), " "), line: i}}) {
+				s.isFront = true
+				all = append(all, s)
+			}
+		} else if ofStatus.in(line) {
+			all = append(all, sentence{text: line, line: i, isFront: true})
+		}
+	}
+	if end > 0 {
+		end++
+	}
+	return append(all, d.everySentence(end, len(d.starts), true)...)
+}
+
+// ofStatus is a line of a frontmatter that may say that the text is not in use.
+var ofStatus = pattern{text: `(?i)^(?:status|state|stage|deprecated|obsolete|draft|archived|disabled|enabled|active|optional|` +
+	`superseded.*)\s*:`}
+
+// forbidding is what takes a command back.
+func (s sentence) forbidding(run string) Left {
+	return Left{Line: s.line + 1, What: shorten(s.text), Why: "it may forbid `" + run + "`, so that is not proposed as a check"}
+}
+
+// forbids returns the index of a sentence that forbids a command, or calls it broken, or -1. own says which are part of the order.
+func forbids(every []sentence, run string, own func(sentence) bool) int {
 	n, about := nameOf(run, true), false
-	return slices.ContainsFunc(every, func(s sentence) bool {
+	return slices.IndexFunc(every, func(s sentence) bool {
 		if own(s) {
 			about = false
 			return false

@@ -14,8 +14,8 @@ import (
 const (
 	nounOfStep = `(?:steps?|phases?|stages?|gates?|tasks?|items?|points?|bullets?|numbers?|nos?\.?|parts?)`
 	numeralOf  = `(?:\d{1,3}|` + inWords + `)\b`
-	stepsOf    = nounOfStep + `\s*#?` + numeralOf + `(?:\s*(?:,|and|or|&|/|\+|-|–|—|to|through)+\s*(?:and |or )?(?:` + nounOfStep + `\s*)?#?` +
-		numeralOf + `)*`
+	stepsOf    = nounOfStep + `\s*#?` + numeralOf + `(?:\s*(?:,|and|or|&|/|\+|-|–|—|to|through)+\s*(?:and |or )?(?:` + nounOfStep +
+		`\s*)?#?` + numeralOf + `)*`
 )
 
 var (
@@ -25,6 +25,7 @@ var (
 	aloneOf  = pattern{text: `(?:^|[\s(])#?\d{1,2}(?:[.,;:)!?]*(?:\s|$)|\s*[-–—])|` +
 		`\bthe (?:\d+(?:st|nd|rd|th)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|final|other|rest)\b`}
 	ofSteps   = pattern{text: `(?i)\bsteps?\b`}
+	byStep    = pattern{text: `(?i)\bstep[ -]by[ -]step\b`}
 	ownStep   = pattern{text: `(?i)\b(?:this|the) step\b`}
 	fromThere = pattern{text: `(?i)\b(?:except\w*|but|others?|rest|remaining|all|after|before|until|till|past|beyond|stop\w*|end\w*|` +
 		`skip to|jump to|go to|move to|instead|alone|solely|merely|(?:to|from|with|at) ` + nounOfStep + `)\b|^(?:please )?(?:only|just)\b|` +
@@ -35,9 +36,11 @@ var (
 		`start again (?:at|with|from)) (?:the )?` + stepsOf + `(?: (?:if|when|until|till|for) [^.;,]*)?,?|` +
 		`\b(?:after|before|see) ` + stepsOf + `,?`}
 	// mended is what has to be done if a step fails.
-	mended = pattern{text: `(?i)\b(?:if|when|whenever) ` + stepsOf + `(?: still)? (?:fails?|breaks?|does not pass|doesn['’]t pass),? ([^.;]*)`}
+	mended = pattern{text: `(?i)\b(?:if|when|whenever) ` + stepsOf + `(?: still)? (?:fails?|breaks?|does not pass|` +
+		`doesn['’]t pass),? ([^.;]*)`}
 	// noneLeftOut demands every step.
-	noneLeftOut = pattern{text: `(?i)^(?:please )?(?:(?:do not|don['’]t|never|you must not)(?: ever)? (?:skip|omit|leave out|reorder|forget)` +
+	noneLeftOut = pattern{text: `(?i)^(?:please )?(?:(?:do not|don['’]t|never|you must not)(?: ever)? (?:skip|omit|leave out|reorder|` +
+		`forget)` +
 		`(?: or (?:skip|omit|reorder|combine|merge))?(?: any| a| the| these| any of the| one of the| single)* steps?|` +
 		`no step (?:may|can|must) be ` +
 		`(?:skipped|omitted|left out))\W*$`}
@@ -54,61 +57,78 @@ var (
 		`ignor\w+|skip\w*|` +
 		`omit\w*|leave out|left out|reserved|no longer|manual(?:ly)?|by hand|for reference|illustration)\b`}
 	toPeople = pattern{text: `(?i)\b(?:` + people + `|admins?|ops|manual(?:ly)?|by hand|yourself|myself|I|we|drafts?|leav\w+|fine|okay|ok)\b`}
-	purpose  = pattern{text: `(?i)\b(?:to|for|when|whenever|before|after) .*$`}
+	// ofSomeCases begins a title of what is not always done.
+	ofSomeCases = pattern{text: `(?i)^\W*(?:for|on|if|when|whenever|after|before|during|from|until|with|without|only|optional(?:ly)?|` +
+		`drafts?|archived?|small|large|big|minor|major|suggested|recommended)\b`}
 )
 
 // wordsOfSteps are those that introduce steps, beside their purpose.
-var wordsOfSteps = strings.Fields(`follow do perform work through go take carry out finish these this following below above next each every all
-	of in order exactly strictly carefully one by after another at time given listed sequence from top bottom as written described step
+var wordsOfSteps = strings.Fields(`follow do perform work through go take carry out finish these this following below above next each every
+	all of in order exactly strictly carefully one by after another at time given listed sequence from top bottom as written described step
 	steps has have consists two three four five six seven eight nine ten with your now first start mark tick done task list so`)
 
-// withdrawn are the steps whose gates are not proposed.
+// withdrawn are the gates that are not proposed, each with the part of the text that takes it back.
 type withdrawn struct {
-	all       bool
-	some      map[int64]bool // by id
-	approvals bool           // of every step
-	unread    *Left          // why all are, if that is because a sentence is not in a language that is known here
+	all       *Left
+	some      map[int64]*Left // by the id of the step
+	approvals *Left           // of every step
 }
 
-func (w withdrawn) has(id int64) bool { return w.all || w.some[id] }
+const (
+	whyForeign = "it is not known what this says, and it may forbid something, so nothing is proposed that the text demands"
+	whyAll     = "it may say that the steps are not binding, or not always, so nothing is proposed that the text demands"
+	whySome    = "it may take back what a step demands, so that is not proposed"
+	whyAlone   = "it may say that nobody is asked, so no approval is proposed"
+)
+
+// of returns what takes a hint back that a step has, or nil.
+func (w withdrawn) of(h Hint, step int64) *Left {
+	switch approvals := w.approvals; {
+	case h.Gate == "":
+		return nil
+	case !isApproval(h.Gate):
+		return cmp.Or(w.all, w.some[step], w.some[h.Step])
+	default:
+		return cmp.Or(w.all, approvals, w.some[step], w.some[h.Step])
+	}
+}
 
 // withdraw returns the steps of which a sentence of the text takes the gates back.
 func (d *document) withdraw(every []sentence, steps []Step, c *candidate) withdrawn {
-	w := withdrawn{some: map[int64]bool{}}
-	front := strings.Count(string(d.source[:frontmatter(d.source)]), "\n")
+	w := withdrawn{some: map[int64]*Left{}}
 	for _, s := range every {
-		isFront := s.line <= front && front > 0
 		at, isMark := c.markAt(s.line)
+		if s.isFront {
+			at = -1
+		}
 		if l, title := cutLabel(s.text); isMark && l.isWord() && strings.HasPrefix(lineMarks.without(d.lineText(s.line)), s.text) {
 			s.text = title
 		}
 		inStep := at >= 0 && (isMark || c.marks[at].level > 0 || indent(d.lineText(s.line)) > 0)
-		named, takes := namedBy(s, inStep, isFront)
+		named, takes := namedBy(s, inStep)
 		_, _, demands := demanded(s.text)
-		w.approvals = w.approvals || isAlone(s, demands)
+		why := func(reason string) *Left { return &Left{Line: s.line + 1, What: shorten(s.text), Why: reason} }
+		isAlone := isAlone(s, demands)
+		if isAlone {
+			w.approvals = cmp.Or(w.approvals, why(whyAlone))
+		}
 		switch {
-		case isForeign(s, isFront):
-			w.all = true
-			what := shorten(s.text)
-			if isFront {
-				what = "the frontmatter"
-			}
-			w.unread = cmp.Or(w.unread, &Left{Line: s.line + 1, What: what, Why: "it is not known what this says, and it may " +
-				"forbid something, so nothing is proposed that the text demands"})
-		case isPlayed(s):
-			w.all = true
+		case isForeign(s):
+			w.all = cmp.Or(w.all, why(whyForeign))
+		case isPlayed(s), takes && len(named) == 0 && !inStep, !inStep && !demands && !isAlone && !s.code && d.unbinds(s, c):
+			w.all = cmp.Or(w.all, why(whyAll))
 		case !takes:
-		case len(named) == 0 && inStep && demands:
-		case len(named) == 0 && inStep && ownStep.in(s.text):
-			w.add(steps, c.marks[at])
+		case len(named) == 0 && demands:
+		case len(named) == 0 && ownStep.in(s.text):
+			w.add(steps, c.marks[at], why(whySome))
 		case len(named) == 0:
-			w.all = true
+			w.all = cmp.Or(w.all, why(whyAll))
 		}
 		for _, n := range named {
-			w.some[int64(n)] = true
+			w.some[int64(n)] = cmp.Or(w.some[int64(n)], why(whySome))
 			for _, m := range c.marks {
 				if m.label.class != "" && m.label.from <= n && n <= m.label.to {
-					w.add(steps, m)
+					w.add(steps, m, why(whySome))
 				}
 			}
 		}
@@ -116,10 +136,20 @@ func (d *document) withdraw(every []sentence, steps []Step, c *candidate) withdr
 	return w
 }
 
-func (w withdrawn) add(steps []Step, m mark) {
+// unbinds reports whether a sentence beside the steps may say that they are not binding.
+func (d *document) unbinds(s sentence, c *candidate) bool {
+	if s.isTitle {
+		isBold := !strings.HasPrefix(strings.TrimSpace(d.lineText(s.line)), "#")
+		isAbove := slices.ContainsFunc(c.marks[0].above.titlesFrom(), func(title string) bool { return clean(title) == clean(s.text) })
+		return s.line < c.begin() && (isBold || isAbove) && (ofSomeCases.in(clean(s.text)) || vague.in(s.text) || doubtful.in(s.text))
+	}
+	return !s.isHarmless()
+}
+
+func (w withdrawn) add(steps []Step, m mark, why *Left) {
 	for _, s := range steps {
 		if s.Line == m.line+1 {
-			w.some[s.ID] = true
+			w.some[s.ID] = cmp.Or(w.some[s.ID], why)
 		}
 	}
 }
@@ -132,13 +162,14 @@ func (c *candidate) markAt(line int) (at int, isMark bool) {
 
 // namedBy returns the numbers of the steps that a sentence takes back; if takes is true and there are none, it may be any. One inside of
 // a step, or of the frontmatter, may speak of steps without a number as long as nothing in it restricts.
-func namedBy(s sentence, inStep, isFront bool) (named []int, takes bool) {
+func namedBy(s sentence, inStep bool) (named []int, takes bool) {
 	said := mended.compiled().ReplaceAllStringFunc(normal(s.text), func(found string) string {
 		if what := mended.find(found)[1]; tolerating.in(what) || !correcting.in(what) {
 			return found
 		}
 		return ""
 	})
+	said = byStep.without(said)
 	if noneLeftOut.in(said) {
 		return nil, false
 	}
@@ -161,7 +192,7 @@ func namedBy(s sentence, inStep, isFront bool) (named []int, takes bool) {
 		return nil, ofSteps.in(rest) || rest != said || aloneOf.in(rest) && !inStep ||
 			!s.code && asWhole.in(rest) && (invalid.in(rest) || doubtful.in(rest))
 	}
-	return nil, ofSteps.in(rest) && !inStep && !isFront && !hasOnly(purpose.without(rest), wordsOfSteps)
+	return nil, ofSteps.in(rest) && !inStep && !s.isFront && !introducesSteps(strings.TrimRight(rest, ".!: "))
 }
 
 // numbersIn returns the numbers in a text such as "steps 2-4 and 6".

@@ -3,6 +3,7 @@ package outline_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,7 +33,7 @@ func TestWithdrawn(t *testing.T) {
 			"before":  said + "\n\n" + steps,
 			"behind":  steps + "\n" + said + "\n",
 			"section": steps + "\n## Notes\n\n" + said + "\n",
-			"front":   "---\nname: x\ndescription: It is for a release. " + said + "\n---\n" + steps,
+			"front":   "---\nname: x\ndescription: Releases the API. " + said + "\n---\n" + steps,
 		} {
 			if where == "front" && (strings.ContainsAny(line[:1], "#>|`<-") || line == "The steps are Anna's.") {
 				continue // no text of a description, or one that only says what the steps are
@@ -54,6 +55,36 @@ func TestWithdrawn(t *testing.T) {
 			assert.Equal(t, back, got, "%s: %q", where, said)
 		}
 	}
+}
+
+// TestBeside: a sentence beside the steps takes back all that they demand, unless it is of a kind that cannot; of a description those do
+// that forbid something. It is told with its line.
+func TestBeside(t *testing.T) {
+	const list = "# Steps\n1. Write the plan to `plan.md`.\n2. Run `make e2e`. It must pass.\n3. Get the approval of the user.\n"
+	const headings = "# Release\n\nSAID\n\n## Step 1: Plan\nWrite the plan to `plan.md`.\n\n## Step 2: Test\nRun `make e2e`. It must pass.\n" +
+		"\n## Step 3: Get the approval of the user\n"
+	linesOf(t, "testdata/beside.txt", func(_ int, right, said string) {
+		texts := []string{said + "\n\n" + list, list + "\n" + said + "\n", list + "\n## Notes\n\n" + said + "\n",
+			strings.ReplaceAll(headings, "SAID", said)}
+		kind, isFront := strings.CutPrefix(right, "description: ")
+		if isFront {
+			texts = []string{"---\nname: x\ndescription: " + said + "\n---\n" + list, "---\ndescription: >\n  " + said + "\n---\n" + list}
+		}
+		for i, text := range texts {
+			if strings.HasPrefix(said, "#") && i == 1 {
+				continue // its title would be that of what follows the steps
+			}
+			o := outline.Markdown([]byte(text), map[bool]string{true: "headings", false: "list"}[i == 3])
+			require.NotEmpty(t, o.Steps, text)
+			got := ""
+			for _, h := range o.Hints {
+				got += fmt.Sprint(h.Step)
+			}
+			isTold := slices.ContainsFunc(o.Left, func(l outline.Left) bool { return l.Why != "" })
+			assert.Equal(t, map[string]string{"all": "123"}[kind], got, "%q", text)
+			assert.Equal(t, kind != "all", isTold, "told: %q", text)
+		}
+	})
 }
 
 // TestWithdrawnInSteps: a sentence in the text of a step may take back the gates of others, and an approval of its own.

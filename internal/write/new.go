@@ -51,10 +51,11 @@ as a check only if
     type checker, a formatter in its check mode; or a target of the Makefile, a script of
     package.json or an executable of the project that was read, with all that it runs, and
     that only checks and builds.
-A sentence about a step, such as "Step 2 is optional", or about the steps takes back every
-gate of the steps that it names, of all if it names none; so does one that is not English,
-or says that this is a dry run. One that says that nobody can be asked takes back every
-approval. Rather no gate than a wrong one: name others in fsm.json yourself. An approval
+A sentence about a step, such as "Step 2 is optional", takes back every gate of that step.
+One beside the steps takes back all, such as "For large changes.", unless it introduces them,
+says what the skill is for or orders something else in plain words; of the description only
+one does that forbids something. One that says that nobody can be asked takes back every
+approval. Each is told. Rather no gate than a wrong one: name others in fsm.json yourself. An approval
 that has to come before what a step does is proposed for the step before it.
 
 --template NAME writes a complete workflow, and a SKILL.md by which the client finds it

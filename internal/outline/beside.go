@@ -1,0 +1,129 @@
+package outline
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// What a text says beside its steps may make them unbinding, conditional, a choice or a shortcut in more ways than can be listed: "For
+// large changes.", "Pick whichever applies.", "The user writes all files." So a sentence there takes back all that the steps demand, unless
+// it is of a kind that cannot do that: it introduces the steps, says what the skill is for, orders or forbids something else in words that
+// point at nothing, or stands below a title for looking things up. A description says when the skill is used: of its sentences only those
+// count that forbid something, or say that the text is not followed. What takes something back is told with its line.
+
+var (
+	// pointing are the words with which a sentence may speak of the steps, of a choice among them, or of some cases only.
+	pointing = pattern{text: `(?i)\b(?:this|that|these|those|it|its|they|them|their|here|there|above|below|following|follows?|previous|` +
+		`next|preceding|such|so|as|same|one|ones|some|any|each|every|all|both|either|neither|none|nothing|something|anything|` +
+		`everything|everyone|most|many|few|several|more|less|enough|rest|others?|another|just|whichever|whatever|whoever|what|which|who|` +
+		`whom|whose|how|when|whenever|where|wherever|why|if|whether|until|till|while|once|since|because|yet|already|now|possible|typical|` +
+		`necessary|needed|applicable|appropriate|own|yourself|yours|mine|up to|order|subset|sequence|ways?|steps?|phases?|stages?|` +
+		`tasks?|items?|points?|parts?|lists?|pages?|documents?|text|skills?|workflows?|procedures?|process|checklists?|plans?|` +
+		`instructions?|sections?|rules?|guidelines?|inspiration|reference|orientation|guidance|suggestions?|sense|judge?ment|discretion|` +
+		`taste|end|start|beginning|questions?|answers?|decisions?|choices?)\b`}
+	// vague is what a sentence that says what a skill is for may not say.
+	vague = pattern{text: `(?i)\b(?:this|these|those|here|there|above|below|following|such|one|ones|some|any|none|nothing|anything|most|` +
+		`whichever|whatever|either|yet|possible|typical|applicable|used|how we|inspiration|reference|orientation|guidance|suggest\w*|` +
+		`recommend\w*|drafts?|examples?|samples?|may|might|could|should|would|manually|by hand|ourselves|yourself)\b`}
+	// notInUse is said in a description of a skill that is not followed.
+	notInUse = pattern{text: `(?i)\b(?:deprecated|obsolete|superseded|replaced by|drafts?|archived?|out of date|outdated|examples?|samples?|` +
+		`demos?|demonstrations?|illustrations?|(?:for|as) (?:history|reference|inspiration|orientation|guidance|training)|kept|optional|` +
+		`status|state|stage|disabled|enabled|active|by hand|manually|read-?only|dry)\b`}
+	prohibiting = pattern{text: `(?i)^(?:(?:please|always|also|then|finally)\b,? ?)*` +
+		`(?:(?:you )?(?:must )?(?:do not|don['’]t|never|must not)(?: ever)? )?`}
+	// isKept is what a prohibition may be about that forbids no work.
+	isKept = pattern{text: `(?i)(?:\b(?:secrets?|credentials?|passwords?|tokens?|api keys?|force|emojis?|jargon|abbreviations?|the tests)|` +
+		"`x`" + `|^(?:force-)?push|^merge|^deploy|^publish)\W*$`}
+	ofTheSkill = pattern{text: `(?i)^(?:(?:this|the|an?) )?(?:skill|workflow|procedure|guide|runbook|process|checklist|command)s? ` +
+		`(?:for|to|about|that|which|(?:\w+ly )?([a-z]+s))\b(.*)$`}
+	useFor = pattern{text: `(?i)^(?:use|invoke|call|trigger|load|apply|activate) (?:this|the) (?:skill|workflow|command)(?: proactively|` +
+		` immediately)* (?:when|whenever|for|to|if|before|after|on|in|as|with)\b(.*)$`}
+	doesSo      = pattern{text: `^([A-Z][a-z]+s) (?:an?|the|your|our|new)\b(.*)$`}
+	areTheSteps = pattern{text: `(?i)^(?:these|here|the following|below) are (?:all )?the steps(?: (?:of|to|for (?:an?|the)) (.*))?$`}
+	toEnd       = pattern{text: `(?i)\bto [a-z]+ .*$`}
+	fewOf       = pattern{text: `(?i)\b(?:` + inWords + `|\d+) of\b`}
+	vaguely     = pattern{text: `(?i)^\w+ (?:in|on|at|for|to|with|by|from|as|of|and|or|\w+ly)\b|\b(?:sparingly|freely|loosely)\b`}
+	byName      = pattern{text: `\b(?:to|with|by|from|for|of) [A-Z][a-z]+\b`}
+	ofTool      = pattern{text: "`[A-Z][A-Za-z]+`"} // of an agent
+	isStored    = pattern{text: `^(?:The|Our) (?:[\w-]+ ){1,3}(?:is|are|lives?) (?:in|at|under|written in|called|named) (?:the )?(?:` +
+		"`x`" + `|[A-Z]\w+)\W*$`}
+	linkAlone = pattern{text: `^\W*(?:\[[^\]]*\]\([^)]*\)\W*)+$`}
+	// forReading are the titles of what is for looking things up.
+	forReading = pattern{text: `(?i)^\W*(?:when (?:not )?to use|when to|use when|use cases?|triggers?|examples?|samples?|usage|outputs?|` +
+		`(?:\w+ )?formats?|(?:\w+ )?templates?|troubleshoot\w*|references?|resources?|see also|related|further|prerequisites?|` +
+		`requirements?|set-?up|installation|inputs?|arguments?|parameters?|environment|configuration|files?|(?:\w+ )?(?:structure|` +
+		`layout)|glossary|faq|scripts?|tools?|commands?|(?:common )?(?:mistakes|errors|issues|problems)|pitfalls|error handling|` +
+		`anti-?patterns|commit messages?|naming|background|rationale|(?:success|acceptance) criteria|style|conventions?|changelog|` +
+		`version history|license|licence|credits|authors?)\b`}
+)
+
+// ofWriting are the verbs of orders about what is written, which say nothing of the steps.
+var ofWriting = strings.Fields(`write add fix update extend implement create cover refactor read use include format name cite quote`)
+
+var helpsWith = strings.Fields(`guides helps walks covers provides automates describes teaches ensures manages supports performs`)
+
+// isHarmless reports whether a sentence beside the steps is of a kind that takes nothing back.
+func (s sentence) isHarmless() bool {
+	said := strings.TrimRight(strings.TrimLeft(normal(s.text), "([*> "), ".!:; ")
+	switch {
+	case !strings.ContainsFunc(address.without(strings.ReplaceAll(said, "`x`", "")), unicode.IsLetter), linkAlone.in(s.text),
+		forReading.in(s.title) && !(asWhole.in(said) && restricts(said)):
+		return true
+	case numbered.in(said), noneLeftOut.in(said), refused.in(plainly(s.text)): // see namedBy
+		return true
+	case s.isFront:
+		return (!negation.in(said) || ordersElse(said)) && !notInUse.in(said)
+	case isStored.in(said) && !pointing.in(said), isBeside(s) && !negation.in(said):
+		return true
+	case strings.Contains(said, "?"), quoted.in(withoutCode(s.text)), byPrograms.in(said), ofTool.in(s.text):
+		return false
+	}
+	return introducesSteps(said) || saysWhatFor(said) || ordersElse(said)
+}
+
+// introducesSteps reports whether a sentence has only words with which steps are introduced.
+func introducesSteps(said string) bool {
+	if m := areTheSteps.find(said); m != nil {
+		return !restricts(m[1]) && !vague.in(m[1]) && !byName.in(" of "+m[1])
+	}
+	rest := toEnd.without(said)
+	return ofSteps.in(rest) && !fewOf.in(rest) && !restricts(said) && hasOnly(rest, wordsOfSteps)
+}
+
+// saysWhatFor reports whether a sentence says what the skill does, or when it is used.
+func saysWhatFor(said string) bool {
+	rest, found := "", false
+	if m := useFor.find(said); m != nil {
+		rest, found = m[1], true
+	} else if m := ofTheSkill.find(said); m != nil {
+		rest, found = m[2], m[1] == "" || isThird(m[1])
+	} else if m := doesSo.find(said); m != nil {
+		rest, found = m[2], isThird(m[1]) && !restricts(said)
+	}
+	return found && !vague.in(rest) && !negation.in(said) && !doubtful.in(said) && !notToDo.in(said) && !invalid.in(said)
+}
+
+// isThird reports whether a word is a verb in the third person.
+func isThird(word string) bool {
+	word = strings.ToLower(word)
+	bare := strings.TrimSuffix(word, "s")
+	return slices.Contains(helpsWith, word) || slices.Contains(verbs, bare) || slices.Contains(verbs, strings.TrimSuffix(bare, "e"))
+}
+
+// ordersElse reports whether a sentence is an order to run something, or to do or not to do something else than the steps.
+func ordersElse(said string) bool {
+	bare := withoutLead(said)
+	text := prohibiting.without(bare)
+	if isPlain(text) && (strings.Contains(text, "`x`") || toPass.in(text)) && !fewOf.in(text) {
+		return true
+	}
+	word := first.find(text)
+	switch {
+	case word == nil, pointing.in(text), restricts(text), byName.in(text):
+		return false
+	case negation.in(bare):
+		return isKept.in(text)
+	}
+	return slices.Contains(ofWriting, strings.ToLower(word[1])) && !vaguely.in(text) && len(strings.Fields(text)) > 1
+}
