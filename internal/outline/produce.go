@@ -11,14 +11,22 @@ import (
 // the file as well if it restricts, or undoes something, and so does what the text says of the file elsewhere.
 
 var (
-	products = pattern{text: "\\b(?i:save|write|record|document|add|append)\\b([^`.]{0,60}\\b(?:in|into|to) )" +
+	products = pattern{text: "\\b(?i:save|write|record|document|add|append)\\b([^`.:]{0,60}\\b(?:in|into|to) )" +
 		"([A-Z_]{2,}\\.md)\\b|(?i)\\b" +
 		"(?:save|saves|write|writes|output|store|record|document|export|create|" +
 		"generate|produce|commit|draft|update|add|append|put|insert)" +
-		"\\b([^`.;]{0,60})`([\\w./*-]+\\.[A-Za-z]{1,5})`"}
-	// into is what leads from the verb to a file that comes to be: nothing but what it is called, or the place.
-	into = pattern{text: `(?i)^ (?:(?:the|a|an|your|its|one|new|final|short|file|files|report|[\w-]+) ){0,3}$|` +
-		`\b(?:to|in|into|as|at|under|named|called)(?: (?:the|a|your|its|new|file|project['’]s))* $`}
+		"\\b([^`.;:]{0,60})`([\\w./*-]+\\.[A-Za-z]{1,5})`"}
+	// into is what leads from the verb to a file that comes to be: nothing but that it is one, or what is written and where to.
+	into = pattern{text: `(?i)^ (?:(?:the|a|an|your|its|one|new|final|short|file|files) )*$|` +
+		`^ (?:the|a|an|your|its|our|it|them|this|what|one)\b.*\b(?:to|in|into|as)(?: (?:the|a|your|its|new|file|project['’]s))* $|` +
+		`^ (?:(?:it|them|this) )?(?:to|in|into|as)(?: the)?(?: file)? $`}
+	// besideIt are words for what is only near a file, and for what there may be nothing of.
+	besideIt = pattern{text: `(?i)\b(?:\w+ing|links?|refer\w*|mention\w*|pointers?|imports?|repl(?:y|ies)|answers?|responses?|but|except|` +
+		`access|according|similar|next|related|relevant|close|attention|respect|equal|identical|due|as in|any|each|every|all|both|some|if|` +
+		`breaking|failures?|errors?|warnings?|issues|problems|bugs|todos|conflicts|exceptions|violations|regressions|deviations|` +
+		`questions|skipped|failed|missing|possible|other|more|further|additional|edits?|fix(?:es)?|improvements?|corrections?)\b`}
+	changesTo = pattern{text: `(?i)^(?:document|record|draft|commit|update)\w*\b.*\b(?:changes?|differences?|version|` +
+		`functions?)\b.*\b(?:to|in)\b`}
 	toPlace = pattern{text: `(?i)^(?:add|append|put|insert)\b`}
 	places  = pattern{text: `(?i)\b(?:to|in|into|at|under)(?: (?:the|a|your|its|new|file|project['’]s))* $`}
 	others  = pattern{text: `(?i)\b(?:of|for|about|on|with|by|via|through|like|per|than|after|before|without|between)\b[^` + "`" + `]*$`}
@@ -62,7 +70,7 @@ func (r *reader) product(h Hint, s sentence, behind []sentence) {
 		}
 		gap, name := m[1]+m[3], m[2]+m[4]
 		prefix := whenDone.without(clause[:strings.Index(clause, m[0])])
-		if toPlace.in(m[0]) && !places.in(gap) || !into.in(gap) && m[2] == "" || others.in(gap) && !places.in(gap) ||
+		if toPlace.in(m[0]) && !places.in(gap) || !into.in(gap) || besideIt.in(gap) || changesTo.in(m[0]) || others.in(gap) && !places.in(gap) ||
 			others.in(lastWords(gap)) {
 			continue
 		}
@@ -94,7 +102,8 @@ func isOrderedBehind(prefix string) bool {
 // endsOrder reports whether what stands behind an order in its sentence leaves it one.
 func endsOrder(rest string) bool {
 	said := normal(rest)
-	return !sometimes.in(said) && !wishes.in(said) && !ofName.in(said) && !undoing.in(said) && (!leadsAway.in(said) || toRoot.in(said))
+	return !sometimes.in(said) && !wishes.in(said) && !ofName.in(said) && !undoing.in(said) &&
+		(!leadsAway.in(said) && !toPeople.in(said) && !byPrograms.in(said) || toRoot.in(said))
 }
 
 // takesBackFile reports whether something else takes back that a sentence tells to write a file.
