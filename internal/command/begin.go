@@ -103,18 +103,18 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 	}
 	s.SurviveBrokenPipe()
 	ctx, _ = signals.Interruptible(ctx)
-	dir, chosen := l.directory(ctx)
+	b := l.beginning(ctx, here)
+	b.Skill, b.Plan, b.Args = what, plan, f.args
 	begin := func(by state.By, agreed bool) (hydrate.Begun, hydrate.Result, error) {
-		return hydrate.Begin(ctx, hydrate.Beginning{
-			Skill: what, Plan: plan, Program: s.Who().Program, Args: f.args, Here: here, List: l.found,
-			By: by, Way: l.Way, Dir: dir, Chosen: chosen,
-		}, s.Getenv, hydrate.Options{LockTimeout: beginWait, Program: s.Who().Program, Log: l.Log, FromClient: func() bool { return agreed },
-			Answerers: func() []string { return hook.AllAnswerers(s.Getenv, cmp.Or(dir, here)) }})
+		b.By = by
+		return hydrate.Begin(ctx, b, s.Getenv, hydrate.Options{LockTimeout: beginWait, Program: b.Program, Log: l.Log,
+			FromClient: func() bool { return agreed },
+			Answerers:  func() []string { return hook.AllAnswerers(s.Getenv, cmp.Or(b.Dir, here)) }})
 	}
 	begun, result, err := begin(l.Via, false)
 	if errors.Is(err, hydrate.ErrReplaces) || errors.Is(err, hydrate.ErrElsewhere) { // then a person has to agree
 		rule := ruleOf(c)
-		rule.What = hook.Beginning(what, result.Lost, here, dir)
+		rule.What = hook.Beginning(what, result.Lost, here, result.Outside, b.Project)
 		by, refused := permit(c, s, rule, args, []string{l.List.Dir})
 		if refused != nil {
 			return refused
@@ -139,6 +139,15 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 		out.shownWork = shownWork{l.shown(now), progress.Waiting(now)}
 	}
 	return l.print(out, strings.TrimSuffix(begun.Text, "\n"))
+}
+
+// beginning returns what is known before of a workflow that is begun in a directory.
+func (l *listWork) beginning(ctx context.Context, here string) hydrate.Beginning {
+	b := hydrate.Beginning{Program: l.streams.Who().Program, Here: here, List: l.found, Way: l.Way}
+	if b.Dir, b.Chosen = l.directory(ctx); l.ofAgent() {
+		b.Project = cmp.Or(b.Dir, l.found.Project, tasklist.Project(l.streams.Getenv, here))
+	}
+	return b
 }
 
 // mayBegin returns an error if the list is named and another project's, unless the person at the terminal says that it is meant.

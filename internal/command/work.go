@@ -166,11 +166,17 @@ func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool, w
 // directory returns the directory of the session whose agent runs the command; chosen reports that the agent chooses it, because no
 // hook has told it. Persons, scripts and agents without a session take the one in which they are.
 func (l *listWork) directory(ctx context.Context) (dir string, chosen bool) {
-	if who := l.streams.Who().Kind; who == caller.Person || who == caller.Script || l.found.Project != "" {
+	if !l.ofAgent() || l.found.Project != "" {
 		return "", false
 	}
 	dir = l.Directory(ctx)
 	return dir, dir == ""
+}
+
+// ofAgent reports whether neither a person nor a script runs the command.
+func (l *listWork) ofAgent() bool {
+	who := l.streams.Who().Kind
+	return who != caller.Person && who != caller.Script
 }
 
 // sender returns who works on the steps of a list by a command. Without a terminal of their own that is the agent, whatever its

@@ -12,7 +12,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/gates"
-	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/permission"
@@ -166,9 +165,6 @@ func (h *hook) edit() gates.Verdict {
 // only the session in which it was started, and keeps running after /clear (fact 92, client
 // 2.1.329). Where gates are evaluated it adds the agent's directory, too, if that is in a linked work
 // tree: the server's does not change when the agent enters one.
-//
-// A folder is not a skill that the client knows, so the person has never allowed the commands of its
-// checks. They are asked, even if a rule of theirs allows the tool.
 func (h *hook) served() client.Answer {
 	add := map[string]any{"session": h.call.SessionID}
 	evaluates := strings.HasSuffix(h.call.ToolName, "__step_start") || strings.HasSuffix(h.call.ToolName, "__step_complete")
@@ -178,11 +174,6 @@ func (h *hook) served() client.Answer {
 	input, err := jsonx.With(h.call.ToolInput, add)
 	if err != nil {
 		return client.Answer{} // the tool itself reports invalid input
-	}
-	if folder := h.call.InputText("skill"); hydrate.IsPath(folder) {
-		return client.Ask(message.ForBoth(message.Sprintf("fsmtx: the agent wants to begin the workflow in the folder %s. The checks in its "+
-			"fsm.json are commands, which run without a further question. Begin it?",
-			folder)), input)
 	}
 	return client.Rewrite(input, "", "")
 }

@@ -147,8 +147,8 @@ func (h *hook) takes(ctx context.Context, call Invocation, dir string) (what str
 	return q.Needs(u)
 }
 
-// begins returns to what a person has to agree before a workflow is begun: it would replace unfinished workflows, or dir is not in the
-// session's project. It is empty if to nothing.
+// begins returns to what a person has to agree before a workflow is begun: it would replace unfinished workflows, or dir or its folder is
+// not in the session's project. It is empty if to nothing.
 func (h *hook) begins(ctx context.Context, call Invocation, dir string) (what string) {
 	frame := *h.Frame
 	if !h.isAboutOwnList(call) {
@@ -163,26 +163,31 @@ func (h *hook) begins(ctx context.Context, call Invocation, dir string) (what st
 	} else if len(call.Args) > 0 {
 		skill = call.Args[0]
 	}
-	spec := hydrate.SpecOf(skill, call.Flags.Lookup(PlanFlag).Value.String(), cmp.Or(dir, h.call.Cwd), h.project(), h.streams.Getenv)
+	spec, folder := hydrate.SpecOf(skill, call.Flags.Lookup(PlanFlag).Value.String(), cmp.Or(dir, h.call.Cwd), h.project(), h.streams.Getenv)
 	lost := frame.WouldReplace(ctx, state.Calling{Command: hydrate.CommandOf(skill), Spec: spec, Session: h.Session, Agent: h.call.AgentID})
 	project := h.project()
-	if len(lost) == 0 && (project == "" || dir != "" && gates.IsIn(project, dir)) {
+	if len(lost) == 0 && folder == "" && (project == "" || dir != "" && gates.IsIn(project, dir)) {
 		return ""
 	}
-	return Beginning(skill, lost, dir, project)
+	return Beginning(skill, lost, dir, folder, project)
 }
 
-// Beginning says that a command begins a skill in place of unfinished workflows, or in a directory that is not in the session's
-// project. Each may be empty.
-func Beginning(skill string, lost []string, dir, project string) (what string) {
+// Beginning says that a command begins a skill in place of unfinished workflows, in a directory that is not in the session's project, or
+// from such a folder. Each may be empty.
+func Beginning(skill string, lost []string, dir, folder, project string) (what string) {
 	what = "begin " + message.Words(skill)
-	if project != "" && (dir == "" || !gates.IsIn(project, dir)) {
-		what += message.Sprintf(" in %s, outside of %s", cmp.Or(dir, "another directory"), project)
+	switch {
+	case folder == skill:
+		what += message.Sprintf(", outside of %s,", project)
+	case folder != "":
+		what += message.Sprintf(" from %s, outside of %s,", folder, project)
+	case project != "" && (dir == "" || !gates.IsIn(project, dir)):
+		what += message.Sprintf(" in %s, outside of %s,", cmp.Or(dir, "another directory"), project)
 	}
-	if len(lost) > 0 {
-		what += " in place of " + strings.Join(lost, ", ")
+	if len(lost) == 0 {
+		return strings.TrimSuffix(what, ",")
 	}
-	return what
+	return what + " in place of " + strings.Join(lost, ", ")
 }
 
 // changesDirectory returns where the shell is after a command, if it is in dir before; empty if that cannot be told.

@@ -21,6 +21,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/locator"
 )
@@ -35,13 +36,14 @@ type Beginning struct {
 	List    tasklist.Found
 	Client  string   // the client's name and version, by its own word; may be empty
 	By      state.By // who asks for it, or has agreed
+	// Project is the directory outside of which the agent begins nothing by itself; empty if a person or a script begins it.
+	Project string
 	// Dir is the directory of the session's project, as recorded. It is empty unless the agent chose Here and the environment.
 	Dir    string
 	Chosen bool // the agent chose Here and the environment, and no directory is recorded
 	Way    progress.Way
 
-	// Absolute refuses a relative directory: the agent does not know where the server was started,
-	// and the hook asks the person about a folder only if its path is absolute.
+	// Absolute refuses a relative directory: the agent does not know where the server was started.
 	Absolute bool
 }
 
@@ -82,25 +84,30 @@ type NotBegun struct {
 
 func (e *NotBegun) Error() string { return e.Message }
 
-// ErrElsewhere is returned for a directory in which an agent begins a workflow by itself, and which is not in the session's project.
-var ErrElsewhere = errors.New("an agent cannot begin a workflow outside of the directory of its session by itself, which is")
+// ErrElsewhere is returned if an agent begins a workflow by itself in a directory, or from a folder or a plan, that is not in the session's
+// project.
+var ErrElsewhere = errors.New("an agent cannot begin a workflow outside of the directory of its session by itself")
 
 // Begin does what a call of the skill does.
 //
-// Errors: NotBegun; ErrElsewhere; ErrReplaces, with Result.Lost.
+// Errors: NotBegun; ErrElsewhere and ErrReplaces, with Result.Lost.
 func Begin(ctx context.Context, b Beginning, env Env, o Options) (Begun, Result, error) {
+	away := b.Dir != "" && !gates.IsIn(b.Dir, b.Here)
+	if away {
+		b.Dir = tasklist.Project(env, b.Here)
+	}
 	if b.Dir != "" {
-		if !gates.IsIn(b.Dir, b.Here) {
-			if !o.FromClient() {
-				return Begun{}, Result{}, fmt.Errorf("%s: %w %s", b.Here, ErrElsewhere, b.Dir)
-			}
-			b.Dir = tasklist.Project(env, b.Here)
-		}
 		env = env.with("CLAUDE_PROJECT_DIR", b.Dir)
 	}
 	r, err := b.request(env)
 	if err != nil {
 		return Begun{}, Result{}, err
+	}
+	outside := b.outside(r, env)
+	if (away || outside != "") && !o.FromClient() {
+		frame := gates.Frame{Store: state.Store{List: tasks.List{Dir: b.List.Dir}, Session: b.List.Session}}
+		lost := frame.WouldReplace(ctx, state.Calling{Command: r.Command, Spec: r.spec(env), Session: b.List.Session})
+		return Begun{}, Result{Lost: lost, Outside: outside}, fmt.Errorf("%w, %s", ErrElsewhere, b.Project)
 	}
 	start := time.Now()
 	result, err := Run(ctx, r, env, o)
@@ -119,22 +126,52 @@ func Begin(ctx context.Context, b Beginning, env Env, o Options) (Begun, Result,
 	return begun(r, result), result, nil
 }
 
-// SpecOf returns the path of the file whose workflow begin would put into the list in the directory here, of a project: that of a skill,
-// or of a plan if that is not empty. It is empty if there is none.
-func SpecOf(skill, plan, here, project string, env Env) string {
+// SpecOf returns the path of the file whose workflow Claude Code's agent would put into the list in the directory here, of a project: that
+// of a skill, or of a plan if that is not empty; and the folder in which it is, if that is outside of the project. Each is empty if there
+// is none.
+func SpecOf(skill, plan, here, project string, env Env) (spec, outside string) {
+	if at := project; at != "" {
+		if !gates.IsIn(project, here) { // then it is begun there
+			at = tasklist.Project(env, here)
+		}
+		env = env.with("CLAUDE_PROJECT_DIR", at)
+	}
+	b := Beginning{Skill: skill, Program: caller.Claude, Here: here, Project: project}
 	if plan != "" {
-		return safefile.Absolute(plan, here)
+		b.Plan = &Plan{File: File{Path: safefile.Absolute(plan, here)}}
 	}
-	if project != "" {
-		env = env.with("CLAUDE_PROJECT_DIR", project)
-	}
-	r, err := Beginning{Skill: skill, Program: caller.Claude, Here: here}.request(env)
+	r, err := b.request(env)
 	if err != nil {
-		return ""
+		return "", ""
+	}
+	return r.spec(env), b.outside(r, env)
+}
+
+// spec returns the path of the file that has the workflow; empty if there is none.
+func (r Request) spec(env Env) string {
+	if r.File != nil {
+		return r.File.Path
 	}
 	var found Result
 	_, _ = findSpec(r, env, Options{}, &found)
 	return found.Spec
+}
+
+// outside returns the folder that is begun, or the plan's, if it is not in the project; empty if it is, or if the agent finds it as a
+// skill.
+func (b Beginning) outside(r Request, env Env) (folder string) {
+	if folder = r.Folder; b.Plan != nil {
+		folder = filepath.Dir(b.Plan.Path)
+	}
+	if b.Project == "" || b.Plan == nil && !IsPath(b.Skill) || gates.IsIn(b.Project, folder) {
+		return ""
+	}
+	if f, err := FinderOf(env, b.Program); err == nil && b.Plan == nil {
+		if found, err := f.Locate(r.Command, b.Here); err == nil && found.Found() && safefile.Same(filepath.Dir(found.Path), folder) {
+			return ""
+		}
+	}
+	return folder
 }
 
 // request returns the request that a call of the skill would make.

@@ -80,9 +80,10 @@ type Result struct {
 	SHA256     string            // of the fsm.json, in hexadecimal digits
 	Definition map[string]string // what the fsm.json says; see state.Definition
 	tasks.Outcome
-	Nested *Nested  // the step that the workflow came under; nil if it came under none
-	Undo   string   // the command that undoes it, if it came under a step or replaced unfinished workflows
-	Lost   []string // the workflows of other skills or sessions that were not finished and were replaced, with how much of them was done
+	Nested  *Nested  // the step that the workflow came under; nil if it came under none
+	Undo    string   // the command that undoes it, if it came under a step or replaced unfinished workflows
+	Outside string   // the folder of the workflow, if it is not in the session's project and no skill of the agent; with ErrElsewhere
+	Lost    []string // the workflows of other skills or sessions that were not finished and were replaced, with how much of them was done
 	// Changed says in what the fsm.json differs from that of the unfinished workflow of the same skill; usually empty.
 	Changed    string
 	Unrecorded int // how many open steps were replaced of which nothing is on record: what they were is not known

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -61,18 +62,24 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 	by := map[bool]state.By{true: {Who: state.ThePerson, How: state.ByElicitation}}[yes]
 	done, did, err := hydrate.Begin(ctx, hydrate.Beginning{
 		Skill: skill, Program: t.who.Program, Args: in.Args, Here: project, List: found, Way: t.way(r, found.Dir), Absolute: true,
-		Dir: dir, Chosen: chosen, By: by, Client: clientOf(r)},
+		Project: cmp.Or(dir, project), Dir: dir, Chosen: chosen, By: by, Client: clientOf(r)},
 		t.lookup, hydrate.Options{LockTimeout: tasklist.Wait, Program: t.who.Program, Log: t.log(), FromClient: func() bool { return yes },
 			Answerers: func() []string { return hook.AllAnswerers(t.lookup, project) }})
-	if errors.Is(err, hydrate.ErrReplaces) {
-		lost := strings.Join(did.Lost, ", ")
-		alone := message.Sprintf("%s is not begun, because it would replace %s: only a person can decide that, and nobody has answered "+
-			"here. They can run, in a terminal outside the client: fsmtx begin %s --list %s", skill, lost, shell.Join(skill), found.Name())
+	if away := errors.Is(err, hydrate.ErrElsewhere); away || errors.Is(err, hydrate.ErrReplaces) {
+		var why []string
+		if away {
+			why = append(why, "is outside of "+cmp.Or(dir, project))
+		}
+		if len(did.Lost) > 0 {
+			why = append(why, "would replace "+strings.Join(did.Lost, ", "))
+		}
+		alone := message.Sprintf("%s is not begun, because it %s: only a person can decide that, and nobody has answered here. They can run, "+
+			"in a terminal outside the client: fsmtx begin %s --list %s", skill, strings.Join(why, " and "), shell.Join(skill), found.Name())
 		switch {
 		case said == saidNo:
 			return nil, nil, message.Lines(skill + " is not begun: the person said no or did not answer")
 		case said == notAsked && t.canAsk(r, found.Dir):
-			return t.ask(ctx, q, message.Sprintf("The agent wants to begin %s in place of %s. Begin it?", skill, lost), alone), nil, nil
+			return t.ask(ctx, q, beginQuestion(hook.Beginning(skill, did.Lost, project, did.Outside, cmp.Or(dir, project)), away), alone), nil, nil
 		}
 		return nil, nil, message.Lines(alone)
 	}
@@ -93,6 +100,14 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 		out.Status = byTools.Of(s, "")
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: done.Text}}}, out, nil
+}
+
+// beginQuestion returns the question whether the agent may do what it wants to.
+func beginQuestion(what string, away bool) string {
+	if away {
+		return "The agent wants to " + what + ". The checks in its fsm.json are commands, which then run without a question. Begin it?"
+	}
+	return "The agent wants to " + what + ". Begin it?"
 }
 
 // clientOf returns the name and version that the client has given itself, as AI_AGENT spells them; empty if it has none.

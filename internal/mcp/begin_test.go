@@ -182,7 +182,7 @@ func TestBeginIsRefused(t *testing.T) {
 	c := w.connect(nil)
 	for what, want := range map[string]string{
 		"":             "skill is empty",
-		"unasked:x":    "unasked:x is a relative path", // the hook asks the person about a path only
+		"unasked:x":    "unasked:x is a relative path",
 		" ":            "skill is empty",
 		"ship":         "is not valid (1 problem); no task was changed",
 		"shop":         `there is no skill with a workflow and no directory called "shop"`,
@@ -209,7 +209,32 @@ func TestBeginElsewhereIsRefused(t *testing.T) {
 	frame := gates.Frame{Store: state.Store{List: tasks.List{Dir: w.list("s1")}, Session: "s1"}}
 	require.NoError(t, frame.KeepDirectory(t.Context(), t.TempDir()))
 	w.who.Shell = true
-	assert.Contains(t, w.connect(nil).refuses("workflow_begin", args{"skill": "ship"}), "an agent cannot begin a workflow outside of the dir")
+	assert.Contains(t, w.connect(nil).refuses("workflow_begin", args{"skill": "ship"}), "ship is not begun, because it is outside of /")
+}
+
+// TestBeginOfAFolderElsewhere: with one question, which has what is replaced.
+func TestBeginOfAFolderElsewhere(t *testing.T) {
+	w := shipping(t)
+	w.connect(nil).begins(args{"skill": "ship"})
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "fsm.json"), []byte(shipped), 0o644))
+	begin := args{"skill": folder}
+	why := "outside of " + w.project
+	assert.Contains(t, w.connect(nil).refuses("workflow_begin", begin), folder+" is not begun, because it is "+why+" and would replace ship "+
+		"(0 of 2 done): only a person can decide that, and nobody has answered here. They can run, in a terminal outside the client: fsmtx "+
+		"begin "+folder+" --list s1")
+	var asked []string
+	assert.Equal(t, folder+" is not begun: the person said no or did not answer",
+		w.connect(answering("decline", &asked)).refuses("workflow_begin", begin))
+	assert.Equal(t, []string{"The agent wants to begin " + folder + ", " + why + ", in place of ship (0 of 2 done). The checks in its " +
+		"fsm.json are commands, which then run without a question. Begin it?"}, asked)
+	w.connect(answering("accept", &asked)).refuses("workflow_begin", args{"skill": "../x"})
+	assert.Len(t, asked, 1)
+	_, out := w.connect(answering("accept", nil)).begins(begin)
+	assert.Equal(t, []string{"1", "2"}, out.Deleted)
+	s, err := state.Load(t.Context(), w.list("s1"))
+	require.NoError(t, err)
+	assert.Equal(t, w.project, s.Workflows()[0].Dir)
 }
 
 // TestBeginRecordsHooksOfPlugins that may answer for the person: one that comes later answers for nobody.
