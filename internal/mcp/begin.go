@@ -59,7 +59,10 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 	q := question{list: found.Dir, to: "begin: " + skill}
 	said, _ := t.answer(r, q)
 	yes := said == saidYes
-	by := map[bool]state.By{true: {Who: state.ThePerson, How: state.ByElicitation}}[yes]
+	by := t.agent(found.Dir)
+	if yes {
+		by = state.By{Who: state.ThePerson, How: state.ByElicitation}
+	}
 	done, did, err := hydrate.Begin(ctx, hydrate.Beginning{
 		Skill: skill, Program: t.who.Program, Args: in.Args, Here: project, List: found, Way: t.way(r, found.Dir), Absolute: true,
 		Project: cmp.Or(dir, project), Dir: dir, Chosen: chosen, By: by, Client: clientOf(r)},

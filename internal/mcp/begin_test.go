@@ -212,6 +212,16 @@ func TestBeginElsewhereIsRefused(t *testing.T) {
 	assert.Contains(t, w.connect(nil).refuses("workflow_begin", args{"skill": "ship"}), "ship is not begun, because it is outside of /")
 }
 
+// TestBeginInTheAgentsShell: a server that the agent has started itself is past the hooks.
+func TestBeginInTheAgentsShell(t *testing.T) {
+	w := shipping(t)
+	w.who.Shell = true
+	w.connect(nil).begins(args{"skill": "ship"})
+	s, err := state.Load(t.Context(), w.list("s1"))
+	require.NoError(t, err)
+	assert.Equal(t, "agent shell", s.Workflows()[0].BegunBy)
+}
+
 // TestBeginOfAFolderElsewhere: with one question, which has what is replaced.
 func TestBeginOfAFolderElsewhere(t *testing.T) {
 	w := shipping(t)

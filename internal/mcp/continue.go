@@ -37,7 +37,7 @@ func (t *tools) goOn(ctx context.Context, r *mcp.CallToolRequest, in continueInp
 	dir, chosen := t.directory(ctx, found)
 	ai, _ := t.lookup("AI_AGENT")
 	q := continuation.Query{Lookup: t.lookup, Here: cmp.Or(dir, project), List: found.Dir, Own: own.Dir, Chosen: chosen,
-		Client: cmp.Or(ai, t.who.Program), By: state.By{Who: state.TheAgent, How: state.ByMCP}}
+		Client: cmp.Or(ai, t.who.Program), By: t.agent(found.Dir)}
 	u, err := continuation.Choose(ctx, q, in.List, strings.TrimSpace(in.Skill))
 	if err != nil {
 		return nil, nil, err

@@ -76,6 +76,14 @@ func (c chooser) fromClient(list string) bool {
 	return who.FromClient()
 }
 
+// agent returns the agent as who calls a tool for a list: in a server that it has started in its shell, it is past the hooks.
+func (c chooser) agent(list string) state.By {
+	if !c.fromClient(list) {
+		return state.By{Who: state.TheAgent, How: state.ByShell}
+	}
+	return state.By{Who: state.TheAgent, How: state.ByMCP}
+}
+
 // log returns what appends decisions to the log in FSMTX_LOG, nil if there is none. An
 // error of the log does not change an answer.
 func (c chooser) log() func(decisions.Record) {
