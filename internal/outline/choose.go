@@ -18,7 +18,7 @@ func (d *document) choose(all []*candidate, form string) (best *candidate, tied 
 	}
 	sure := slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return c.doubt != "" })
 	slices.SortStableFunc(sure, func(a, b *candidate) int { return b.rank - a.rank })
-	if len(sure) == 0 && len(all) == 0 {
+	if len(all) == 0 {
 		return nil, nil, ""
 	}
 	if len(sure) == 0 {

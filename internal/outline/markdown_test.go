@@ -3,6 +3,7 @@ package outline_test
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -41,7 +42,8 @@ func TestAbbreviationsEndNoSentence(t *testing.T) {
 	text := "## Steps\n\n1. Pick a name, e.g. `fix-login`. Keep it short.\n2. Ask Dr. Smith\n3. Compare A vs. B. Take one.\n" +
 		"4. Tests prüfen, z. B. `make`. Danach weiter.\n5. Choose plan B. Then go.\n6. 建立檔案：\n"
 	steps := outline.Markdown([]byte(text), "").Steps
-	assert.Equal(t, "Pick a name, e.g. `fix-login` | Ask Dr. Smith | Compare A vs. B | Tests prüfen, z. B. `make` | Choose plan B | 建立檔案",
+	assert.Equal(t, "Pick a name, e.g. `fix-login` | Ask Dr. Smith | Compare A vs. B | Tests prüfen, z. B. `make` | Choose plan B | "+
+		"建立檔案",
 		subjects(steps))
 }
 
@@ -294,7 +296,8 @@ func TestNoWordOfABoxIsLost(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"T001", "[P]", "(x)", "**", "`", "``", "__", "a", "word", ". ", " ", "S3",
-			"1.", "2.1 ", ":", "[l](t)", "日本", "/", "*", "\u200d", "\ufffe", ";", "&gt;", "https://example.com/a/long/path/that/goes/on/and/on"}),
+			"1.", "2.1 ", ":", "[l](t)", "日本", "/", "*", "\u200d", "\ufffe", ";", "&gt;",
+			"https://example.com/a/long/path/that/goes/on/and/on"}),
 			1, 20).Draw(t, "parts"), "")
 		text = "a" + strings.ReplaceAll(text, "\ufffe", "") // a box needs a word
 		for _, step := range append(outlinePlan("- [ ] "+text), outline.Markdown([]byte("- [ ] "+text+"\n- [ ] b\n"), "tasks").Steps[:1]...) {
@@ -303,4 +306,38 @@ func TestNoWordOfABoxIsLost(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestFormsThatAreNotRead: steps in a form that is not read are told with their line, as what they are, and beside others as left out.
+func TestFormsThatAreNotRead(t *testing.T) {
+	const words = ": steps are read by their numbers, not by words such as first and then"
+	const letters = ": only digits are read"
+	for _, c := range [][2]string{
+		{"- Prepare:\n  1. Test it.\n  2. Rest.\n", `2: a numbered list below a bullet (2, the first is "Test it"): only one of its own is read`},
+		{"First test it; then push it.\n", `1: "First test it; then push it"` + words},
+		{"First test it.\n\nThen push it.\n", `1: "First test it"` + words},
+		{"A. Test it.\nB. Push it.\n", `1: steps with letters (the first is "A. Test it")` + letters},
+		{"a) Test it.\n\nb) Push it.\n", `1: steps with letters (the first is "a) Test it")` + letters},
+		{"I. Test it.\nII. Push it.\n", `1: steps with letters (the first is "I. Test it")` + letters},
+		{"## Steps\n\n- Test it.\n- Push it.\n", `3: a list without numbers (2, the first is "Test it"): only a numbered one is read`},
+		{"Then again. A. Smith and B. Jones.\n", ""},
+		{"## Examples\n\nFirst test it; then push it.\n\nA. Test it.\nB. Push it.\n", ""},
+		{"- Prepare\n- Test\n", ""},
+	} {
+		text, want := c[0], c[1]
+		o := outline.Markdown([]byte(text), "")
+		require.Empty(t, o.Steps, text)
+		told := ""
+		for _, l := range o.Tied {
+			told += fmt.Sprintf("%d: %s", l.Line, l)
+		}
+		assert.Equal(t, want, told, text)
+		assert.Equal(t, want != "", o.Unsure != "", text)
+		o = outline.Markdown([]byte("# All\n\n"+text+"\n## Steps\n\n1. Sing it.\n2. Rest.\n"), "")
+		if want != "" {
+			require.Len(t, o.Steps, 2, text)
+			_, what, _ := strings.Cut(want, ": ")
+			assert.True(t, slices.ContainsFunc(o.Left, func(l outline.Left) bool { return l.String() == what }), text)
+		}
+	}
 }

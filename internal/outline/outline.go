@@ -143,7 +143,11 @@ func (d *document) outline(form string) (o Outline, best *candidate) {
 	all := d.candidates()
 	best, tied, why := d.choose(all, form)
 	if best == nil {
-		return Outline{Unsure: cmp.Or(why, checklist.Told(d.list.Faults)), Tied: told(tied)}, nil
+		o = Outline{Unsure: cmp.Or(why, checklist.Told(d.list.Faults)), Tied: told(tied)}
+		if unread := d.unread(); o.Unsure == "" && len(unread) > 0 {
+			o.Unsure, o.Tied = notRead, unread
+		}
+		return o, nil
 	}
 	taken := slices.DeleteFunc(slices.Clone(d.list.Boxes), func(b checklist.Box) bool { return !best.has(b.Line) })
 	lost := ""
@@ -165,6 +169,12 @@ func (d *document) outline(form string) (o Outline, best *candidate) {
 		return o, nil
 	}
 	o.Left = append(d.leftOut(best, all), d.boxesBeside(best, lost, wrong)...)
+	for _, l := range d.unread() {
+		isTold := func(other Left) bool { return other.Line == l.Line && other.Why != "" }
+		if at, _ := best.markAt(l.Line - 1); at < 0 && best.form != formGraph && !slices.ContainsFunc(o.Left, isTold) {
+			o.Left = append(o.Left, l)
+		}
+	}
 	slices.SortStableFunc(o.Left, func(a, b Left) int { return a.Line - b.Line })
 	return o, best
 }
