@@ -114,6 +114,7 @@ var (
 	replying     = pattern{text: `\b(?:refuse|reject|decline|disagree|object|approve|agree|confirm|say|want|request)`}
 	actsOnly     = pattern{text: `^\w+$`}
 	agrees       = pattern{text: `\b(?:sign(?:s|ed)? off|agree[sd]?|says yes|said yes)\b`}
+	verbIn       = pattern{text: `^.*\b(?:requires?|needs?|must|has|have|is|are|of|for|by|to|before|after|until|and) `}
 	aPerson      = pattern{text: `\b` + persons + `(?:'s)?\b`}
 	ofConsent    = pattern{text: `^(?:` + consent + `|consents?|approv\w*|confirm\w*|agree\w*|reviews?|reviewed|sign(?:s|ed)?|go-ahead)$`}
 )
@@ -243,7 +244,7 @@ func (d demand) in(part string) (demand, bool) {
 
 // ofWhat returns what a clause demands an approval for, or "".
 func ofWhat(part string) string {
-	part = leadOfDemand.without(aPerson.compiled().ReplaceAllString(part, "person"))
+	part = leadOfDemand.without(withPersons(part))
 	for _, form := range []*pattern{&objectOf, &needsOne} {
 		if m := form.find(part); m != nil && !slices.Contains(littleWords, m[1]) && m[1] != "person" && !ofConsent.in(m[1]) {
 			return m[1]
@@ -282,7 +283,7 @@ func (r *reader) approval(h Hint, said string, i, k int) {
 		return
 	}
 	at, note := r.placeOf(d, rest, i, k)
-	if r.saysMore(d.text) || r.isQualified(said) {
+	if note != noteSplit && r.saysMore(d.text) || note == "" && r.unbinding(said) != nil {
 		note = noteSome
 	}
 	if stepByNumber.in(said) {
@@ -440,7 +441,12 @@ func (r *reader) actOf(word string) string {
 
 // saysMore reports whether a sentence with a demand has a word that is not known in one.
 func (r *reader) saysMore(text string) bool {
-	subject := wordsOf(r.step.Subject)
+	var subject []string // without a demand in it
+	for _, part := range clausesOf(plainly(r.step.Subject)) {
+		if !asking.in(part) && !agrees.in(part) {
+			subject = append(subject, wordsOf(part)...)
+		}
+	}
 	isKnown := func(word string) bool {
 		word = strings.TrimSuffix(strings.Trim(word, "-'"), "'s")
 		same := func(other string) bool { return stem(other) == stem(word) }
@@ -456,12 +462,7 @@ func (r *reader) saysMore(text string) bool {
 			return !actsOnly.in(part) && !isImperative(part) || notSureOf.in(part) || doubtful.in(part) || !actsOnly.in(part) &&
 				negation.in(part) && !notYetDone.in(part)
 		}
-		part = aPerson.compiled().ReplaceAllStringFunc(part, func(who string) string {
-			if otherPersons.in(who) {
-				return who
-			}
-			return "person"
-		})
+		part = withPersons(part)
 		if strings.Contains(part, "person of ") {
 			return true
 		}
@@ -469,20 +470,17 @@ func (r *reader) saysMore(text string) bool {
 	})
 }
 
-// isQualified reports whether another sentence of the step may say that an approval is not always wanted, or is there. own has the demand.
-func (r *reader) isQualified(own string) bool {
-	return slices.ContainsFunc(r.near, func(s sentence) bool {
-		if _, _, demands := demanded(s.text); demands || strings.Contains(own, s.text) || strings.Contains(s.text, own) {
-			return false
-		}
-		text, said := plainly(s.text), normal(s.text)
+// withPersons returns a clause in which "person" stands for each that may be the one who is asked.
+func withPersons(part string) string {
+	return aPerson.compiled().ReplaceAllStringFunc(part, func(who string) string {
+		at := verbIn.compiled().FindStringIndex(who) // "the change needs user approval"
 		switch {
-		case refused.in(text), numbered.in(said), ofReply.in(text) && (replying.in(text) || !tolerating.in(text)):
-			return false
-		case isImperative(withoutLead(said)):
-			return back.in(said) && (negation.in(said) && !notYetDone.in(said) || doubtful.in(said) || condition.in(said))
+		case at != nil:
+			return who[:at[1]] + "person"
+		case otherPersons.in(who):
+			return who
 		}
-		return restricts(said) || agreement.in(text) || byPrograms.in(text)
+		return "person"
 	})
 }
 

@@ -50,7 +50,7 @@ var (
 		`ahead|proceed|merge|publish|release|deploy|ship)\b`}
 	// A review by people is one, too.
 	reviews = pattern{text: `(?i)\b(?:ask|get|request|obtain|wait for|await|seek)\b[^.;]{0,60}\b` + people +
-		`\b[^.;]{0,30}\b(?:for|to)\b[^.;]{0,15}\b(?:review|approve|sign[- ]?off|okay|ok|go-ahead)\b|` +
+		`\b[^.;]{0,30}\b(?:for|to)\b[^.;]{0,15}\b(?:review|approve|confirm|agree|sign[- ]?off|okay|ok|go-ahead)\b|` +
 		`\b(?:request|get|obtain|await|wait for|seek)\b(?: [\w-]+){0,3} review (?:from|by) ` +
 		`(?:the |a |an |your )?(?:[\w-]+ ){0,3}` + people + `\b`}
 	byPrograms = pattern{text: `(?i)\b(?:sub-?agents?|agents?|bots?|model|claude|copilot|ai|llm|program|tool)\b`}
@@ -183,6 +183,10 @@ func (r *reader) check(h Hint, said sentence, next string, behind []sentence) {
 	})
 	digresses := func(s sentence) bool { return !goesOnPlainly(s.text) }
 	if h.Run == nil || takes || slices.ContainsFunc(behind, digresses) {
+		return
+	}
+	if s := r.unbinding(said.text, next); s != nil {
+		r.took = append(r.took, Left{Line: s.line + 1, What: shorten(s.text), Why: whySome})
 		return
 	}
 	for _, run := range h.Run {

@@ -43,8 +43,9 @@ var (
 		`(?:if|as) \w+|` +
 		`depend\w*|unless|whenever|when|wherever|where|while|provided|given)\b`}
 	// leadsAway begins what says for what, or under which conditions, a file is written.
-	leadsAway = pattern{text: `(?i)^[\W]*(?:for|on|in|per|as|by|upon|during|of)\b`}
-	toRoot    = pattern{text: `(?i)^[\W]*(?:in|for) (?:the )?(?:root|project|repo\w*|users?|person|reader|team|record)` +
+	leadsAway  = pattern{text: `(?i)^[\W]*(?:for|on|in|per|as|by|upon|during|of)\b`}
+	goesOnWith = pattern{text: `(?i)^(.*?)(?:,? and|, then|; then)(?: then)? (.*)$`}
+	toRoot     = pattern{text: `(?i)^[\W]*(?:in|for) (?:the )?(?:root|project|repo\w*|users?|person|reader|team|record)` +
 		`(?: of [^,;]*)?\W*$`}
 	undoing = pattern{text: `(?i)\b(?:delet\w+|remov\w+|renam\w+|mov(?:e|ing)|discard\w*|revert\w*|rm|unlink|throw|clean(?:ing)? up|drop|` +
 		`undo|restore|stash)\b`}
@@ -57,7 +58,8 @@ var (
 	toRemember = pattern{text: `(?i)^(?:make sure to|be sure to|remember to|take care to|ensure to) `}
 	refusing   = pattern{text: `(?i)^\W*(?:do not|don['’]t|never|avoid)\b`}
 	writes     = pattern{text: `(?i)\b(?:writ\w+|creat\w+|sav(?:e|es|ing)|add(?:s|ing)?|updat\w+|generat\w+|produc\w+|files?|` +
-		`anything|nothing)\b`}
+		`anything|nothing|disk|repo\w*|project|workspace)\b`}
+	ofMany = pattern{text: `(?i)\b(?:what|everything|all|files?)\b`}
 )
 
 // product proposes the files that a sentence tells to write. behind are the sentences that follow it.
@@ -77,6 +79,10 @@ func (r *reader) product(h Hint, s sentence, behind []sentence) {
 		_, rest, _ := strings.Cut(s.text, m[0])
 		if isLocal(name) && !reads.in(m[0]) && !condition.in(gap) && isOrderedBehind(prefix) && endsOrder(rest) && !likePath.in(name) &&
 			!invented.in(name) && !r.takesBackFile(name, s, behind) {
+			if s := r.unbinding(s.text); s != nil {
+				r.took = append(r.took, Left{Line: s.line + 1, What: shorten(s.text), Why: whySome})
+				return
+			}
 			h.Gate = Produces([]string{name})
 			r.add(h)
 		}
@@ -102,6 +108,9 @@ func isOrderedBehind(prefix string) bool {
 // endsOrder reports whether what stands behind an order in its sentence leaves it one.
 func endsOrder(rest string) bool {
 	said := normal(rest)
+	if m := goesOnWith.find(said); m != nil && isImperative(m[2]) && !toPeople.in(m[1]) {
+		return endsOrder(m[1]) && !sometimes.in(said) && !undoing.in(said)
+	}
 	return !sometimes.in(said) && !wishes.in(said) && !ofName.in(said) && !undoing.in(said) &&
 		(!leadsAway.in(said) && !toPeople.in(said) && !byPrograms.in(said) || toRoot.in(said))
 }
@@ -115,7 +124,7 @@ func (r *reader) takesBackFile(name string, order sentence, behind []sentence) b
 		said := normal(s.text)
 		switch about := names(s) || ofThem.in(said); {
 		case undoing.in(said):
-			return about
+			return about || ofMany.in(said)
 		case refusing.in(s.text):
 			return about || writes.in(said)
 		case about && !isImperative(withoutLead(said)) && ofName.in(said) && sometimes.in(said):

@@ -25,6 +25,7 @@ var (
 	aloneOf  = pattern{text: `(?:^|[\s(])#?\d{1,2}(?:[.,;:)!?]*(?:\s|$)|\s*[-–—])|` +
 		`\bthe (?:\d+(?:st|nd|rd|th)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|final|other|rest)\b`}
 	ofSteps   = pattern{text: `(?i)\bsteps?\b`}
+	theSteps  = pattern{text: `(?i)\bsteps\b`}
 	byStep    = pattern{text: `(?i)\bstep[ -]by[ -]step\b`}
 	ownStep   = pattern{text: `(?i)\b(?:this|the) step\b`}
 	fromThere = pattern{text: `(?i)\b(?:except\w*|but|others?|rest|remaining|all|after|before|until|till|past|beyond|stop\w*|end\w*|` +
@@ -192,7 +193,8 @@ func namedBy(s sentence, inStep bool) (named []int, takes bool) {
 		return nil, ofSteps.in(rest) || rest != said || aloneOf.in(rest) && !inStep ||
 			!s.code && asWhole.in(rest) && (invalid.in(rest) || doubtful.in(rest))
 	}
-	return nil, ofSteps.in(rest) && !inStep && !s.isFront && !introducesSteps(strings.TrimRight(rest, ".!: "))
+	return nil, ofSteps.in(rest) && !s.isFront && !introducesSteps(strings.TrimRight(rest, ".!: ")) &&
+		(!inStep || theSteps.in(rest) && !isImperative(rest))
 }
 
 // numbersIn returns the numbers in a text such as "steps 2-4 and 6".
