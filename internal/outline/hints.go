@@ -163,7 +163,10 @@ func (r *reader) read() {
 				r.approval(h, said.text, i, k)
 			}
 			for _, n := range notes {
-				if _, _, asked := demanded(said.text); n.says.in(said.text) && (n.says != &orders || !asked) {
+				if !n.says.in(said.text) {
+					continue
+				}
+				if _, _, asked := demanded(said.text); n.says != &orders || !asked {
 					h.Note, h.Back = n.note, backTo(r.step, n.says, said.text)
 					r.add(h)
 				}

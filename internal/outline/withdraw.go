@@ -112,6 +112,8 @@ func (d *document) withdraw(every []sentence, steps []Step, c *candidate) withdr
 		isAlone := isAlone(s, demands)
 		if isAlone {
 			w.approvals = cmp.Or(w.approvals, why(whyAlone))
+			text := plainly(s.text)
+			isAlone = asking.in(text) || alone.in(text) || absent.in(text) // and says nothing else, as "nobody does this"
 		}
 		switch {
 		case isForeign(s):

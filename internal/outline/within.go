@@ -14,17 +14,18 @@ var (
 		`(?:one|some|any|either) of|freely|sparingly|loosely|yourself|nothing|questions to)\b`}
 	isOfResult = pattern{text: `(?i)^(?:it|this|they|(?:the|each|every) [\w-]+) (?:has|have|contains?|consists?|lists?|includes?|names|` +
 		`says|(?:must|should|has to|needs to) (?:contain|have|list|include|name|say|state|be (?:short|in|written|complete|clear|brief)))\b`}
+	ofDrafts  = pattern{text: `(?i)^(?:sketch|draft|plan|outline)$`}
 	untilDone = pattern{text: `\b(?:before|until|till|unless|without)\b`}
 	notTo     = pattern{text: `(?i)^(?:(?:please|always|also|then|finally)\b,? ?)*(?:you )?(?:must )?(?:do not|don['’]t|` +
 		`never|must not)(?: ever)? `}
 )
 
 // ofLeave are the verbs of orders that leave it to the reader, or to somebody, what is done.
-var ofLeave = strings.Fields(`accept act adapt adjust assign assume be begin choose consider decide delegate do give go hand improvise leave
-	mix pick select skip start stop take trust try use work`)
+var ofLeave = strings.Fields(`accept act adapt adjust assign assume be begin choose consider decide delegate do follow give go hand
+	improvise leave mix pick select skip start stop take trust try use work`)
 
 // ofGoing are those with which a prohibition holds back the step itself.
-var ofGoing = strings.Fields(`act begin do execute follow go perform proceed start wait ask stop`)
+var ofGoing = strings.Fields(`act begin do execute follow go perform proceed start wait ask stop treat take`)
 
 // unbinding returns the sentence of the step that may say that its gates do not hold, or not always, or nil. own has the order or demand.
 func (r *reader) unbinding(own ...string) *sentence {
@@ -56,7 +57,7 @@ func (r *reader) mayUnbind(s sentence) bool {
 		return condition.in(said) || ofAChoice.in(said) || leadsAway.in(said) || optional.in(said)
 	case s.intro != "" && !isImperative(bare):
 		return restricts(said) || ofAChoice.in(said) || ofSomeCases.in(said)
-	case !isImperative(bare), len(strings.Fields(bare)) < 2 && !leadsTo.in(said):
+	case !isImperative(bare), len(strings.Fields(bare)) < 2 && (!leadsTo.in(said) || ofDrafts.in(bare)):
 		return !isOfResult.in(bare) || restricts(said)
 	case doing.in(bare) && leadsTo.in(said):
 		return ofAChoice.in(said)
