@@ -112,7 +112,7 @@ var (
 	notYetDone   = pattern{text: `\b(?:yet|before|until|till|unless|without)\b`}
 	ofReply      = pattern{text: `^(?:if|when|once|after) (?:` + persons + `|they|he|she)\b`}
 	replying     = pattern{text: `\b(?:refuse|reject|decline|disagree|object|approve|agree|confirm|say|want|request)`}
-	actsOnly     = pattern{text: `^\w+$`}
+	actsOnly     = pattern{text: `^(?:stop|pause|halt|wait)$`}
 	agrees       = pattern{text: `\b(?:sign(?:s|ed)? off|agree[sd]?|says yes|said yes)\b`}
 	verbIn       = pattern{text: `^.*\b(?:requires?|needs?|must|has|have|is|are|of|for|by|to|before|after|until|and) `}
 	aPerson      = pattern{text: `\b` + persons + `(?:'s)?\b`}
@@ -458,12 +458,11 @@ func (r *reader) saysMore(text string) bool {
 	}
 	return slices.ContainsFunc(clausesOf(text), func(part string) bool {
 		part = leadOfDemand.without(part)
-		if !asking.in(part) && !agrees.in(part) {
-			return !actsOnly.in(part) && !isImperative(part) || notSureOf.in(part) || doubtful.in(part) || !actsOnly.in(part) &&
-				negation.in(part) && !notYetDone.in(part)
+		if !asking.in(part) && !agrees.in(part) && isImperative(part) && !slices.Contains(goesFurther, firstWord(part)) {
+			return notSureOf.in(part) || doubtful.in(part) || !actsOnly.in(part) && negation.in(part) && !notYetDone.in(part)
 		}
 		part = withPersons(part)
-		if strings.Contains(part, "person of ") {
+		if strings.Contains(part, "person of ") || strings.Contains(part, "person's person") {
 			return true
 		}
 		return slices.ContainsFunc(wordsOf(part), func(word string) bool { return !isKnown(word) })
@@ -479,6 +478,8 @@ func withPersons(part string) string {
 			return who[:at[1]] + "person"
 		case otherPersons.in(who):
 			return who
+		case strings.HasSuffix(who, "'s"):
+			return "person's"
 		}
 		return "person"
 	})

@@ -82,6 +82,9 @@ func (s sentence) isHarmless() bool {
 	return introducesSteps(said) || saysWhatFor(said) || ordersElse(said)
 }
 
+// saysWhen reports whether a sentence of a description says when the skill is used, and forbids nothing.
+func (s sentence) saysWhen() bool { return s.isFront && s.isHarmless() && !negates(s.text) }
+
 // introducesSteps reports whether a sentence has only words with which steps are introduced.
 func introducesSteps(said string) bool {
 	if m := areTheSteps.find(said); m != nil {

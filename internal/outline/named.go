@@ -77,7 +77,7 @@ func nameOf(run string, own bool) naming {
 // isIn reports whether a sentence names the command, or something of it.
 func (n naming) isIn(s sentence) bool {
 	text := s.plainText()
-	return n.isWhole(text) || n.isOfAll(text) || anything.in(text) || n.subject != nil && n.subject.MatchString(withoutEmphasis(text))
+	return n.isWhole(text) || n.isOfAll(text) || anything.in(text) || n.isSubjectIn(text)
 }
 
 // forbiddenBy reports whether a sentence that names it may forbid the command.
@@ -89,12 +89,11 @@ func (n naming) forbiddenBy(s sentence) bool {
 	case anything.in(said) && running.in(said) && negation.in(said):
 		return true
 	}
-	return n.isSubjectOf(s) && !n.orderedBy(s) && !isBeside(s)
+	return n.isSubjectIn(text) && !n.orderedBy(s) && !isBeside(s)
 }
 
-// isSubjectOf reports whether a sentence is about what the command does. A description says what the skill does, in the same words.
-func (n naming) isSubjectOf(s sentence) bool {
-	return n.subject != nil && !(s.isFront && s.isHarmless()) && n.subject.MatchString(withoutEmphasis(s.plainText()))
+func (n naming) isSubjectIn(text string) bool {
+	return n.subject != nil && n.subject.MatchString(withoutEmphasis(text))
 }
 
 func withoutEmphasis(text string) string { return strings.NewReplacer("*", "", "_", "").Replace(text) }
@@ -133,9 +132,9 @@ func (o Outline) TakesBack(h Hint, related string) bool {
 	return slices.ContainsFunc(o.every, func(s sentence) bool {
 		text, said := s.plainText(), normal(s.text)
 		switch {
-		case isPartOf(s, h.said, h.next), n.orderedBy(s), isBeside(s):
+		case isPartOf(s, h.said, h.next), n.orderedBy(s), isBeside(s), s.saysWhen():
 			return false
-		case n.isWhole(text), n.isProgramIn(text), n.isSubjectOf(s):
+		case n.isWhole(text), n.isProgramIn(text), n.isSubjectIn(text):
 			return restricts(said) || n.isInCode(text) && !isImperative(withoutLead(said))
 		}
 		return false

@@ -134,7 +134,10 @@ func Markdown(text []byte, form string) Outline {
 	}
 	o.every = d.sentences()
 	hints, took := d.hints(o.Steps, best, o.every)
-	o.Hints, o.Left = hints, append(took, o.Left...)
+	isTold := func(l Left) bool {
+		return l.Why == "" && slices.ContainsFunc(took, func(other Left) bool { return other.Line == l.Line })
+	}
+	o.Hints, o.Left = hints, append(took, slices.DeleteFunc(o.Left, isTold)...)
 	return o
 }
 

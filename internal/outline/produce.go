@@ -24,7 +24,14 @@ var (
 	besideIt = pattern{text: `(?i)\b(?:\w+ing|links?|refer\w*|mention\w*|pointers?|imports?|repl(?:y|ies)|answers?|responses?|but|except|` +
 		`access|according|similar|next|related|relevant|close|attention|respect|equal|identical|due|as in|any|each|every|all|both|some|if|` +
 		`breaking|failures?|errors?|warnings?|issues|problems|bugs|todos|conflicts|exceptions|violations|regressions|deviations|` +
-		`questions|skipped|failed|missing|possible|other|more|further|additional|edits?|fix(?:es)?|improvements?|corrections?)\b`}
+		`questions|skipped|failed|missing|possible|other|more|further|additional|edits?|fix(?:es)?|improvements?|corrections?|` +
+		`symlinks?|guide|intro\w*|sequel|follow-?up|preface|appendix|addendum|supplement|companion|alternative|amendments?|patch(?:es)?|` +
+		`wrapper|interface|counterpart|successor|rebuttal|comments?|feedback|objections?|cop(?:y|ies)|backup)\b`}
+	// inFile is what "in" may say of a file that something comes from.
+	inFile      = pattern{text: `(?i)\b(?:as|that|which|is|are|was|were|\w+ed|with|from|by|for|about|on|of|like)\b.*\bin(?: the)?(?: file)? $`}
+	elsewhereTo = pattern{text: `(?i)^\W*(?:to|into|onto|at|inside|within)\b`}
+	// aboutIt are verbs whose object is not what is written.
+	aboutIt   = pattern{text: `(?i)^(?:document|record|export|output)\w* *(?:(?:the|file) )*` + "`"}
 	changesTo = pattern{text: `(?i)^(?:document|record|draft|commit|update)\w*\b.*\b(?:changes?|differences?|version|` +
 		`functions?)\b.*\b(?:to|in)\b`}
 	toPlace = pattern{text: `(?i)^(?:add|append|put|insert)\b`}
@@ -72,7 +79,8 @@ func (r *reader) product(h Hint, s sentence, behind []sentence) {
 		}
 		gap, name := m[1]+m[3], m[2]+m[4]
 		prefix := whenDone.without(clause[:strings.Index(clause, m[0])])
-		if toPlace.in(m[0]) && !places.in(gap) || !into.in(gap) || besideIt.in(gap) || changesTo.in(m[0]) || others.in(gap) && !places.in(gap) ||
+		if toPlace.in(m[0]) && !places.in(gap) || !into.in(gap) || besideIt.in(gap) || inFile.in(gap) || changesTo.in(m[0]) ||
+			aboutIt.in(m[0]) || others.in(gap) && !places.in(gap) ||
 			others.in(lastWords(gap)) {
 			continue
 		}
@@ -111,7 +119,7 @@ func endsOrder(rest string) bool {
 	if m := goesOnWith.find(said); m != nil && isImperative(m[2]) && !toPeople.in(m[1]) {
 		return endsOrder(m[1]) && !sometimes.in(said) && !undoing.in(said)
 	}
-	return !sometimes.in(said) && !wishes.in(said) && !ofName.in(said) && !undoing.in(said) &&
+	return !elsewhereTo.in(said) && !sometimes.in(said) && !wishes.in(said) && !ofName.in(said) && !undoing.in(said) &&
 		(!leadsAway.in(said) && !toPeople.in(said) && !byPrograms.in(said) || toRoot.in(said))
 }
 

@@ -140,7 +140,7 @@ func (s sentence) forbidding(run string) Left {
 func forbids(every []sentence, run string, own func(sentence) bool) int {
 	n, about := nameOf(run, true), false
 	return slices.IndexFunc(every, func(s sentence) bool {
-		if own(s) {
+		if own(s) || s.saysWhen() {
 			about = false
 			return false
 		}
