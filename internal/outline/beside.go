@@ -53,7 +53,7 @@ var (
 	forReading = pattern{text: `(?i)^\W*(?:when (?:not )?to use|when to|use when|use cases?|triggers?|examples?|samples?|usage|outputs?|` +
 		`(?:\w+ )?formats?|(?:\w+ )?templates?|troubleshoot\w*|references?|resources?|see also|related|further|prerequisites?|` +
 		`requirements?|set-?up|installation|inputs?|arguments?|parameters?|environment|configuration|files?|(?:\w+ )?(?:structure|` +
-		`layout)|glossary|faq|scripts?|tools?|commands?|(?:common )?(?:mistakes|errors|issues|problems)|pitfalls|error handling|` +
+		`layout)|glossary|scripts?|tools?|commands?|(?:common )?(?:mistakes|errors|issues|problems)|pitfalls|error handling|` +
 		`anti-?patterns|commit messages?|naming|background|rationale|(?:success|acceptance) criteria|style|conventions?|changelog|` +
 		`version history|license|licence|credits|authors?)\b`}
 )

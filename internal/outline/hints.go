@@ -96,8 +96,12 @@ func (d *document) hints(steps []Step, c *candidate, every []sentence) (all []Hi
 		if m.label.class == "gate" {
 			r.add(Hint{Step: s.ID, Line: s.Line, Text: shorten(m.label.text + m.title), Gate: Approval(question(s))})
 		}
-		r.passages = d.passages(m.line, max(m.end, m.line+1), m.above.titlesFrom())
-		r.titles = append([]string{s.Subject}, m.above.titlesFrom()...)
+		titles := m.above.titlesFrom()
+		if w.all != nil {
+			titles = nil // what takes all back is told of what it takes back
+		}
+		r.passages = d.passages(m.line, max(m.end, m.line+1), titles)
+		r.titles = append([]string{s.Subject}, titles...)
 		r.near, r.every = d.everySentence(m.line, max(m.end, m.line+1), false), every
 		if titleLine.in(d.lineText(m.line)) { // which is the title of the step
 			r.near = slices.DeleteFunc(r.near, func(s sentence) bool { return s.line == m.line })

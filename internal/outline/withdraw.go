@@ -57,7 +57,9 @@ var (
 		`apply|binding|needed|required)|(?:not|never|nobody|n['’]t)(?: \w+)? (?:follow|obey|use|do|run|execute|apply|perform|act)|` +
 		`ignor\w+|skip\w*|` +
 		`omit\w*|leave out|left out|reserved|no longer|manual(?:ly)?|by hand|for reference|illustration)\b`}
-	toPeople = pattern{text: `(?i)\b(?:` + people + `|admins?|ops|manual(?:ly)?|by hand|yourself|myself|I|we|drafts?|leav\w+|fine|okay|ok)\b`}
+	toPeople  = pattern{text: `(?i)\b(?:` + people + `|admins?|ops|manual(?:ly)?|by hand|yourself|myself|I|we|drafts?|leav\w+|fine|okay|ok)\b`}
+	notAlways = pattern{text: `(?i)\b(?:only|not|never|except|unless|instead|depend\w*)\b`}
+	asked     = pattern{text: `(?i)^(?:how|what|why|who|when)\b`}
 	// ofSomeCases begins a title of what is not always done.
 	ofSomeCases = pattern{text: `(?i)^\W*(?:for|on|if|when|whenever|after|before|during|from|until|with|without|only|optional(?:ly)?|` +
 		`drafts?|archived?|small|large|big|minor|major|suggested|recommended)\b`}
@@ -139,14 +141,23 @@ func (d *document) withdraw(every []sentence, steps []Step, c *candidate) withdr
 	return w
 }
 
-// unbinds reports whether a sentence beside the steps may say that they are not binding.
+// unbinds reports whether a sentence beside the steps, or a title of theirs, may say that they are not binding.
 func (d *document) unbinds(s sentence, c *candidate) bool {
-	if s.isTitle {
-		isBold := !strings.HasPrefix(strings.TrimSpace(d.lineText(s.line)), "#")
-		isAbove := slices.ContainsFunc(c.marks[0].above.titlesFrom(), func(title string) bool { return clean(title) == clean(s.text) })
-		return s.line < c.begin() && (isBold || isAbove) && (ofSomeCases.in(clean(s.text)) || vague.in(s.text) || doubtful.in(s.text))
+	if !s.isTitle {
+		return !s.isHarmless()
 	}
-	return !s.isHarmless()
+	title, isBold := clean(s.text), !strings.HasPrefix(strings.TrimSpace(d.lineText(s.line)), "#")
+	above := c.marks[0].above
+	for above != nil && clean(above.text) != title {
+		above = above.above
+	}
+	switch {
+	case s.line >= c.begin(), above == nil && !isBold:
+		return false
+	case vague.in(title), doubtful.in(title), notToDo.in(title), notAlways.in(title), asked.in(title) && !announcing.in(title):
+		return true
+	}
+	return !(above != nil && above.title) && ofSomeCases.in(title)
 }
 
 func (w withdrawn) add(steps []Step, m mark, why *Left) {

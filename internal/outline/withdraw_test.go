@@ -87,6 +87,40 @@ func TestBeside(t *testing.T) {
 	})
 }
 
+// TestTitlesAbove: a title above the steps may say that they are not done, or not always, and that is told.
+func TestTitlesAbove(t *testing.T) {
+	const steps = "\n1. Write the plan to `plan.md`.\n2. Run `make e2e`. It must pass.\n3. Get the approval of the user.\n"
+	for title, want := range map[string]string{
+		"# Release\n":                     "123",
+		"# Major release\n":               "123",
+		"# How to release\n":              "123",
+		"# Release\n\n## Release steps\n": "123",
+		"# How Anna releases\n":           "",
+		"# Example\n":                     "",
+		"# Draft: release\n":              "",
+		"# Old release\n":                 "",
+		"# Release (optional)\n":          "",
+		"# Possible release\n":            "",
+		"# Release\n\n## Steps (only for major releases)\n": "",
+		"# Release\n\n## For large changes: the steps\n":    "",
+		"# Release\n\n**For large changes**\n":              "",
+		"# Release\n\n*Optional*\n":                         "",
+		"# Release\n\n> Archived.\n":                        "",
+		"# Release\n\n<!-- not in use -->\n":                "",
+		"# Release\n\nChoose one:\n":                        "",
+		"# Release\n\nDepending on the change:\n":           "",
+	} {
+		o := outline.Markdown([]byte(title+steps), "list")
+		require.Len(t, o.Steps, 3, title)
+		got := ""
+		for _, h := range o.Hints {
+			got += fmt.Sprint(h.Step)
+		}
+		assert.Equal(t, want, got, title)
+		assert.Equal(t, want == "", slices.ContainsFunc(o.Left, func(l outline.Left) bool { return l.Why != "" }), "told: %s", title)
+	}
+}
+
 // TestWithdrawnInSteps: a sentence in the text of a step may take back the gates of others, and an approval of its own.
 func TestWithdrawnInSteps(t *testing.T) {
 	for text, want := range map[string]string{
