@@ -232,15 +232,17 @@ func (u undoneHydration) bringsBack(s terminal.Streams) (text string) {
 	return text
 }
 
-// wentOn says that the workflow of a hydration came from another list, or went there, and how it goes on where it was.
+// wentOn says that the workflow of a hydration, or the one that it came under, came from another list, or went there, and how it goes on
+// where it was.
 func wentOn(ctx context.Context, s terminal.Streams, list string, all []Hydration, h Hydration) (text, hint string) {
-	from, to := list, ""
-	if i := slices.IndexFunc(all, func(x Hydration) bool { return x.Number >= h.Number && x.To != "" }); h.State != moved && h.From != nil {
+	from, to, skill := list, "", h.Skill
+	left := func(x Hydration) bool { return x.Number >= h.Number && x.To != "" && len(x.Created) == 0 }
+	if i := slices.IndexFunc(all, left); h.State != moved && h.From != nil {
 		to, text = h.From.List, "came here from the task list "+h.From.List+" by fsmtx continue"
 	} else if i >= 0 {
-		from, to, text = all[i].To, list, "goes on in the task list "+all[i].To
+		from, to, skill, text = all[i].To, list, all[i].Skill, "goes on in the task list "+all[i].To
 	}
-	if hint = continueLine(ctx, s, h.Skill, from, to); hint != "" {
+	if hint = continueLine(ctx, s, skill, from, to); hint != "" {
 		hint += " takes it back"
 	}
 	return text, hint

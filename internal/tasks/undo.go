@@ -175,7 +175,10 @@ func (l List) planUndo(files vfs.FS, dir string, history []txn.Entry, what undoR
 		return u, ErrContinued
 	}
 	inList, by := r.inList(i, calls)
-	isElsewhere := len(inList) == 0 && by >= 0 && r.labels[by].With != "" // what it had replaced can be brought back all the same
+	isElsewhere := len(inList) == 0 && by >= 0 && r.labels[by].With != ""
+	if isElsewhere && slices.ContainsFunc(calls, func(c int) bool { return r.above[c] >= 0 }) { // what it had replaced has left with it
+		return u, fmt.Errorf("%w: %s", ErrContinued, history[by].ID)
+	}
 	if len(inList) == 0 && by >= 0 && !isElsewhere {
 		return u, fmt.Errorf("%w: %s", ErrReplaced, history[by].ID)
 	}
