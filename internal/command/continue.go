@@ -17,7 +17,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/pattern"
 	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/progress"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/signals"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -141,7 +143,7 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 	defer stop()
 	text, err := continuation.Take(ctx, q, &l.Store, u)
 	if err != nil {
-		return &Exit{ExitNo, err, ""}
+		return &Exit{ExitNo, err, l.endsOther(ctx, err, u.Workflow.Command)}
 	}
 	if f.list == "" {
 		presence.Join(ctx, &l.Store, s, "", here, false)
@@ -159,4 +161,23 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 		text += "\n" + l.Next(now)
 	}
 	return l.print(out, text)
+}
+
+// endsOther returns what to do if err is that a workflow of the same skill is open where one should go on: a person can end it.
+func (l *listWork) endsOther(ctx context.Context, err error, skill string) string {
+	now, unread := l.Now(ctx)
+	if !errors.Is(err, state.ErrOpenHere) || unread != nil {
+		return ""
+	}
+	for _, w := range now.Workflows() {
+		if open := now.OpenIn(w); w.Command == skill && len(open) > 0 {
+			line := fmt.Sprintf("fsmtx step end %d --because \"...\" --list ", open[0].ID) +
+				shell.Join(tasklist.ShortName(l.streams.Getenv, l.List.Dir))
+			if l.streams.Who().Kind == caller.Person {
+				return line + " ends that one"
+			}
+			return "a person can end that one, in a terminal outside the client: " + line
+		}
+	}
+	return ""
 }

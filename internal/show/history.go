@@ -51,6 +51,7 @@ type Hydration struct {
 	To   string         `json:"to,omitzero"`    // the list in which its workflow goes on
 
 	doneStep string // the name of the step Parent, if that is done
+	spent    bool   // it was undone after its workflow had gone on elsewhere, which that left there
 	by       string // who decided; see tasks.Label
 	project  string // directory of the project; empty if unknown
 	went     string // the list to which it has taken its workflow, which may have come back since; empty if it has not
@@ -271,10 +272,28 @@ func (r *reader) hydration(i int) Hydration {
 			h.State, h.By, h.To = moved, 0, l.To
 		}
 	}
+	if to := r.left(i); h.State == undone && to != "" {
+		h.State, h.By, h.To, h.spent = moved, 0, to, true
+	}
 	if label.Undo != "" {
 		h.Undoes = r.number(label.Undo)
 	}
 	return h
+}
+
+// left returns the list in which the workflow of entry i went on before the entry was undone, so that only what it had replaced came back;
+// empty if it had not left.
+func (r *reader) left(i int) (to string) {
+	for _, e := range r.entries[i+1:] {
+		switch l, ok := tasks.Continuation(e.Label); {
+		case !deletes(e, r.entries[i].Created):
+		case ok && l.To != "":
+			to = l.To
+		default:
+			return ""
+		}
+	}
+	return to
 }
 
 // number returns the number of the entry with the id, 0 if there is none.

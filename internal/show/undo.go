@@ -364,7 +364,8 @@ func wayToUndo(ctx context.Context, s terminal.Streams, list tasks.List, number,
 // which is done; or that by which a workflow has left the list, if that is newer.
 func lastToUndo(all []Hydration) (h Hydration, ok bool) {
 	for _, h := range slices.Backward(all) {
-		if h.State != undone && h.State != undoing && h.State != replaced && h.Step == 0 && h.doneStep == "" && (h.State != moved || h.By == 0) {
+		is := h.State != undone && h.State != undoing && h.State != replaced && (h.State != moved || h.By == 0 && !h.spent)
+		if is && h.Step == 0 && h.doneStep == "" {
 			return h, true
 		}
 	}

@@ -289,7 +289,7 @@ type Continuing struct {
 
 // Errors of Continue.
 var (
-	errOpenHere    = errors.New("is open in this list, too")
+	ErrOpenHere    = errors.New("is open in this list, too")
 	errNothingOpen = errors.New("has no open step")
 	errChecking    = errors.New("a check of one of its steps is running")
 )
@@ -427,7 +427,7 @@ func (st *Store) receive(ctx context.Context, t *taken, m *Moving, x Continuing)
 	defer st.Release(dir)
 	for _, o := range s.Workflows() {
 		if o.Command == m.Command && len(s.OpenIn(o)) > 0 {
-			return nil, fmt.Errorf("the workflow of %s %w: %s", message.Words(m.Command), errOpenHere, st.List.Dir)
+			return nil, fmt.Errorf("the workflow of %s %w: %s", message.Words(m.Command), ErrOpenHere, st.List.Dir)
 		}
 	}
 	err = st.List.CreateIn(ctx, dir, func(base int64) ([]fsmspec.Creation, string, tasks.Label, int64, error) {
