@@ -68,6 +68,28 @@ func nameOf(root string) string {
 	return cmp.Or(clean(filepath.Base(root)), "root") + "-" + digest(root)
 }
 
+// nameOfProject returns the name by which people know the list of a project: that of its directory, or the whole name if there are others
+// of the project. It is empty for the list of a session.
+func nameOfProject(lookup func(string) (string, bool), dir string) string {
+	if !IsOfProject(lookup, dir) {
+		return ""
+	}
+	name := filepath.Base(dir)
+	for i := range name {
+		rest := name[i:]
+		if rest[0] != '-' || len(rest) <= digits || strings.Trim(rest[1:digits+1], "0123456789abcdef") != "" {
+			continue
+		}
+		switch {
+		case len(rest) == digits+1:
+			return name[:i]
+		case rest[digits+1] == '-':
+			return name
+		}
+	}
+	return ""
+}
+
 // distinct returns the part of a list's name that stands for a name a person has chosen: the name
 // itself, or what can be kept of it with a digest, so that two names are never one list.
 func distinct(name string) string {
@@ -77,9 +99,12 @@ func distinct(name string) string {
 	return name
 }
 
+// digits is the length of a digest.
+const digits = 10
+
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:5])
+	return hex.EncodeToString(sum[:digits/2])
 }
 
 // maxName limits a name in bytes; a file's name may have 255, and the state directory's has

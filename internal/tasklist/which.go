@@ -301,8 +301,11 @@ func (q Query) named() (Found, error) {
 	dirs = append(dirs, with...)
 	slices.Sort(dirs)
 	dirs = slices.Compact(dirs)
-	var exact, found []string
+	var exact, called, found []string
 	for _, dir := range dirs {
+		if nameOfProject(q.Lookup, dir) == q.Named {
+			called = append(called, dir)
+		}
 		if name := filepath.Base(dir); name == q.Named || name == tasks.CleanID(q.Named) {
 			exact = append(exact, dir)
 		} else if len(q.Named) >= minName && (strings.HasPrefix(name, q.Named) || strings.HasPrefix(name, tasks.TeamPrefix+q.Named)) {
@@ -312,9 +315,12 @@ func (q Query) named() (Found, error) {
 	if i := slices.IndexFunc(exact, hasHad); i >= 0 { // another one is that of a session which has only started
 		return q.at(exact[i]), nil
 	}
+	ofSession := func(dir string) bool { return nameOfProject(q.Lookup, dir) == "" }
 	switch {
 	case len(exact) > 0:
 		return q.at(exact[0]), nil
+	case len(called) == 1 && !slices.ContainsFunc(found, ofSession): // the others have longer names
+		return q.at(called[0]), nil
 	case len(found) == 1:
 		return q.at(found[0]), nil
 	case len(found) > 1:
@@ -379,7 +385,8 @@ func namesOf(dirs []string) string {
 }
 
 // ShortName returns the name by which a person names the list in dir: the shortest beginning of its name, of at least four
-// characters, with which no other list's name begins. It is the whole name of a list that is not there yet.
+// characters, with which no other list's name begins. Of the list of a project that is the name of the project's directory, also if others
+// begin with that, so that it stays the same when a list comes. It is the whole name of a list that is not there yet.
 func ShortName(lookup func(string) (string, bool), dir string) string {
 	name := filepath.Base(dir)
 	all, err := All(lookup)
@@ -388,14 +395,19 @@ func ShortName(lookup func(string) (string, bool), dir string) string {
 	if err != nil || withErr != nil || !slices.Contains(all, dir) {
 		return name
 	}
-	n := minName
-	for _, other := range all {
-		if other == dir {
-			continue
+	called, n := nameOfProject(lookup, dir), minName
+	if called != "" {
+		n = len(called)
+	}
+	isOther := func(other string) bool {
+		if other == dir || !strings.HasPrefix(filepath.Base(other), name[:n]) {
+			return false
 		}
-		for n < len(name) && strings.HasPrefix(filepath.Base(other), name[:n]) {
-			n++
-		}
+		of := nameOfProject(lookup, other)
+		return n != len(called) || of == "" || of == called
+	}
+	for n < len(name) && slices.ContainsFunc(all, isOther) {
+		n++
 	}
 	return name[:min(n, len(name))]
 }
