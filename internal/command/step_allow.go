@@ -31,8 +31,7 @@ func newStepAllow(s terminal.Streams) *cobra.Command {
 		Example: Example(`fsmtx step allow 'Bash(git push *)' --because "the server needs the branch now"`,
 			`fsmtx step allow 'Write(docs/plan.md)' --because "a typing error" --list 0b54`),
 		Args: func(c *cobra.Command, args []string) error {
-			err := f.read(args)
-			return lacks(c, err, f.because == "")
+			return lacks(c, f.read(args))
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signals.Interruptible(c.Context())

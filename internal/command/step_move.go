@@ -28,7 +28,7 @@ func newStepMove(s terminal.Streams) *cobra.Command {
 			if len(args) != 1 {
 				err = fmt.Errorf("got %d arguments, want one directory", len(args))
 			}
-			return lacks(c, err, len(args) == 1)
+			return lacks(c, err)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := signals.Interruptible(c.Context())

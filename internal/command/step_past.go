@@ -110,8 +110,7 @@ func (f *pastFlags) command(s terminal.Streams, c *cobra.Command) *cobra.Command
 	f.add(s, c)
 	c.ValidArgsFunction = completeSteps(s, &f.session, c.Name() == "reopen")
 	c.Args = func(c *cobra.Command, args []string) error {
-		err := f.read(args)
-		return lacks(c, err, f.past.Because == "")
+		return lacks(c, f.read(args))
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		ctx, stop := signals.Interruptible(c.Context())
@@ -122,11 +121,11 @@ func (f *pastFlags) command(s terminal.Streams, c *cobra.Command) *cobra.Command
 }
 
 // lacks returns the error of a command that needs a reason. If it is all that was left out, the hint is the whole command.
-func lacks(c *cobra.Command, err error, reason bool) error {
+func lacks(c *cobra.Command, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case reason && c.Context() != nil: // else a hook reads the command of another line
+	case errors.Is(err, errNoReason) && c.Context() != nil: // else a hook reads the command of another line
 		return &Exit{ExitNo, err, commandLine(c.Context()) + ` --because "..."`}
 	}
 	return &Exit{ExitNo, err, "run " + c.CommandPath() + " --help"}
@@ -163,10 +162,12 @@ func (f *pastFlags) read(args []string) error {
 	return reason(&f.past.Because)
 }
 
+var errNoReason = errors.New("--because is required: give the reason to record")
+
 // reason reads the value of --because, which must give a reason: the dots of an advised line are none.
 func reason(because *string) error {
 	if *because = strings.TrimSpace(*because); strings.Trim(*because, ".… ") == "" {
-		return errors.New("--because is required: give the reason to record")
+		return errNoReason
 	}
 	return nil
 }

@@ -149,8 +149,10 @@ func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool, w
 	}
 	here, _ := os.Getwd()
 	named := f.list
-	if !begins && s.Who().Kind == caller.Person { // the lines that it prints are pasted later, when another list may be open
-		named = tasklist.ShortName(s.Getenv, found.Dir)
+	if s.Who().Kind == caller.Person { // the lines that it prints are pasted later, when another list may be open
+		if named = tasklist.ShortName(s.Getenv, found.Dir); begins {
+			named = tasklist.ShortNameOnceThere(s.Getenv, found.Dir)
+		}
 	}
 	l := &listWork{hook.NewFrame(s, found), progress.Way{Program: programs.AsTyped(), Named: named}.In(here), s, f.json, found, nil, "", ""}
 	l.Frame.NoChecks = sync.OnceValue(hook.ChecksOff(s.Getenv, found))

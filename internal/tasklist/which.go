@@ -288,17 +288,10 @@ func (q Query) named() (Found, error) {
 	if inherited, _ := q.Lookup("CLAUDE_CODE_SESSION_ID"); inherited == q.Named && q.inClaude() {
 		return q.fresh(own) // it need not have a task yet
 	}
-	dirs, err := All(q.Lookup)
+	dirs, err := everyList(q.Lookup)
 	if err != nil {
 		return Found{}, err
 	}
-	with, err := WithHistory(q.Lookup)
-	if err != nil {
-		return Found{}, err
-	}
-	slices.Sort(dirs)
-	slices.Sort(with)
-	dirs = append(dirs, with...)
 	slices.Sort(dirs)
 	dirs = slices.Compact(dirs)
 	var exact, called, found []string
@@ -388,13 +381,34 @@ func namesOf(dirs []string) string {
 // characters, with which no other list's name begins. Of the list of a project that is the name of the project's directory, also if others
 // begin with that, so that it stays the same when a list comes. It is the whole name of a list that is not there yet.
 func ShortName(lookup func(string) (string, bool), dir string) string {
-	name := filepath.Base(dir)
-	all, err := All(lookup)
-	with, withErr := WithHistory(lookup)
-	all = append(all, with...)
-	if err != nil || withErr != nil || !slices.Contains(all, dir) {
-		return name
+	all, err := everyList(lookup)
+	if err != nil || !slices.Contains(all, dir) {
+		return filepath.Base(dir)
 	}
+	return shortName(lookup, dir, all)
+}
+
+// ShortNameOnceThere is ShortName for a list that a command is about to create.
+func ShortNameOnceThere(lookup func(string) (string, bool), dir string) string {
+	all, err := everyList(lookup)
+	if err != nil {
+		return filepath.Base(dir)
+	}
+	return shortName(lookup, dir, all)
+}
+
+// everyList returns the directories of the lists that are there, or were.
+func everyList(lookup func(string) (string, bool)) ([]string, error) {
+	all, err := All(lookup)
+	if err != nil {
+		return nil, err
+	}
+	with, err := WithHistory(lookup)
+	return append(all, with...), err
+}
+
+func shortName(lookup func(string) (string, bool), dir string, all []string) string {
+	name := filepath.Base(dir)
 	called, n := nameOfProject(lookup, dir), minName
 	if called != "" {
 		n = len(called)
