@@ -111,16 +111,35 @@ func permit(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args []st
 		if !errors.Is(err, state.ErrNoGrant) {
 			return state.By{}, err
 		}
-		own, err := tasklist.Find(c.Context(), tasklist.Query{Lookup: s.Getenv, Who: s.Who, Over: true})
-		if err == nil {
-			line = hook.Outside(rule, c.Flags(), args, line, tasklist.ShortName(s.Getenv, own.Dir))
-		}
 		return state.By{}, &Exit{ExitNo, fmt.Errorf("an agent cannot %s by itself (%s)", rule.What, who.Why),
-			hook.OnlyAPerson(who, hook.Here(), line)}
+			outside(c, s, rule, args, line)}
 	default:
 		return state.By{}, &Exit{ExitNo, fmt.Errorf("it is not known who ran this, and an agent cannot %s by itself: %s", rule.What, who.Why),
 			"run it in a terminal outside the client"}
 	}
+}
+
+// outside says how a person runs the command of an agent in a terminal of their own. An undo has its number there: when it is pasted,
+// another call may be the last one.
+func outside(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args []string, line string) string {
+	own, err := tasklist.Find(c.Context(), tasklist.Query{Lookup: s.Getenv, Who: s.Who, Over: true})
+	if err == nil {
+		line = hook.Outside(rule, c.Flags(), args, line, tasklist.ShortName(s.Getenv, own.Dir))
+	}
+	if dirs := concerned(c, s, rule, args); rule.Command == "undo" && len(dirs) > 0 {
+		number, why := hook.TryUndo(c.Context(), dirs[0], c.Flags().Changed("force"), args)
+		if why != nil {
+			text := "only the person can decide this, and it would fail: " + why.Error()
+			if hint := message.Hint(why); hint != "" {
+				text += "; in a terminal outside the client, " + hint
+			}
+			return text
+		}
+		if len(args) == 0 && number != "" {
+			line += " " + number
+		}
+	}
+	return hook.OnlyAPerson(s.Who(), hook.Here(), line)
 }
 
 // concerned returns the lists that the command is about: the one that it names or finds, or every one of the project at which a

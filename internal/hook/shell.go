@@ -19,6 +19,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/programs"
@@ -308,7 +309,7 @@ func (h *hook) askPerson(ctx context.Context, found []restrictedCall) gates.Verd
 		return refuse(why)
 	}
 	if len(found) == 1 { // of several, one may make the next one possible
-		why, err := h.wouldFail(ctx, found[0])
+		why, err := h.wouldFail(ctx, &found[0])
 		if err != nil {
 			return unasked(found[0].line, err)
 		}
@@ -438,7 +439,8 @@ func (h *hook) listNamed(ctx context.Context, name string) (dir string, err erro
 }
 
 // wouldFail returns why a command would fail whatever the person says: they are not asked then, and the agent reads why.
-func (h *hook) wouldFail(ctx context.Context, one restrictedCall) (why, err error) {
+func (h *hook) wouldFail(ctx context.Context, call *restrictedCall) (why, err error) {
+	one := *call
 	switch one.Rule.Command {
 	case "step reload":
 		_, why, err = h.reloads(ctx, one)
@@ -448,7 +450,11 @@ func (h *hook) wouldFail(ctx context.Context, one restrictedCall) (why, err erro
 		if dir == "" || err != nil || one.hidden {
 			return nil, err
 		}
-		return tryUndo(ctx, dir, one), nil
+		number, why := TryUndo(ctx, dir, isSet(one.Flags, "force"), one.Args)
+		if number != "" && len(one.Args) == 0 {
+			call.person += " " + number // when it is pasted, another call may be the last one
+		}
+		return why, nil
 	}
 	if one.override == nil {
 		return nil, nil
@@ -467,22 +473,26 @@ func (h *hook) wouldFail(ctx context.Context, one restrictedCall) (why, err erro
 	}
 }
 
-// tryUndo returns why undo would fail in a list, which the command itself says; nil if it would not, or that is not known.
-func tryUndo(ctx context.Context, list string, one restrictedCall) error {
+// TryUndo returns the number of the call that undo would undo in a list, or why it would fail, which the command itself says; nothing if
+// that is not known.
+func TryUndo(ctx context.Context, list string, force bool, args []string) (number string, why error) {
 	program, err := programs.FindTools()
 	if err != nil {
-		return nil
+		return "", nil
 	}
-	args := []string{"undo", "--dry-run", "--list", filepath.Base(list), "--force=" + strconv.FormatBool(isSet(one.Flags, "force"))}
-	var said strings.Builder
-	trial := exec.CommandContext(ctx, program, append(args, one.Args...)...)
-	trial.Stderr = &said
-	failed, ok := errors.AsType[*exec.ExitError](trial.Run())
+	more := []string{"undo", "--dry-run", "--json", "--list", filepath.Base(list), "--force=" + strconv.FormatBool(force)}
+	var out, said strings.Builder
+	trial := exec.CommandContext(ctx, program, append(more, args...)...)
+	trial.Stdout, trial.Stderr = &out, &said
+	if err = trial.Run(); err == nil {
+		return string(jsonx.Member(jsonx.Member([]byte(out.String()), "hydration"), "number")), nil
+	}
+	failed, ok := errors.AsType[*exec.ExitError](err)
 	if !ok || failed.ExitCode() != 1 {
-		return nil
+		return "", nil
 	}
-	why, hint, _ := strings.Cut(strings.TrimPrefix(said.String(), "fsmtx: "), "\nhint: ")
-	return message.WithHint(errors.New(why), strings.TrimSpace(hint))
+	text, hint, _ := strings.Cut(strings.TrimPrefix(said.String(), "fsmtx: "), "\nhint: ")
+	return "", message.WithHint(errors.New(text), strings.TrimSpace(hint))
 }
 
 // deed says what a command of "fsmtx step" does to a step, behind "to": all of it, because the person agrees to all of it.
