@@ -70,7 +70,7 @@ func (f *Frame) mayBeAnother(s *state.State, c *state.Current) *Verdict {
 	if hook == "" {
 		return nil
 	}
-	v := deny(c, "a new hook may have answered for the person", c.Name()+": "+state.NotByPerson(hook, DoneCommand(s, c, f.listFlag())))
+	v := deny(c, "a new hook may have answered for the person", c.Name()+": "+state.NotByPerson(hook, doneCommand(s, c, f.listFlag())))
 	v.past.none = true
 	return &v
 }

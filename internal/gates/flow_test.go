@@ -816,7 +816,7 @@ func TestTheCommandOfAnApprovalSaysTheOutcome(t *testing.T) {
 			assert.Contains(t, v.Reason, "fsmtx step done 1"+tt.want+` --because "..."`, "%+v", tt)
 		}
 		s := l.state()
-		assert.Equal(t, "fsmtx step done 1"+tt.want+` --because "..."`, DoneCommand(s, s.Step(1), ""), "%+v", tt)
+		assert.Equal(t, "fsmtx step done 1"+tt.want+` --because "..."`, doneCommand(s, s.Step(1), ""), "%+v", tt)
 		if tt.want == " --outcome NAME" {
 			_, err := l.GoPast(t.Context(), Past{Step: 1, Done: true, Outcome: "nope", Because: "x"}, state.By{Who: state.ThePerson})
 			assert.EqualError(t, err, `#1 "Review": the outcome is missing or unknown: "nope"; it ends as approved or other`)

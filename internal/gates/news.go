@@ -147,7 +147,7 @@ func waitingFor(s *state.State, f *Frame) map[string]string {
 		if !ok || !chooses && !s.AwaitsPerson(c) || e.By.Session != f.Session {
 			continue
 		}
-		line := DoneCommand(s, c, strings.TrimSpace(f.ListFlag()))
+		line := doneCommand(s, c, strings.TrimSpace(f.ListFlag()))
 		if back := s.BringsBack(c); back != "" {
 			line = back + " brings its workflow back first"
 		}

@@ -345,9 +345,9 @@ func outcomeToSay(c *state.Current, outcome string) string {
 	return outcome
 }
 
-// DoneCommand returns the command with which a person marks a step as done, in the outcome about
+// doneCommand returns the command with which a person marks a step as done, in the outcome about
 // which they were asked. The command has NAME where they have to choose one, and the flag of the list, if there is one.
-func DoneCommand(s *state.State, c *state.Current, list string) string {
+func doneCommand(s *state.State, c *state.Current, list string) string {
 	outcome := ""
 	if _, err := impliedOutcome(c, Past{}); err != nil {
 		outcome = "NAME"
@@ -356,6 +356,20 @@ func DoneCommand(s *state.State, c *state.Current, list string) string {
 		outcome = outcomeToSay(c, e.Outcome)
 	}
 	return strings.TrimSpace(state.ApproveCommand(c.ID, outcome, list))
+}
+
+// DoneCommands returns the commands of doneCommand, one for each outcome where a person has to choose one.
+func DoneCommands(s *state.State, c *state.Current, list string) (all []string) {
+	if e, ok := s.LastEver(c.ID); ok && e.Verdict == state.Ask && e.Outcome != "" {
+		return []string{doneCommand(s, c, list)}
+	}
+	if _, err := impliedOutcome(c, Past{}); err == nil {
+		return []string{doneCommand(s, c, list)}
+	}
+	for _, outcome := range c.Choices() {
+		all = append(all, strings.TrimSpace(state.ApproveCommand(c.ID, outcome, list)))
+	}
+	return all
 }
 
 // Reopen opens a step again, and every step that comes after it.

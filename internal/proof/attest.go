@@ -79,7 +79,19 @@ func (f attestFlags) run(ctx context.Context, s terminal.Streams, skill string) 
 		return command.Fail(command.ExitNo, fmt.Errorf("%s cannot be written: %s is not a directory", f.out, dir),
 			"make it; a relative path of -o counts from the directory of -C")
 	}
-	list, err := command.FindAnyList(ctx, s, f.session)
+	list, _, err := command.ChooseWay(ctx, s, f.session, true, func(dir, line string) (paste, note string) {
+		runs, err := state.Runs(ctx, dir)
+		if err != nil {
+			return line, "" // which says why
+		}
+		switch _, _, err = f.choose(dir, runs, skill); {
+		case err == nil:
+			return line, ""
+		case errors.Is(err, errNoRun):
+			return "", ""
+		}
+		return "", ", but " + err.Error()
+	})
 	if err != nil {
 		return err
 	}

@@ -133,7 +133,7 @@ func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string
 		return watchStatus(ctx, s, w)
 	}
 	var several *tasklist.SeveralError
-	if _, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: session, Who: s.Who}); errors.As(err, &several) {
+	if _, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: session, Who: s.Who, Cleared: true}); errors.As(err, &several) {
 		return f.each(ctx, s, several.Lists)
 	}
 	list, chosen, err := command.ChooseList(ctx, s, session, false)
@@ -435,7 +435,7 @@ func (st *status) workTo(line func(string, ...any)) {
 	if !st.steps.HasOpen() {
 		return
 	}
-	work := waitsOf(st.steps, st.list.Dir, st.name, nil)
+	work := st.waits()
 	text := ""
 	if work.Time.IsZero() { // the state directory cannot be read
 		return
@@ -592,7 +592,7 @@ func (st *status) shown() shownStatus {
 		List: st.list.Dir, Next: []int64{}, Workflows: []shownWorkflow{}, Manual: append([]tasks.Task{}, st.manual()...), Last: st.last,
 		Undo:    shownUndo{st.undoable(), len(st.undo.Restored), len(st.undo.Removed)},
 		Pending: string(cmp.Or(st.pending.Outcome, txn.Clean)), Troubles: []string{},
-		shownWaits: waitsOf(st.steps, st.list.Dir, st.name, nil),
+		shownWaits: st.waits(),
 	}
 	if st.interrupted != "" {
 		out.Troubles = append(out.Troubles, st.interrupted)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
+	"sync"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/command"
@@ -64,19 +64,25 @@ type shownWaits struct {
 	Waits  []string  `json:"waits"`  // the commands with which the person answers
 }
 
-// waitsOf returns that of the steps for which of is true, nil: of all.
-func waitsOf(now *state.State, list, name string, of func(*state.Current) bool) shownWaits {
+// waits returns that of the list.
+func (st *status) waits() shownWaits {
+	return waitsOf(st.steps, st.list.Dir, func() string { return st.name }, nil)
+}
+
+// waitsOf returns that of the steps for which of is true, nil: of all. name returns the name of the list for a person.
+func waitsOf(now *state.State, list string, name func() string, of func(*state.Current) bool) shownWaits {
 	out := shownWaits{tasklist.LastWork(list), presence.IsAlive(list), []string{}}
 	for _, c := range now.Steps {
 		if now.Word(c) == state.Awaits && (of == nil || of(c)) {
-			out.Waits = append(out.Waits, gates.DoneCommand(now, c, "--list "+shell.Join(name)))
+			out.Waits = append(out.Waits, gates.DoneCommands(now, c, "--list "+shell.Join(name()))...)
 		}
 	}
 	return out
 }
 
 // workflowsOf returns the workflows of a list with a history, or what the list had last.
-func workflowsOf(lookup func(string) (string, bool), dir, name string, all []Hydration, now *state.State) (lists []shownList) {
+func workflowsOf(lookup func(string) (string, bool), dir string, all []Hydration, now *state.State) (lists []shownList) {
+	name := sync.OnceValue(func() string { return tasklist.ShortName(lookup, dir) })
 	last, cleared := all[len(all)-1], now.Cleared()
 	for _, w := range now.Workflows() {
 		if now.Parent(w) != nil || w.Part {
@@ -140,7 +146,7 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 		if interrupted != nil {
 			now = new(state.State)
 		}
-		for _, l := range workflowsOf(s.Getenv, dir, filepath.Base(dir), all, now) {
+		for _, l := range workflowsOf(s.Getenv, dir, all, now) {
 			l.interrupted = message.Hint(interrupted)
 			lists = append(lists, l)
 		}
@@ -164,8 +170,11 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 			return err
 		}
 		for _, l := range p.Workflows {
-			if _, err := message.Fprintf(s.Out, "%s\n", terminal.Cut("  "+l.line(), s.Limit(s.Out))); err != nil {
-				return err
+			lines := []string{terminal.Cut("  "+l.line(), s.Limit(s.Out))}
+			for _, line := range append(lines, l.commands()...) {
+				if _, err := message.Fprintf(s.Out, "%s\n", line); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -176,13 +185,13 @@ func (l shownList) line() string {
 	next := "no workflow"
 	switch {
 	case l.interrupted != "":
-		next = "a change was interrupted; " + l.interrupted
+		next = "a change was interrupted"
 	case l.to != "":
 		next = "goes on in " + filepath.Base(l.to)
 	case l.undone:
 		next = "undone"
 	case l.back != "":
-		next = "its task files are gone; " + l.back + " brings them back"
+		next = "its task files are gone"
 	case l.Next != "":
 		next = "next: " + l.Next
 	case l.Total > 0 && !l.open:
@@ -198,11 +207,22 @@ func (l shownList) line() string {
 		next = l.count.Brief() + "  " + next
 	}
 	text := fmt.Sprintf("%s  %s  %s  %s", list, l.Time.Local().Format("2006-01-02 15:04"), l.Skill, next)
-	if len(l.Waits) > 0 {
-		text += "; waits for you: " + strings.Join(l.Waits, "; ")
-	}
 	if l.AtWork && l.open {
 		text += "; its client runs"
 	}
 	return text
+}
+
+// commands returns the lines with commands for the person, which are never cut.
+func (l shownList) commands() (all []string) {
+	if l.interrupted != "" {
+		return []string{"      " + l.interrupted}
+	}
+	if l.back != "" {
+		all = append(all, "      "+l.back+" brings them back")
+	}
+	for _, line := range l.Waits {
+		all = append(all, "      waits for you: "+line)
+	}
+	return all
 }

@@ -272,8 +272,10 @@ func (st *status) detailsOf(n node, folded bool) (all []string) {
 			all = append(all, line)
 		}
 	}
-	if st.steps.AwaitsPerson(c) && !c.Done() {
-		all = append(all, "waits for you: "+gates.DoneCommand(st.steps, c, "--list "+shell.Join(st.name)))
+	if st.steps.Word(c) == state.Awaits || st.steps.AwaitsPerson(c) && !c.Done() {
+		for _, line := range gates.DoneCommands(st.steps, c, "--list "+shell.Join(st.name)) {
+			all = append(all, "waits for you: "+line)
+		}
 	}
 	if last := lastWord(st.steps, c); last != "" {
 		all = append(all, strings.TrimSpace(last))

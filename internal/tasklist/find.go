@@ -40,6 +40,8 @@ type Query struct {
 	Serves bool // for an agent that may not be known: a server
 	Begins bool // a workflow is begun, so the list need not exist
 	Over   bool // lists without open steps can be meant, too
+
+	Cleared bool // those with steps that were open when their task files were removed can be meant, too
 }
 
 // Found is a task list.
@@ -157,7 +159,7 @@ func (q Query) ofAgent(ctx context.Context) (Found, error) {
 	if q.Begins || exists(f.Dir) {
 		return f, nil
 	}
-	all, err := openOfProject(ctx, q.Lookup, q.Dir)
+	all, err := openOfProject(ctx, q.Lookup, q.Dir, false)
 	if err != nil {
 		return f, err
 	}

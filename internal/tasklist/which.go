@@ -75,14 +75,14 @@ func OfProject(ctx context.Context, lookup func(string) (string, bool), here str
 	return ofProject(ctx, lookup, here, dirs, true)
 }
 
-// openOfProject is OfProject for the lists with open steps.
-func openOfProject(ctx context.Context, lookup func(string) (string, bool), here string) ([]Listed, error) {
+// openOfProject is OfProject for the lists with open steps; with cleared also for those of which only the task files are gone.
+func openOfProject(ctx context.Context, lookup func(string) (string, bool), here string, cleared bool) ([]Listed, error) {
 	dirs, err := WithHistory(lookup)
 	if err != nil {
 		return nil, err
 	}
 	all, err := ofProject(ctx, lookup, here, dirs, false)
-	return slices.DeleteFunc(all, func(l Listed) bool { return !l.Open }), err
+	return slices.DeleteFunc(all, func(l Listed) bool { return !l.Open && !(cleared && l.Now != nil && len(l.Now.Cleared()) > 0) }), err
 }
 
 // ofProject returns those of the lists that are of the project, with ever also those of which only a workflow is that was replaced.
@@ -233,7 +233,7 @@ func (q Query) sole(ctx context.Context) (Found, error) {
 	var all []Listed
 	var err error
 	if !q.Over {
-		all, err = openOfProject(ctx, q.Lookup, q.Dir)
+		all, err = openOfProject(ctx, q.Lookup, q.Dir, q.Cleared)
 	}
 	if len(all) == 0 && err == nil {
 		all, err = OfProject(ctx, q.Lookup, q.Dir)
