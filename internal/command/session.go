@@ -146,7 +146,7 @@ func ChooseWay(ctx context.Context, s terminal.Streams, named string, over bool,
 		return list, "", err
 	}
 	list = tasks.List{Dir: found.Dir, Wait: tasklist.Wait}
-	if found.Project != "" {
+	if !found.IsOfSession() { // else it is of no project, or of another one than that of the directory
 		return list, "the list of " + found.Project + ": task list " + found.Dir, nil
 	}
 	return list, "task list " + found.Dir, nil
