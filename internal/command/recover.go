@@ -80,6 +80,7 @@ func runRecover(ctx context.Context, s terminal.Streams, f recoverFlags) error {
 }
 
 func recoverLists(ctx context.Context, s terminal.Streams, f recoverFlags) ([]tasklist.Report, error) {
+	f.Lookup = s.Getenv
 	if f.session == "" {
 		dirs, err := tasklist.WithHistory(s.Getenv)
 		if err != nil {

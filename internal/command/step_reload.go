@@ -13,7 +13,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/signals"
-	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -68,7 +67,7 @@ func newStepReload(s terminal.Streams) *cobra.Command {
 }
 
 func reload(ctx context.Context, s terminal.Streams, found tasklist.Found, skill, because string, dry bool) error {
-	now, err := state.LoadNow(ctx, found.Dir)
+	now, err := frameIn(s, found).Now(ctx)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/safefile"
-	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -215,11 +214,10 @@ func (q Query) lines(ctx context.Context, all []Unfinished, to ...string) (text 
 // Line returns the command by which the workflow of a skill goes on in another list; without one it is that of whoever runs the command.
 // The skill is named, because another workflow may begin in the list before somebody reads the line.
 func Line(lookup func(string) (string, bool), skill, from, to string) string {
-	line := []string{"fsmtx", "continue", skill, "--list", tasklist.ShortName(lookup, from)}
 	if to != "" {
-		line = append(line, "--to", tasklist.ShortName(lookup, to))
+		to = tasklist.ShortName(lookup, to)
 	}
-	return shell.Join(line...)
+	return state.ContinueLine(skill, tasklist.ShortName(lookup, from), to)
 }
 
 // targets returns the lists of the project in which a workflow could go on: those at which a client works, and the project's own.

@@ -34,7 +34,7 @@ func (h *hook) recovered(ctx context.Context) client.Answer {
 	defer stop()
 	var report tasklist.Report
 	if h.noList == nil {
-		report = tasklist.Recover(ctx, h.List.Dir, tasklist.Wait, tasklist.RecoverOptions{Known: h.Known})
+		report = tasklist.Recover(ctx, h.List.Dir, tasklist.Wait, tasklist.RecoverOptions{Known: h.Known, Lookup: h.streams.Getenv})
 	}
 	a := tasklist.Answer(report, h.noList)
 	if text := programs.Mismatch(h.streams.Env("CLAUDE_PLUGIN_ROOT"), ownPath(), programs.GetBuild().Version); text != "" {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -62,7 +61,7 @@ func PrepareReload(s *state.State, list, skill string) (*Reload, error) {
 		return nil, err
 	}
 	if w.Plan != nil {
-		hint := state.BeginPlan(w, filepath.Base(list)) + " takes it up again"
+		hint := state.BeginPlan(w, s.ListName()) + " takes it up again"
 		if !safefile.IsFile(w.Spec) {
 			hint = "it is gone or has another name: put it back, then " + hint
 		}

@@ -3,7 +3,6 @@ package mcp
 import (
 	"cmp"
 	"context"
-	"path/filepath"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -12,7 +11,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/progress"
-	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -46,7 +44,7 @@ func (t *tools) goOn(ctx context.Context, r *mcp.CallToolRequest, in continueInp
 		q.By = state.By{Who: state.ThePerson, How: state.ByElicitation}
 		about := question{list: found.Dir, to: "continue: " + u.Workflow.Command + " " + u.List}
 		alone := "only a person can " + what + ", in a terminal outside the client: " +
-			shell.Join("fsmtx", "continue", u.Workflow.Command, "--list", filepath.Base(u.List), "--to", found.Name())
+			continuation.Line(t.lookup, u.Workflow.Command, u.List, found.Dir)
 		switch said, _ := t.answer(r, about); {
 		case said == notAsked && t.canAsk(r, found.Dir):
 			return t.ask(ctx, about, "The agent wants to "+what+". Let it?", alone), nil, nil

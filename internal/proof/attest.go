@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -84,7 +85,7 @@ func (f attestFlags) run(ctx context.Context, s terminal.Streams, skill string) 
 		if err != nil {
 			return line, "" // which says why
 		}
-		switch _, _, err = f.choose(dir, runs, skill); {
+		switch _, _, err = f.choose(s, dir, runs, skill); {
 		case err == nil:
 			return line, ""
 		case errors.Is(err, errNoRun):
@@ -102,7 +103,7 @@ func (f attestFlags) run(ctx context.Context, s terminal.Streams, skill string) 
 	if err != nil {
 		return err
 	}
-	of, run, err := f.choose(list.Dir, runs, skill)
+	of, run, err := f.choose(s, list.Dir, runs, skill)
 	if errors.Is(err, errNoRun) {
 		err = command.OrThere(s, list.Dir, skill, err)
 	}
@@ -130,7 +131,7 @@ func (f attestFlags) run(ctx context.Context, s terminal.Streams, skill string) 
 var errNoRun = errors.New("is on record of this task list")
 
 // choose returns the run to attest: the last one that has ended, if it has a name the last of this name.
-func (f attestFlags) choose(dir string, runs []*state.State, skill string) (*state.State, Run, error) {
+func (f attestFlags) choose(streams terminal.Streams, dir string, runs []*state.State, skill string) (*state.State, Run, error) {
 	var open *state.State
 	for _, s := range slices.Backward(runs) {
 		if skill != "" && s.Run().Command != skill {
@@ -144,8 +145,8 @@ func (f attestFlags) choose(dir string, runs []*state.State, skill string) (*sta
 	}
 	if open != nil {
 		hint := "--open attests it as it is; fsmtx verify does not accept that"
-		if line := open.BringsBack(open.Steps[0]); line != "" {
-			hint = line + " brings its task files back; " + hint
+		if open.BringsBack(open.Steps[0]) != "" {
+			hint = continuation.Line(streams.Getenv, open.Run().Command, dir, dir) + " brings its task files back; " + hint
 		}
 		return nil, Run{}, command.Fail(command.ExitNo, fmt.Errorf("%s has not ended: %v", open.Run().Command, open.Count().Sentence()), hint)
 	}

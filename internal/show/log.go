@@ -161,7 +161,7 @@ func runLog(ctx context.Context, s terminal.Streams, session, number string, asJ
 	reportUnread(s, unread)
 	slices.Reverse(all)
 	if number != "" {
-		h, err := findHydration(list.Dir, all, number)
+		h, err := findHydration(tasklist.ShortName(s.Getenv, list.Dir), all, number)
 		if err != nil {
 			return err
 		}
@@ -237,7 +237,7 @@ func reportUnread(s terminal.Streams, unread []error) {
 }
 
 // findHydration returns the hydration with this number, or with this id.
-func findHydration(list string, all []Hydration, name string) (Hydration, error) {
+func findHydration(list string, all []Hydration, name string) (Hydration, error) { // list is its name for a person
 	n, err := strconv.ParseInt(name, 10, 64)
 	for _, h := range all {
 		if h.ID == name || err == nil && n > 0 && h.Number == n {
@@ -245,7 +245,7 @@ func findHydration(list string, all []Hydration, name string) (Hydration, error)
 		}
 	}
 	return Hydration{}, command.Fail(command.ExitNo, fmt.Errorf("the history of the list has no call %s", name),
-		shell.Join("fsmtx", "log", "--list", filepath.Base(list))+" lists those that are on record")
+		shell.Join("fsmtx", "log", "--list", list)+" lists those that are on record")
 }
 
 func nameOf(h Hydration) string {

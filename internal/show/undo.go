@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,7 +100,7 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 	by := command.Sent(ctx, s, list.Dir)
 	list.By = by.Words()
 	u := undoneHydration{list: list, store: st, now: before, name: tasklist.ShortName(s.Getenv, list.Dir), all: all, dryRun: f.dryRun}
-	if u.Hydration, err = toUndo(list, all, number, len(all) > 0 && len(damaged) == 0); err != nil {
+	if u.Hydration, err = toUndo(list, u.name, all, number, len(all) > 0 && len(damaged) == 0); err != nil {
 		return err
 	}
 	if u.doneStep != "" {
@@ -156,7 +155,7 @@ func (u undoneHydration) line(number int64, more ...string) string {
 
 // works returns the command that undoes a hydration now, with what it does; empty if nothing undoes it.
 func (u undoneHydration) works(number int64, does string) string {
-	h, err := findHydration(u.list.Dir, u.all, strconv.FormatInt(number, 10))
+	h, err := findHydration(u.name, u.all, strconv.FormatInt(number, 10))
 	if line := undoLine(u.list, u.history(), u.name, h); err == nil && line != "" {
 		return line + does
 	}
@@ -318,16 +317,16 @@ func (u undoneHydration) decision(by state.By) decisions.Record {
 
 // toUndo returns the hydration with that number, or without one the last call of a skill that was not undone. logged reports that
 // "fsmtx log" can list the calls.
-func toUndo(list tasks.List, all []Hydration, number string, logged bool) (h Hydration, err error) {
+func toUndo(list tasks.List, name string, all []Hydration, number string, logged bool) (h Hydration, err error) {
 	if number != "" {
-		return findHydration(list.Dir, all, number)
+		return findHydration(name, all, number)
 	}
 	if h, ok := lastToUndo(all); ok {
 		return h, nil
 	}
 	hint := ""
 	if logged {
-		hint = shell.Join("fsmtx", "log", "--list", filepath.Base(list.Dir)) + " lists those that are on record"
+		hint = shell.Join("fsmtx", "log", "--list", name) + " lists those that are on record"
 	}
 	return h, command.Fail(command.ExitNo, fmt.Errorf("%s: there is no call to undo", list.Dir), hint)
 }
@@ -341,7 +340,7 @@ func wayToUndo(ctx context.Context, s terminal.Streams, list tasks.List, number,
 	if err != nil {
 		return line, "" // which says why it cannot be read
 	}
-	h, err := toUndo(list, all, number, false)
+	h, err := toUndo(list, "", all, number, false)
 	if err != nil || h.doneStep != "" {
 		return "", ""
 	}

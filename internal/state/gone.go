@@ -83,7 +83,17 @@ func (s *State) BringsBack(c *Current) string {
 	if !slices.Contains(s.OfList().Cleared(), root) {
 		return ""
 	}
-	return shell.Join("fsmtx", "continue", root.Command, "--list", name, "--to", name)
+	return ContinueLine(root.Command, name, name)
+}
+
+// ContinueLine returns the command by which the workflow of a skill goes on in another list, both by their names; without to in that of
+// whoever runs it.
+func ContinueLine(skill, from, to string) string {
+	line := []string{"fsmtx", "continue", skill, "--list", from}
+	if to != "" {
+		line = append(line, "--to", to)
+	}
+	return shell.Join(line...)
 }
 
 func (s *State) isEmptied(w *workflow.Workflow) bool {

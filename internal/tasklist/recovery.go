@@ -115,6 +115,16 @@ type RecoverOptions struct {
 	Force  bool // set an untrusted journal aside
 
 	Known *state.Known // what was read of the list by now; nil is nothing
+
+	Lookup func(string) (string, bool) // os.LookupEnv or a stand-in for it; nil names the list by its whole name
+}
+
+// name returns the name of the list in a command.
+func (o RecoverOptions) name(dir string) string {
+	if o.Lookup == nil {
+		return filepath.Base(dir)
+	}
+	return ShortName(o.Lookup, dir)
 }
 
 // Recover recovers the task list in dir. wait limits the wait for its locks.
@@ -127,16 +137,16 @@ func Recover(ctx context.Context, dir string, wait time.Duration, o RecoverOptio
 	found, err := recoverOne(ctx, list, o.DryRun)
 	_, untrusted := errors.AsType[*txn.JournalError](err)
 	if untrusted && o.Force {
-		return r.setAside(ctx, o.DryRun)
+		return r.setAside(ctx, o)
 	}
 	if err != nil {
-		return r.refuse(err, untrusted)
+		return r.refuse(err, untrusted, o)
 	}
 	frame := &gates.Frame{Store: state.Store{List: list, Known: o.Known}}
 	r.left = frame.LeftBehind()
 	if !o.DryRun {
 		if err := frame.Settle(ctx); err != nil {
-			return r.refuse(err, false)
+			return r.refuse(err, false, o)
 		}
 		_, _ = frame.Redo(ctx) // the next event of the session tries again
 	}
@@ -212,22 +222,22 @@ func (r Report) fill(found txn.Report) Report {
 	return r
 }
 
-func (r Report) setAside(ctx context.Context, dryRun bool) Report {
+func (r Report) setAside(ctx context.Context, o RecoverOptions) Report {
 	r.State = SetAside
-	if dryRun {
+	if o.DryRun {
 		return r
 	}
 	moved, err := txn.SetAside(ctx, r.List)
 	r.Aside = append(r.Aside, moved...)
 	if err != nil {
-		return r.refuse(err, false)
+		return r.refuse(err, false, o)
 	}
 	return r
 }
 
-func (r Report) refuse(err error, untrusted bool) Report {
+func (r Report) refuse(err error, untrusted bool, o RecoverOptions) Report {
 	r.State, r.Reason, r.cause, r.left = Refused, err.Error(), err, nil
-	again := shell.Join("fsmtx", "recover", "--list", filepath.Base(r.List))
+	again := shell.Join("fsmtx", "recover", "--list", o.name(r.List))
 	busy, isBusy := errors.AsType[*tasks.BusyError](err)
 	switch {
 	case isBusy && busy.Abandoned(), errors.Is(err, safefile.ErrOfOther): // the reason contains the remedy
