@@ -299,11 +299,9 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 		if err != nil {
 			return nil, err
 		}
-		if went := now.Departed.Last(); len(list) == 0 && went != "" {
-			return nil, command.Fail(command.ExitNo, errors.New(went), "name that list: fsmtx status --all shows them")
-		}
 		if len(list) == 0 {
-			return nil, command.Fail(command.ExitNo, fmt.Errorf("the list %s has no tasks", frame.Session), "fsmtx graph PATH draws an fsm.json")
+			err := command.Fail(command.ExitNo, fmt.Errorf("the list %s has no tasks", frame.Session), "fsmtx graph PATH draws an fsm.json")
+			return nil, command.OrThere(s, frame.List.Dir, "", err)
 		}
 		return graph.New(title, stepsOfTasks(list)), nil
 	}
