@@ -601,6 +601,11 @@ func (st *status) shown() shownStatus {
 		out.Troubles = append(out.Troubles, trouble.Error())
 	}
 	out.Troubles = slices.Concat(out.Troubles, st.cleared, st.off, st.steps.Differs())
+	for _, w := range st.steps.Workflows() {
+		if away := st.awayOf(w); away != "" {
+			out.Troubles = append(out.Troubles, st.awayText(w, away))
+		}
+	}
 	if st.observing != "" {
 		out.Troubles = append(out.Troubles, st.observing)
 	}
