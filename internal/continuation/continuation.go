@@ -179,8 +179,9 @@ func (q Query) which(ctx context.Context, all []Unfinished) error {
 		return message.Lines("nothing was continued. Run one of these:" + q.lines(ctx, all, q.List))
 	}
 	const none = "nothing was continued: a terminal has no task list of its own"
-	if lines := q.lines(ctx, all, q.targets()...); lines != "" {
-		return message.Lines(none + ". Run one of these:" + lines)
+	targets := q.targets()
+	if lines := q.lines(ctx, all, targets...); lines != "" {
+		return message.Lines(none + ". Run one of these:" + lines + q.whose(ctx, targets))
 	}
 	return message.Lines(none + ", and no other session of this project is known in which it could go on. " +
 		"In the session in which it is to go on, its agent runs:" +
@@ -227,6 +228,31 @@ func (q Query) targets() []string {
 		all = append(all, q.Own)
 	}
 	return all
+}
+
+// whose says of each of the lists which client works there, and where, and on what.
+func (q Query) whose(ctx context.Context, lists []string) (text string) {
+	for _, list := range lists {
+		text += "\n  " + tasklist.ShortName(q.Lookup, list) + " is the list "
+		clients := presence.Of(list).Clients
+		if i := slices.IndexFunc(clients, state.Client.IsHere); i >= 0 {
+			text += message.Sprintf("at which %s works in %s", clients[i].Program, clients[i].Dir)
+		} else {
+			text += "of the project"
+		}
+		var open []string
+		if s, err := state.LoadNow(ctx, list); err == nil {
+			for _, w := range s.Workflows() {
+				if s.Parent(w) == nil && len(s.OpenIn(w)) > 0 {
+					open = append(open, message.Clip(message.Words(w.Command), message.MaxSubject))
+				}
+			}
+		}
+		if len(open) > 0 {
+			text += ", on " + message.Sentence(open)
+		}
+	}
+	return text
 }
 
 // MayTake reports whether the list has an unfinished workflow of a skill that could go on in the other one.

@@ -518,6 +518,12 @@ func TestChooseSession(t *testing.T) {
 	delete(w.env, "CLAUDE_CODE_SESSION_ID")
 	w.env["CLAUDE_PROJECT_DIR"] = w.project
 	assert.Contains(t, w.connect(nil).refuses("step_start", n(1)), "no session was named, and no task list of this project has a workflow")
+	w.hydrate("0b54e1c2", `{}`)
+	moved := filepath.Join(filepath.Dir(w.project), "moved")
+	require.NoError(t, os.Rename(w.project, moved))
+	w.env["CLAUDE_PROJECT_DIR"] = moved
+	assert.Contains(t, w.connect(nil).refuses("step_start", n(1)), "a person can say in a terminal outside the client that it was moved: "+
+		"the directory of release, "+w.project+", is gone; if it is this one now: fsmtx step move . --because \"...\" --list 0b54")
 }
 
 // A client starts the program on a pipe. The program exits at the end of its input, and on

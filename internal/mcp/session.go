@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 
@@ -35,9 +36,9 @@ var errNoList = errors.New("no session was named, and no task list of this proje
 // choose returns the list of the session that the call names, or else of --list, or else
 // of the environment, or else the only list of the project with open steps.
 func (c chooser) choose(ctx context.Context, named string) (f *gates.Frame, err error) {
-	found, _, err := c.list(ctx, named, false)
+	found, project, err := c.list(ctx, named, false)
 	if errors.Is(err, tasklist.ErrNoList) {
-		return nil, errNoList
+		return nil, c.noList(ctx, project, err)
 	}
 	if err != nil {
 		return nil, which(c.lookup, err)
@@ -55,6 +56,21 @@ func (c chooser) choose(ctx context.Context, named string) (f *gates.Frame, err 
 	}
 	f.EndOrphans() // of a server that was killed
 	return f, nil
+}
+
+// noList is errNoList, with what may be the cause: a list that cannot be read, or a project that was moved, which a person has to say.
+func (c chooser) noList(ctx context.Context, project string, err error) error {
+	var more []string
+	if err.Error() != tasklist.ErrNoList.Error() {
+		more = append(more, message.Words(err.Error()))
+	}
+	if moved := strings.TrimPrefix(tasklist.OrMoved(ctx, c.lookup, project, ""), "; "); moved != "" {
+		more = append(more, "a person can say in a terminal outside the client that it was moved: "+moved)
+	}
+	if len(more) == 0 {
+		return errNoList
+	}
+	return fmt.Errorf("%w; %s", errNoList, strings.Join(more, "; "))
 }
 
 // which names the lists of which the call has to name one.
