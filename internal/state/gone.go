@@ -61,10 +61,12 @@ func (s *State) Untouched(name string, since time.Time) bool {
 	return !worked || !e.Time.After(since)
 }
 
-// MissingHere returns the missing steps of workflows that the list still has. Of a workflow whose tasks are all gone
-// there is nothing left to enforce: see Emptied.
+// MissingHere returns the missing steps of workflows that the list still has, in whole or in part. Of a workflow whose tasks are all gone,
+// with those of the one that it came under, there is nothing left to enforce: see Emptied.
 func (s *State) MissingHere() []*Current {
-	return slices.DeleteFunc(s.Missing(), func(c *Current) bool { return s.isEmptied(c.Workflow) })
+	return slices.DeleteFunc(s.Missing(), func(c *Current) bool {
+		return s.isEmptied(c.Workflow) && s.isEmptied(s.Root(c.Workflow))
+	})
 }
 
 // Emptied returns the missing steps of a workflow whose tasks are all gone.

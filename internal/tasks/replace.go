@@ -193,6 +193,8 @@ func (r *replacement) snapshot(ctx context.Context) (fsmspec.Snapshot, error) {
 		snap, torn, err := Form.Read(ctx, r.files, r.dir.Path())
 		torn = slices.DeleteFunc(torn, func(name string) bool { return slices.Contains(locked, name) })
 		if err != nil || len(torn) == 0 {
+			history, _ := r.dir.History() // whoever needs it reports that it cannot be read
+			snap.HighWater = max(snap.HighWater, lastCreated(history))
 			return snap, err
 		}
 		if _, err := r.dir.Lock(ctx, torn...); err != nil {

@@ -99,7 +99,7 @@ func (l List) undo(ctx context.Context, what undoRequest) (u Undoing, err error)
 		}
 		u.label.By = l.By
 		startup.ManyProcessors()
-		err = commit(ctx, dir, u.label, txn.Change{Deletes: u.Removed, Restores: u.restores, Mark: markOf(u.Removed)})
+		err = commit(ctx, dir, u.label, txn.Change{Deletes: u.Removed, Restores: u.restores, Mark: Form.Mark(lastCreated(history))})
 		if !errors.Is(err, txn.ErrChanged) && !errors.Is(err, txn.ErrExists) || errors.Is(err, txn.ErrRecoveryRequired) {
 			return u, err
 		}
@@ -109,14 +109,15 @@ func (l List) undo(ctx context.Context, what undoRequest) (u Undoing, err error)
 	}
 }
 
-// markOf returns the mark that keeps the numbers of the removed tasks from being used again. The
-// client does the same when it deletes a task (fact 7, client 2.1.197).
-func markOf(removed []string) *txn.Mark {
-	mark := int64(0)
-	for _, name := range removed {
-		mark = max(mark, Form.Number(name))
+// lastCreated returns the largest number of a task that a change has created, which no task gets again: not after an undo, nor if somebody
+// removes the list with its mark. The client does the same when it deletes a task (fact 7, client 2.1.197).
+func lastCreated(history []txn.Entry) (last int64) {
+	for _, e := range history {
+		for _, f := range e.Created {
+			last = max(last, Form.Number(f.Name))
+		}
 	}
-	return Form.Mark(mark)
+	return last
 }
 
 // planLocked plans with the locks of the files to remove held. Which files these are is
