@@ -246,7 +246,7 @@ func try(work, real, line string) {
 		out, err := run(nil, text)
 		x.Output, x.Failed = out, err != nil && !strings.Contains(out, "not a regular file") // a session has damaged the list
 		for list, digest := range lists() {
-			if before[list] != digest && !strings.Contains(line, filepath.Base(list)[:min(4, len(filepath.Base(list)))]) {
+			if before[list] != digest && !isNamed(line, list) {
 				x.Touched = append(x.Touched, list)
 			}
 		}
@@ -256,6 +256,15 @@ func try(work, real, line string) {
 		_, _ = f.Write(append(data, '\n'))
 		_ = f.Close()
 	}
+}
+
+var names = regexp.MustCompile(`--(?:list|to)[= ]'?([A-Za-z0-9-]+)`)
+
+// isNamed reports whether a line names a list by its name or the beginning of that.
+func isNamed(line, list string) bool {
+	return slices.ContainsFunc(names.FindAllStringSubmatch(line, -1), func(m []string) bool {
+		return strings.HasPrefix(filepath.Base(list), m[1])
+	})
 }
 
 // lists returns a digest of the tasks and the evidence of each list.

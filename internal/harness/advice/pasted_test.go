@@ -171,8 +171,6 @@ func (o *office) acts() string {
 	return person("status", "--all")
 }
 
-var names = regexp.MustCompile(`--(?:list|to)[= ]'?([A-Za-z0-9-]+)`)
-
 // pastes lets the person paste a line in a terminal, and checks that no other list is touched than those that it names.
 func (o *office) pastes(line string, now bool) {
 	dir := o.dirs[o.rng.IntN(len(o.dirs))]
@@ -185,10 +183,7 @@ func (o *office) pastes(line string, now bool) {
 	o.said = append(o.said, "pasted in "+dir+": "+line+"\n"+string(out))
 	after := o.lists()
 	for _, list := range slices.Sorted(maps.Keys(after)) {
-		named := slices.ContainsFunc(names.FindAllStringSubmatch(line, -1), func(m []string) bool {
-			return strings.HasPrefix(filepath.Base(list), m[1])
-		})
-		assert.True(o.t, named || before[list] == after[list], "%s touched %s", line, list)
+		assert.True(o.t, isNamed(line, list) || before[list] == after[list], "%s touched %s", line, list)
 	}
 	assert.True(o.t, !changes.MatchString(line) || names.MatchString(line), "%s names no list", line)
 	if now && !strings.Contains(string(out), "no skill has put a workflow into a task list") { // which is the answer
