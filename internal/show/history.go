@@ -332,8 +332,12 @@ func (r *reader) state(i int, h Hydration) (_ ChangeState, by int64) {
 	return gone, 0
 }
 
+// deletes reports whether a change has taken one of the tasks out of the list, also by a continuation when its file was gone.
 func deletes(e txn.Entry, files []txn.EntryFile) bool {
-	return slices.ContainsFunc(files, func(f txn.EntryFile) bool { return hasFile(e.Deleted, f.Name) })
+	l, _ := tasks.Continuation(e.Label)
+	return slices.ContainsFunc(files, func(f txn.EntryFile) bool {
+		return hasFile(e.Deleted, f.Name) || l.To != "" && slices.Contains(l.Steps, tasks.Form.Number(f.Name))
+	})
 }
 
 func hasFile(files []txn.EntryFile, name string) bool {

@@ -241,6 +241,10 @@ func wentOn(ctx context.Context, s terminal.Streams, list string, all []Hydratio
 	} else if i >= 0 {
 		from, to, skill, text = all[i].To, list, all[i].Skill, "goes on in the task list "+all[i].To
 	}
+	if i := slices.IndexFunc(all, func(x Hydration) bool { return h.State == moved && x.Number == h.By }); text == "" && i >= 0 {
+		_, hint = wentOn(ctx, s, list, all, all[i])
+		return "has come back as call " + nameOf(all[i]), hint
+	}
 	if hint = continueLine(ctx, s, skill, from, to); hint != "" {
 		hint += " takes it back"
 	}
@@ -346,6 +350,9 @@ func wayToUndo(ctx context.Context, s terminal.Streams, list tasks.List, number,
 	}
 	if now, err := st.Now(ctx); err == nil {
 		list.Untouched = now.Untouched
+	}
+	if number == "" { // when it is pasted, another call may be the last one
+		line += " " + nameOf(h)
 	}
 	history, _ := st.History()
 	switch flags, ok := list.HowToUndo(history, h.ID); {

@@ -301,7 +301,7 @@ func (q Query) named() (Found, error) {
 		}
 		if name := filepath.Base(dir); name == q.Named || name == tasks.CleanID(q.Named) {
 			exact = append(exact, dir)
-		} else if len(q.Named) >= minName && (strings.HasPrefix(name, q.Named) || strings.HasPrefix(name, tasks.TeamPrefix+q.Named)) {
+		} else if len(q.Named) >= minName && (strings.HasPrefix(name, q.Named) || isTeams(name, q.Named)) {
 			found = append(found, dir)
 		}
 	}
@@ -328,6 +328,12 @@ func (q Query) named() (Found, error) {
 	}
 	slices.SortStableFunc(dirs, func(a, b string) int { return LastWork(b).Compare(LastWork(a)) })
 	return Found{}, fmt.Errorf("%w: %s; there is %s", ErrNoSuchList, message.Words(q.Named), namesOf(dirs))
+}
+
+// isTeams reports whether a list is that of the agent team of a session, whose id it has the first characters of.
+func isTeams(name, session string) bool {
+	id, ok := strings.CutPrefix(name, tasks.TeamPrefix)
+	return ok && id != "" && (strings.HasPrefix(id, session) || strings.HasPrefix(session, id))
 }
 
 // hasHad reports whether the list has ever had tasks.

@@ -58,6 +58,35 @@ func (r lineage) of(i, call int) bool {
 	return i == call
 }
 
+// out returns the names of the tasks that change i has taken out of the list, also those of a continuation whose files were gone.
+func (r lineage) out(i int) (names []string) {
+	for _, f := range r.history[i].Deleted {
+		names = append(names, f.Name)
+	}
+	if l := r.labels[i]; l.With != "" && l.To != "" {
+		for _, id := range l.Steps {
+			names = append(names, Form.Name(message.Itoa(id)))
+		}
+	}
+	return names
+}
+
+// hasLeft reports whether the tasks of a call are out of the list because its workflow goes on in another one.
+func (r lineage) hasLeft(call int) (left bool) {
+	has := func(name string) bool {
+		return slices.ContainsFunc(r.history[call].Created, func(f txn.EntryFile) bool { return f.Name == name })
+	}
+	for i := call + 1; i < len(r.history); i++ {
+		switch {
+		case slices.ContainsFunc(r.out(i), has):
+			left = r.labels[i].With != ""
+		case slices.ContainsFunc(r.history[i].Created, func(f txn.EntryFile) bool { return has(f.Name) }):
+			left = false
+		}
+	}
+	return left
+}
+
 // index returns that of the change with an id, -1 if there is none.
 func (r lineage) index(id string) int {
 	return slices.IndexFunc(r.history, func(e txn.Entry) bool { return e.ID == id })

@@ -177,9 +177,6 @@ func (l List) planUndo(files vfs.FS, dir string, history []txn.Entry, what undoR
 	}
 	inList, by := r.inList(i, calls)
 	isElsewhere := len(inList) == 0 && by >= 0 && r.labels[by].With != ""
-	if isElsewhere && slices.ContainsFunc(calls, func(c int) bool { return r.above[c] >= 0 }) { // what it had replaced has left with it
-		return u, fmt.Errorf("%w: %s", ErrContinued, history[by].ID)
-	}
 	if len(inList) == 0 && by >= 0 && !isElsewhere {
 		return u, fmt.Errorf("%w: %s", ErrReplaced, history[by].ID)
 	}
@@ -217,11 +214,11 @@ func (r lineage) inList(target int, calls []int) (all map[string]txn.EntryFile, 
 		if i < target && r.labels[target].Undo != "" {
 			continue // what was gone before was gone when the target brought back the others
 		}
-		for _, f := range e.Deleted {
-			if _, there := all[f.Name]; there && !r.cameOf(i, calls) {
+		for _, name := range r.out(i) {
+			if _, there := all[name]; there && !r.cameOf(i, calls) {
 				by = i
 			}
-			delete(all, f.Name)
+			delete(all, name)
 		}
 		for _, f := range e.Created {
 			if c, known := r.creator[f.Name]; i != target && !(known && r.cameOf(c, calls)) {
@@ -274,8 +271,12 @@ func (u *Undoing) planRestores(files vfs.FS, dir string, r lineage, i int, with 
 			continue
 		}
 		for _, f := range e.Deleted {
-			if c, known := r.creator[f.Name]; known && with(c) {
+			c, known := r.creator[f.Name]
+			if known && with(c) {
 				continue
+			}
+			if known && r.root(c) != c && r.hasLeft(r.root(c)) {
+				return fmt.Errorf("%w: %s", ErrContinued, r.history[r.root(c)].ID)
 			}
 			if _, err := files.Lstat(filepath.Join(dir, f.Name)); err == nil {
 				return fmt.Errorf("%w: another file has the name %s now", ErrNotKept, filepath.Join(dir, f.Name))
