@@ -39,11 +39,12 @@ func (f *Frame) Answered(ctx context.Context, u Update, yes bool, how state.How)
 
 // answered decides an update about which a person was asked.
 func answered(s *state.State, c *state.Current, u Update, yes bool, how state.How) Verdict {
-	if e, ok := s.Last(c.ID); ok && c.Done() && e.By.How == state.AtTerminal {
+	if s.EndedInTerminal(c) {
 		return Verdict{Decision: state.Deny, over: true, Why: "a person decided in a terminal meanwhile",
-			Reason: s.HowEnded(c.ID) + " already: a person has said so in a terminal, before this question was answered. Go on",
+			Reason: s.HowEnded(c.ID) + " already: " + saidInTerminal + ". Go on",
 			past:   pastHint{none: true}}
-	} else if !ok || e.Verdict != state.Ask || e.To != u.Status || c.Status != e.From {
+	}
+	if e, ok := s.Last(c.ID); !ok || e.Verdict != state.Ask || e.To != u.Status || c.Status != e.From {
 		return outOfDate(c)
 	}
 	if v := order(s, c, u); !v.Allowed() {
@@ -56,6 +57,8 @@ func answered(s *state.State, c *state.Current, u Update, yes bool, how state.Ho
 	}
 	return Verdict{Why: "a person said yes", answer: how}
 }
+
+const saidInTerminal = "a person has said so in a terminal, before this question was answered"
 
 func outOfDate(c *state.Current) Verdict {
 	return deny(c, "the question is out of date", c.Name()+" has changed since the person was asked. Complete it again")

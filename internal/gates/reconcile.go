@@ -148,7 +148,7 @@ func (f *Frame) Chosen(ctx context.Context, choices []Choice, how state.How, age
 func (c *call) chosen(s *state.State, x Choice, how state.How) (e state.Evidence, told string) {
 	b := stepAsked(s, x)
 	if b == nil {
-		return e, askedOtherwise(s, x)
+		return e, cmp.Or(decidedMeanwhile(s, x), askedOtherwise(s, x))
 	}
 	e = state.Evidence{Time: s.Time, Step: b.ID, From: b.Status, To: b.Status, Question: x.Question}
 	if another := c.mayBeAnother(s, b); another != nil {
@@ -168,6 +168,37 @@ func (c *call) chosen(s *state.State, x Choice, how state.How) (e state.Evidence
 func (f *Frame) PersonDecides() bool {
 	r, err := f.OnRecord()
 	return err == nil && r.Steps.PersonDecides()
+}
+
+// Asking decides about a question that the agent is about to ask the person: with some of the outcomes of a step, which it names or
+// which are its only options, it is refused, because they would choose from what the agent has left.
+func (f *Frame) Asking(ctx context.Context, choices []Choice) Verdict {
+	if !f.PersonDecides() {
+		return Verdict{}
+	}
+	s, err := f.Now(ctx)
+	if err != nil {
+		return Verdict{} // the answer is judged, too
+	}
+	for _, x := range choices {
+		for _, c := range s.Ready() {
+			if c.Decides == fsmspec.ByPerson && leavesOut(s, c, x) && !slices.ContainsFunc(s.Ready(), func(other *state.Current) bool {
+				return offers(s, other, x.Options)
+			}) {
+				return deny(c, "the question has other options", "The question does not have exactly the outcomes of "+askWith(c))
+			}
+		}
+	}
+	return Verdict{}
+}
+
+// leavesOut reports whether a question about the step has other options than its outcomes.
+func leavesOut(s *state.State, c *state.Current, x Choice) bool {
+	isOutcome := func(label string) bool { return outcomeOf(c, label) != "" }
+	if offers(s, c, x.Options) || !slices.ContainsFunc(x.Options, isOutcome) {
+		return false
+	}
+	return names(x.Question, c) || !slices.ContainsFunc(x.Options, func(label string) bool { return !isOutcome(label) })
 }
 
 // stepAsked returns the step about which a person was asked and for which their answer counts, or nil.
@@ -209,18 +240,23 @@ func choosesFrom(s *state.State, c *state.Current, x Choice) bool {
 	if len(x.Options) == 0 {
 		return x.Step != 0
 	}
-	var options []string
-	for _, label := range x.Options {
+	return offers(s, c, x.Options)
+}
+
+// offers reports whether the options are exactly the outcomes of the step among which a person can choose.
+func offers(s *state.State, c *state.Current, options []string) bool {
+	var chosen []string
+	for _, label := range options {
 		name := outcomeOf(c, label)
 		if name == "" {
 			return false
 		}
-		options = append(options, name)
+		chosen = append(chosen, name)
 	}
-	slices.Sort(options)
-	options = slices.Compact(options)
-	return slices.Equal(options, slices.Sorted(slices.Values(c.Choices()))) ||
-		slices.Equal(options, slices.Sorted(slices.Values(s.Offered(c))))
+	slices.Sort(chosen)
+	chosen = slices.Compact(chosen)
+	return slices.Equal(chosen, slices.Sorted(slices.Values(c.Choices()))) ||
+		slices.Equal(chosen, slices.Sorted(slices.Values(s.Offered(c))))
 }
 
 // outcomeOf returns the outcome that a label stands for; empty if it is none. What is added to a name could say the opposite.
@@ -233,16 +269,34 @@ func outcomeOf(c *state.Current, label string) string {
 	return ""
 }
 
+// decidedMeanwhile tells the agent that the step has ended in a terminal before the question about it was answered, or is "".
+func decidedMeanwhile(s *state.State, x Choice) string {
+	var named []*state.Current
+	for _, c := range s.Steps {
+		if s.EndedInTerminal(c) && (c.ID == x.Step || names(x.Question, c)) && choosesFrom(s, c, x) {
+			named = append(named, c)
+		}
+	}
+	if len(named) != 1 {
+		return ""
+	}
+	return s.HowEnded(named[0].ID) + " as " + named[0].Outcome + " already: " + saidInTerminal + ". Go on"
+}
+
 // askedOtherwise tells the agent that an answer does not count, if the question may have been meant for a step.
 func askedOtherwise(s *state.State, x Choice) string {
 	for _, c := range s.Ready() {
 		isOption := func(label string) bool { return outcomeOf(c, label) != "" }
 		if c.Decides == fsmspec.ByPerson && slices.ContainsFunc(x.Options, isOption) {
-			return fmt.Sprintf("This does not count for %s: ask the person %q, with exactly these options: %s.", c.Name(),
-				state.Question(c), strings.Join(c.Choices(), ", "))
+			return "This does not count for " + askWith(c)
 		}
 	}
 	return ""
+}
+
+// askWith says how the person is asked about the step.
+func askWith(c *state.Current) string {
+	return fmt.Sprintf("%s: ask the person %q, with exactly these options: %s.", c.Name(), state.Question(c), strings.Join(c.Choices(), ", "))
 }
 
 // linesPast returns the lines that record that a person ends a step, and folds them. If they

@@ -50,9 +50,8 @@ func (h *hook) approved(ctx context.Context) client.Answer {
 	return h.troubled(v.Trouble)
 }
 
-// choices returns what a person was asked by AskUserQuestion, and what they chose. Answers
-// that the model forged in its input are overwritten in the response (fact 186, client
-// 2.1.329).
+// choices returns what a person is asked by AskUserQuestion, and, after they have answered, what they chose. Answers that the model
+// forged in its input are overwritten in the response (fact 186, client 2.1.329).
 func choices(e *client.Event) (all []gates.Choice) {
 	var input struct {
 		Questions []struct {
@@ -66,11 +65,10 @@ func choices(e *client.Event) (all []gates.Choice) {
 	answers := map[string]jsontext.Value{}
 	_ = json.Unmarshal(jsonx.Member(e.ToolResponse, "answers"), &answers, jsonx.Tolerant)
 	for _, q := range input.Questions {
-		var chosen string
-		if json.Unmarshal(answers[q.Question], &chosen, jsonx.Tolerant) != nil || chosen == "" {
+		c := gates.Choice{Question: q.Question}
+		if err := json.Unmarshal(answers[q.Question], &c.Chosen, jsonx.Tolerant); e.ToolResponse != nil && (err != nil || c.Chosen == "") {
 			continue
 		}
-		c := gates.Choice{Question: q.Question, Chosen: chosen}
 		for _, o := range q.Options {
 			c.Options = append(c.Options, o.Label)
 		}

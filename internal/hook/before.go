@@ -77,6 +77,8 @@ func (h *hook) tool(ctx context.Context) client.Answer {
 	switch {
 	case h.isUpdate():
 		return h.update(ctx)
+	case h.agent.Questions != "" && h.call.ToolName == h.agent.Questions:
+		return h.decided(h.Asking(ctx, choices(h.call.Event)))
 	case len(h.call.Paths) > 0 && h.call.Command == "":
 		return h.decided(h.edit())
 	case h.call.Command != "":

@@ -52,8 +52,9 @@ const (
 	steppingTool   = "TaskUpdate"
 )
 
-// fileTools are the tools that change files.
-const fileTools = "Write|Edit|NotebookEdit"
+// listTools are the tools of which a list without a state directory decides nothing: those that change files, and the question to the
+// person, which has to have all the outcomes of its step.
+const listTools = "Write|Edit|NotebookEdit|" + client.QuestionTool
 
 // ofClaude is the flag of fsmtx hook by which a hook is Claude Code's: other agents read its files
 // too.
@@ -69,7 +70,7 @@ type Duty struct {
 // for each event that it needs. flags are its flags.
 //
 // PreToolUse has four registrations; no call matches two. That of the tools which change a step is closed: it refuses
-// them in a list with a workflow if the program cannot run. That of files, of which a session has most, and that of prompts
+// them in a list with a workflow if the program cannot run. That of files and questions, of which a session has most, and that of prompts
 // start the program only if the list has a state directory: without one nothing is decided about them. "if" restricts the one on
 // Bash to commands that run this program, by whatever path (facts 41 and 151, client 2.1.329), unless the duty has
 // commands; it stays open, so that what mends the program always runs. The events also occur in subagents. TaskCompleted covers a
@@ -98,7 +99,7 @@ func Hooks(binary string, flags []string, d Duty) []Hook {
 		h.inList = true
 		return h
 	}
-	tools := "^(" + strings.Join(append([]string{fileTools}, d.Only.Tools...), "|") + ")$"
+	tools := "^(" + strings.Join(append([]string{listTools}, d.Only.Tools...), "|") + ")$"
 	stop := on(client.Stop, "", short)
 	stop.fallback = shell.Tell
 	bash := on(client.PreToolUse, "Bash", StepTimeout) // completing a step that a person has to approve runs its check first

@@ -69,7 +69,7 @@ func FindOnly(data []byte) (only Only, err error) {
 	}
 	found, err := doc.entries(Hooks(Program, nil, Duty{}))
 	for _, e := range found {
-		switch _, rest, hasMore := strings.Cut(e.matcher, fileTools+"|"); {
+		switch _, rest, hasMore := strings.Cut(e.matcher, listTools+"|"); {
 		case e.event != client.PreToolUse:
 		case e.matcher == "Bash", strings.HasPrefix(e.matcher, "Bash|Monitor"):
 			only.Shell = only.Shell || e.condition == ""

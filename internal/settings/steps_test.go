@@ -56,7 +56,7 @@ func TestHooks(t *testing.T) {
 				"^(TaskUpdate|mcp__.*__(workflow_status|step_start|step_complete|step_skip|workflow_begin|workflow_continue))$", 1860,
 				",\n            \"onFailure\": \"block\""),
 			group(open, "^(TaskCreate|TaskGet|TaskList)$", 15, ""),
-			group(inList, "^(Write|Edit|NotebookEdit)$", 15, ""),
+			group(inList, "^(Write|Edit|NotebookEdit|AskUserQuestion)$", 15, ""),
 			group(open, "Bash", 1860, own)),
 		event("TaskCompleted", group(open, "", 1860, "")),
 		event("UserPromptSubmit", group(inList, "", 15, "")),

@@ -283,6 +283,12 @@ func (s *State) AwaitsPerson(c *Current) bool {
 	return ok && e.Refuses() && s.Repeats(e) >= MaxRepeats && len(s.OpenFor(c, workflow.Completed)) == 0
 }
 
+// EndedInTerminal reports whether a person has said in a terminal how the step, which is over, ended.
+func (s *State) EndedInTerminal(c *Current) bool {
+	e, ok := s.lastOf(c.ID, func(e Evidence) bool { return e.Lets() && !e.IsQuiet() })
+	return ok && c.Done() && e.By.How == AtTerminal
+}
+
 // SaidNo reports whether a person was asked about the step last, and said no.
 func (s *State) SaidNo(c *Current) bool { return s.answer(c) == Declined }
 

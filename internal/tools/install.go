@@ -37,6 +37,7 @@ One command, "fsmtx hook", is registered once for each event that it needs:
   PreToolUse of the task tools    checks which folder the client ran; refuses a step before
                                   its turn, and to complete one whose gates do not hold
   PreToolUse of Write, Edit, NotebookEdit         refuses to edit the task files
+  PreToolUse of AskUserQuestion   refuses a question that leaves out outcomes of a step
   PreToolUse of the MCP server's tools            passes the calling session to them
   PreToolUse of further tools                     refuses calls that belong to a later step
   PreToolUse of Bash(*fsmtx*)     asks the person before a step is skipped
