@@ -130,7 +130,7 @@ func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string
 		if err := w.choose(ctx, s, session); err != nil {
 			return err
 		}
-		return watchStatus(ctx, s, w)
+		return watchStatus(ctx, s, &w)
 	}
 	var several *tasklist.SeveralError
 	if _, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: session, Who: s.Who, Cleared: true}); errors.As(err, &several) {

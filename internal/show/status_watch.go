@@ -31,7 +31,7 @@ const (
 )
 
 // watchStatus draws the status on the whole terminal until the person quits.
-func watchStatus(ctx context.Context, s terminal.Streams, w watch) (err error) {
+func watchStatus(ctx context.Context, s terminal.Streams, w *watch) (err error) {
 	in, isIn := terminal.File(s.In)
 	out, isOut := terminal.File(s.Out)
 	if !isIn || !isOut || !terminal.IsTerminal(out) || !term.IsTerminal(int(in.Fd())) {
@@ -222,6 +222,9 @@ func (w *watch) choose(ctx context.Context, s terminal.Streams, session string) 
 	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: session, Who: s.Who})
 	if session != "" || err == nil && isOwn(s, found) {
 		w.list, w.chosen, err = command.ChooseList(ctx, s, session, false)
+		if err == nil {
+			w.chosen = "list " + tasklist.ShortName(s.Getenv, w.list.Dir)
+		}
 		return err
 	}
 	var several *tasklist.SeveralError

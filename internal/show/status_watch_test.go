@@ -78,15 +78,22 @@ type watched struct {
 
 func watchOf(t *testing.T, dir string) *watched {
 	t.Helper()
+	return watchBy(t, dir, func(string) (string, bool) { return "", false }, func(ctx context.Context, s terminal.Streams) error {
+		return watchStatus(ctx, s, &watch{list: tasks.List{Dir: dir}, chosen: "list", notify: true})
+	})
+}
+
+func watchBy(t *testing.T, dir string, getenv func(string) (string, bool), run func(context.Context, terminal.Streams) error) *watched {
+	t.Helper()
 	master, slave, err := pty.Open()
 	require.NoError(t, err)
 	require.NoError(t, pty.Setsize(master, &pty.Winsize{Rows: 24, Cols: 80}))
 	w := &watched{t, dir, master, make(chan string), "", make(chan error, 1), make(chan struct{})}
-	s := terminal.Streams{In: slave, Out: slave, Getenv: func(string) (string, bool) { return "", false }}
+	s := terminal.Streams{In: slave, Out: slave, Getenv: getenv}
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		defer close(w.gone)
-		w.ended <- watchStatus(ctx, s, watch{list: tasks.List{Dir: dir}, chosen: "list", notify: true})
+		w.ended <- run(ctx, s)
 	}()
 	go func() {
 		defer close(w.read)
@@ -211,7 +218,7 @@ func TestWatchRefusesATerminalWithoutAScreen(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { _, _ = slave.Close(), master.Close() })
 	s := terminal.Streams{In: slave, Out: slave, Getenv: func(name string) (string, bool) { return "dumb", name == "TERM" }}
-	err = watchStatus(t.Context(), s, watch{})
+	err = watchStatus(t.Context(), s, &watch{})
 	require.EqualError(t, err, "--watch needs a terminal that can be redrawn, and TERM is dumb")
 }
 
@@ -339,6 +346,25 @@ func TestWatchWaitsForTheFirstWorkflow(t *testing.T) {
 			require.NoError(t, err)
 			return
 		}
+	}
+}
+
+// TestWatchNamesTheListOfSeveral on the screen, by its short name, and the others that are open.
+func TestWatchNamesTheListOfSeveral(t *testing.T) {
+	home := safefile.Resolve(t.TempDir())
+	t.Chdir(home)
+	set := map[string]string{"HOME": home, "TERM": "xterm"}
+	getenv := func(name string) (string, bool) { return set[name], set[name] != "" }
+	for _, session := range []string{"first-session", "second-session"} {
+		hydrateIn(t, filepath.Join(home, ".claude", "tasks", session), workflow.Workflow{Command: "ship", Session: session, Dir: home,
+			FSM: `[{"id": 1, "subject": "S"}]`})
+	}
+	heads := map[string]string{"": "list seco, worked on last in this project; also open: firs (ship)\n", "first": "list firs\n"}
+	for name, head := range heads {
+		w := watchBy(t, home, getenv, func(ctx context.Context, s terminal.Streams) error { return statusFlags{watch: true}.run(ctx, s, name) })
+		w.see(head)
+		w.press("q")
+		require.NoError(t, <-w.ended)
 	}
 }
 
