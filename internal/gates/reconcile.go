@@ -101,7 +101,8 @@ type Choice struct {
 	Question string
 	Options  []string // the labels that they could choose from; empty if unknown
 	Chosen   string
-	Step     int64 // number of the step that fsmtx has asked them about; 0 if only the question tells
+	Step     int64  // number of the step that fsmtx has asked them about; 0 if only the question tells
+	Use      string // id of the tool call that asked; empty if unknown
 }
 
 // Chosen records what a person chose, for a step that they decide, and that is in progress or ready: if the question is
@@ -146,11 +147,14 @@ func (f *Frame) Chosen(ctx context.Context, choices []Choice, how state.How, age
 
 // chosen returns the line that records what a person chose, if that is about a step, and what the agent has to know of it.
 func (c *call) chosen(s *state.State, x Choice, how state.How) (e state.Evidence, told string) {
+	if x.Use != "" && slices.ContainsFunc(s.Evidence, func(e state.Evidence) bool { return e.Use == x.Use && e.Question == x.Question }) {
+		return e, "" // the hook is registered twice
+	}
 	b := stepAsked(s, x)
 	if b == nil {
 		return e, cmp.Or(decidedMeanwhile(s, x), askedOtherwise(s, x))
 	}
-	e = state.Evidence{Time: s.Time, Step: b.ID, From: b.Status, To: b.Status, Question: x.Question}
+	e = state.Evidence{Time: s.Time, Step: b.ID, From: b.Status, To: b.Status, Question: x.Question, Use: x.Use}
 	if another := c.mayBeAnother(s, b); another != nil {
 		e.Verdict, e.Why, e.By = state.Deny, another.Why, state.By{Who: state.TheCommand, How: how, Session: c.Session, Agent: c.update.Agent}
 		return e, another.Reason
@@ -219,7 +223,7 @@ func stepAsked(s *state.State, x Choice) *state.Current {
 	switch {
 	case len(named) == 1:
 		return named[0]
-	case len(meant) == 1 && len(named) == 0 && !strings.Contains(x.Question, "#"):
+	case len(meant) == 1 && len(named) == 0 && namesNone(x.Question):
 		return meant[0] // its outcomes tell it from the others
 	}
 	return nil
@@ -271,23 +275,31 @@ func outcomeOf(c *state.Current, label string) string {
 
 // decidedMeanwhile tells the agent that the step has ended in a terminal before the question about it was answered, or is "".
 func decidedMeanwhile(s *state.State, x Choice) string {
-	var named []*state.Current
+	var meant []*state.Current
 	for _, c := range s.Steps {
-		if s.EndedInTerminal(c) && (c.ID == x.Step || names(x.Question, c)) && choosesFrom(s, c, x) {
-			named = append(named, c)
+		if s.EndedInTerminal(c) && (c.ID == x.Step || names(x.Question, c) || namesNone(x.Question)) && choosesFrom(s, c, x) {
+			meant = append(meant, c)
 		}
 	}
-	if len(named) != 1 {
+	if len(meant) != 1 {
 		return ""
 	}
-	return s.HowEnded(named[0].ID) + " as " + named[0].Outcome + " already: " + saidInTerminal + ". Go on"
+	how := s.HowEnded(meant[0].ID)
+	if s.Word(meant[0]) == state.IsDone {
+		how += " as " + meant[0].Outcome
+	}
+	return how + " already: " + saidInTerminal + ". Go on"
 }
+
+// namesNone reports whether a question has no number of a step.
+func namesNone(question string) bool { return !strings.Contains(question, "#") }
 
 // askedOtherwise tells the agent that an answer does not count, if the question may have been meant for a step.
 func askedOtherwise(s *state.State, x Choice) string {
 	for _, c := range s.Ready() {
 		isOption := func(label string) bool { return outcomeOf(c, label) != "" }
-		if c.Decides == fsmspec.ByPerson && slices.ContainsFunc(x.Options, isOption) {
+		if c.Decides == fsmspec.ByPerson && s.Answered(c) == "" && (names(x.Question, c) || namesNone(x.Question)) &&
+			slices.ContainsFunc(x.Options, isOption) {
 			return "This does not count for " + askWith(c)
 		}
 	}

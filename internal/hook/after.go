@@ -65,7 +65,7 @@ func choices(e *client.Event) (all []gates.Choice) {
 	answers := map[string]jsontext.Value{}
 	_ = json.Unmarshal(jsonx.Member(e.ToolResponse, "answers"), &answers, jsonx.Tolerant)
 	for _, q := range input.Questions {
-		c := gates.Choice{Question: q.Question}
+		c := gates.Choice{Question: q.Question, Use: e.ToolUseID}
 		if err := json.Unmarshal(answers[q.Question], &c.Chosen, jsonx.Tolerant); e.ToolResponse != nil && (err != nil || c.Chosen == "") {
 			continue
 		}

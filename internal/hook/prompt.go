@@ -65,5 +65,5 @@ func (h *hook) joins(ctx context.Context, skill string) error {
 func (h *hook) endGrants(ctx context.Context) {
 	c := h.call
 	between := c.Moment == agent.Stop || c.Moment == agent.Start
-	_ = h.EndGrants(ctx, state.Seen{Session: c.SessionID, Prompt: c.PromptID, Use: c.ToolUseID, Between: between})
+	_ = h.EndGrants(ctx, state.Seen{Session: c.SessionID, Agent: c.AgentID, Use: c.ToolUseID, Between: between})
 }

@@ -367,7 +367,7 @@ func unasked(what string, err error) gates.Verdict {
 
 // grant lets a yes count for the call.
 func (h *hook) grant(ctx context.Context, call Invocation) error {
-	return h.Grant(ctx, state.Grant{Command: call.line, Session: h.Session, Agent: h.call.AgentID, Prompt: h.call.PromptID,
+	return h.Grant(ctx, state.Grant{Command: call.line, Session: h.Session, Agent: h.call.AgentID,
 		Use: h.call.ToolUseID, Written: h.transcript()})
 }
 

@@ -112,12 +112,12 @@ func (s Script) Program() string {
 	return ""
 }
 
-// Call returns the words of a line that calls one program and has no operator,
-// redirection, assignment or comment. The words must be literal, except that variables in
-// the program's name are kept as $NAME. ok is false for any other line.
+// Call returns the words of a line that calls one program and has no operator, no assignment, and no redirection but of one
+// descriptor to the other, as in 2>&1. The words must be literal, except that variables in the program's name are kept as $NAME. ok is
+// false for any other line.
 func Call(line string) (words []string, ok bool) {
 	s, err := Parse(line)
-	if err != nil || len(s.file.Stmts) != 1 || len(s.file.Last) > 0 {
+	if err != nil || len(s.file.Stmts) != 1 {
 		return nil, false
 	}
 	stmt := s.file.Stmts[0]
@@ -139,9 +139,13 @@ func Call(line string) (words []string, ok bool) {
 	return words, true
 }
 
-// isPlain reports whether a statement consists only of its command.
+// isPlain reports whether a statement consists only of its command, wherever that prints.
 func isPlain(stmt *syntax.Stmt) bool {
-	return len(stmt.Redirs) == 0 && len(stmt.Comments) == 0 && !stmt.Semicolon.IsValid() &&
+	joins := func(r *syntax.Redirect) bool {
+		to := r.Word.Lit()
+		return r.Op == syntax.DplOut && (to == "1" || to == "2")
+	}
+	return !slices.ContainsFunc(stmt.Redirs, func(r *syntax.Redirect) bool { return !joins(r) }) && !stmt.Semicolon.IsValid() &&
 		!stmt.Negated && !stmt.Background && !stmt.Coprocess && !stmt.Disown
 }
 

@@ -18,13 +18,16 @@ func TestCall(t *testing.T) {
 		`${HOME}/bin/fsmtx hydrate`:      {"$HOME/bin/fsmtx", "hydrate"},
 		`~/bin/fsmtx hydrate`:            {"$HOME/bin/fsmtx", "hydrate"},
 		"a 'b\nc'":                       {"a", "b\nc"},
+		"a b 2>&1":                       {"a", "b"},
+		"a b >&2 # c\n# d":               {"a", "b"},
 	} {
 		words, ok := Call(line)
 		require.True(t, ok, line)
 		require.Equal(t, want, words, line)
 	}
 	for _, line := range []string{
-		``, `# comment`, `a # comment`, `a; b`, `a;`, `a | b`, `a && b`, `a > f`, `a &`, `! a`, `A=1 a`, `a $B`, `a "$B"`, `a *.go`, `a {b,c}`,
+		``, `# comment`, `a 2>&1 >f`, `a 2>&3`, `a >&f`, `a <&1`, `a; b`,
+		`a;`, `a | b`, `a && b`, `a > f`, `a &`, `! a`, `A=1 a`, `a $B`, `a "$B"`, `a *.go`, `a {b,c}`,
 		`a ~`, `(a)`, `$(a)`, "`a`", `a "unclosed`, "a\nb", `a $'b'`, `if a; then b; fi`, strings.Repeat("a", maxLine+1),
 	} {
 		words, ok := Call(line)

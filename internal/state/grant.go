@@ -18,7 +18,6 @@ type Grant struct {
 	Command string    `json:"command"` // its path, flags and arguments
 	Session string    `json:"session"`
 	Agent   string    `json:"agent,omitzero"`   // id of the subagent; empty for the session's own agent
-	Prompt  string    `json:"prompt,omitzero"`  // id of the person's prompt; empty if unknown
 	Use     string    `json:"use"`              // id of the tool call
 	Written string    `json:"written,omitzero"` // path of the transcript
 	Time    time.Time `json:"time"`
@@ -66,9 +65,10 @@ func (st *Store) UseGrant(ctx context.Context, command string, started []string)
 
 // Seen is an event of the session that may end grants.
 type Seen struct {
-	Session, Prompt string
-	Use             string // id of the tool call; empty if the event is not about one
-	Between         bool   // no call of the agent is being carried out: a stop, the start of a session
+	Session string
+	Agent   string // id of the subagent; empty for the session's own agent
+	Use     string // id of the tool call; empty if the event is not about one
+	Between bool   // no call of the agent is being carried out: a stop, the start of a session
 }
 
 // EndGrants removes the grants that die with an event: those of its session whose call is
@@ -82,13 +82,13 @@ func (st *Store) EndGrants(ctx context.Context, e Seen) error {
 	return st.Remember(ctx, func(m *Memory) { m.Grants = slices.DeleteFunc(m.Grants, ends) })
 }
 
-// endsWith reports whether the grant dies with the event. Without a transcript nothing
-// shows that two calls are of one message.
+// endsWith reports whether the grant dies with the event. While the client asks the person, other agents of the session go on, and a
+// prompt may come: the transcript shows whether the call is over. Without one nothing shows that two calls are of one message.
 func (g Grant) endsWith(e Seen) bool {
 	switch {
-	case g.Session != e.Session || e.Use != "" && e.Use == g.Use:
+	case g.Session != e.Session || g.Agent != e.Agent || e.Use != "" && e.Use == g.Use:
 		return false
-	case e.Between || e.Prompt != g.Prompt || g.Written == "":
+	case e.Between || g.Written == "":
 		return true
 	}
 	over, known := client.Over(g.Written, g.Use)

@@ -93,18 +93,20 @@ func TestWhichEventsEndAGrant(t *testing.T) {
 		lives   bool
 	}{
 		"another session stops":              {running, Seen{Session: "s2", Between: true}, true},
-		"the session stops":                  {running, Seen{Session: "s1", Prompt: "p", Between: true}, false},
-		"the person sends a prompt":          {running, Seen{Session: "s1", Prompt: "q"}, false},
-		"the call itself":                    {running, Seen{Session: "s1", Prompt: "p", Use: "u1"}, true},
-		"the call itself, without a message": {"", Seen{Session: "s1", Prompt: "p", Use: "u1"}, true},
-		"a call beside it":                   {running, Seen{Session: "s1", Prompt: "p", Use: "u2"}, true},
-		"a call after it":                    {gone, Seen{Session: "s1", Prompt: "p", Use: "u3"}, false},
-		"a call, and the transcript is late": {early, Seen{Session: "s1", Prompt: "p", Use: "u2"}, false},
-		"a call, and there is no transcript": {"", Seen{Session: "s1", Prompt: "p", Use: "u2"}, false},
-		"an event that is about no call":     {"", Seen{Session: "s1", Prompt: "p"}, false},
+		"the session stops":                  {running, Seen{Session: "s1", Between: true}, false},
+		"the person sends a prompt":          {running, Seen{Session: "s1"}, true},
+		"a subagent ends":                    {running, Seen{Session: "s1", Agent: "a", Between: true}, true},
+		"a subagent's call, no transcript":   {"", Seen{Session: "s1", Agent: "a", Use: "u2"}, true},
+		"the call itself":                    {running, Seen{Session: "s1", Use: "u1"}, true},
+		"the call itself, without a message": {"", Seen{Session: "s1", Use: "u1"}, true},
+		"a call beside it":                   {running, Seen{Session: "s1", Use: "u2"}, true},
+		"a call after it":                    {gone, Seen{Session: "s1", Use: "u3"}, false},
+		"a call, and the transcript is late": {early, Seen{Session: "s1", Use: "u2"}, false},
+		"a call, and there is no transcript": {"", Seen{Session: "s1", Use: "u2"}, false},
+		"an event that is about no call":     {"", Seen{Session: "s1"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.NoError(t, l.Grant(t.Context(), Grant{Command: "x", Session: "s1", Use: "u1", Prompt: "p", Written: c.written}))
+			require.NoError(t, l.Grant(t.Context(), Grant{Command: "x", Session: "s1", Use: "u1", Written: c.written}))
 			require.NoError(t, l.EndGrants(t.Context(), c.event))
 			m, err := l.Memory()
 			require.NoError(t, err)
