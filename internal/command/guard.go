@@ -17,8 +17,8 @@ func newGuard(s terminal.Streams) *cobra.Command {
 		Use:   "guard ID",
 		Short: "As a hook: enforce one rule of a planning workflow",
 		Long: "guard reads one event of the client from standard input and checks it against one of the planning rules.\n" +
-			"It prints nothing if the rule has no objection. It exits with 2 if the rule refuses, has a message for the\n" +
-			"model or does not exist. Otherwise it exits with 0, even if the guard itself fails.",
+			"It prints nothing if the rule has no objection. The exit code is 2 if the rule refuses or has a message for\n" +
+			"the model, or if the command line is wrong. Otherwise it is 0, even if the guard itself fails.",
 		Example: Example("fsmtx guard H04 < event.json", "fsmtx guard list", "fsmtx guard explain H04 < event.json"),
 		Args: func(c *cobra.Command, args []string) error {
 			if err := Takes(1, "the ID of one guard", "fsmtx guard list names them")(c, args); err != nil {

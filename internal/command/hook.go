@@ -50,7 +50,13 @@ open continues it. The answer is in the form that the agent reads, with exit cod
 
 Without --agent the event shows which agent sent it. With --agent, hook ignores the events of
 other agents, whose own hooks answer them. Errors of fsmtx refuse nothing; they are reported
-to the agent and the person. fsmtx install registers the hook.`
+to the agent and the person. fsmtx install registers the hook.
+
+` + wrongHook
+
+// wrongHook says what a wrong registration comes to.
+const wrongHook = `The exit code is 0 also for a wrong command line, which is reported to the agent and the person,
+and 1 if it has an argument: 2 would refuse what the agent is about to do.`
 
 // hookFlags returns the flags of the hook, with their defaults.
 func hookFlags() *hook.Flags { return &hook.Flags{Flags: hydrate.DefaultFlags(), Read: readCall} }
@@ -109,7 +115,9 @@ func NewHook(s terminal.Streams) *cobra.Command {
 
 const hydrateLong = `As a hook of Claude Code, hydrate is "fsmtx hook --agent claude" without the rest: it takes up
 the skill that was invoked, and corrects the tasks if the client ran another folder than was
-predicted. It exits with 2 if the event cannot be read. fsmtx hook --help says more.`
+predicted. It exits with 2 if the event cannot be read. fsmtx hook --help says more.
+
+` + wrongHook
 
 func newHydrate(s terminal.Streams) *cobra.Command {
 	f := hookFlags()

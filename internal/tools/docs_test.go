@@ -61,9 +61,6 @@ func TestCommandsDocument(t *testing.T) {
 // TestEachHelpSaysOnceWhatAWrongCommandLineIs: where it says what the other exit codes are.
 func TestEachHelpSaysOnceWhatAWrongCommandLineIs(t *testing.T) {
 	eachCommand(false, func(c *cobra.Command, path string) {
-		if slices.Contains([]string{"hook", "hydrate", "guard"}, c.Name()) {
-			return
-		}
 		saying := 0
 		for _, paragraph := range strings.Split(c.Long, "\n\n") {
 			words := strings.Join(strings.Fields(paragraph), " ")

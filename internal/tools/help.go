@@ -54,8 +54,6 @@ func withExitCodes(c *cobra.Command) string {
 	text := strings.TrimSpace(cmp.Or(c.Long, c.Short+"."))
 	words, at := strings.Join(strings.Fields(text), " "), strings.LastIndex(text, "xit code")
 	switch {
-	case c.Name() == "hook", c.Name() == "hydrate", c.Name() == "guard":
-		return c.Long
 	case strings.Contains(words, "wrong command line"), strings.Contains(words, "command line is wrong"):
 		return c.Long
 	case at < 0:

@@ -84,6 +84,7 @@ type hookSetup struct {
 	cwd     string // working directory of the agent
 	project string
 	found   hooks.Found
+	none    bool // no agent whose hooks are run has any here
 }
 
 // findHere reads the configuration for an agent in this process's working directory.
@@ -96,14 +97,15 @@ func (f *hookFlags) findHere(s terminal.Streams) (hookSetup, error) {
 }
 
 // dialectHere returns the dialect that is asked for, or else that of the agent that has hooks here: of several the first, and the
-// others are named. For a file of its own, and without any hooks, it is LLxprt Code's, which has the most that a hook may use.
-func (f *hookFlags) dialectHere(s terminal.Streams, cwd string) (dialect.Dialect, error) {
+// others are named. For a file of its own, and without any hooks (none is true), it is LLxprt Code's, which has the most that a hook may
+// use.
+func (f *hookFlags) dialectHere(s terminal.Streams, cwd string) (d dialect.Dialect, none bool, err error) {
 	switch {
 	case f.dialect != "":
 		d, err := dialect.Named(f.dialect)
-		return d, command.AsUsage(err)
+		return d, false, command.AsUsage(err)
 	case len(f.plugins) > 0:
-		return dialect.Claude(), nil
+		return dialect.Claude(), false, nil
 	}
 	var have []dialect.Dialect
 	for _, d := range []dialect.Dialect{dialect.LLxprt(), dialect.Claude(), dialect.Gemini(), dialect.Codex()} {
@@ -113,21 +115,21 @@ func (f *hookFlags) dialectHere(s terminal.Streams, cwd string) (dialect.Dialect
 		}
 	}
 	if len(have) == 0 {
-		return dialect.LLxprt(), nil
+		return dialect.LLxprt(), len(f.config) == 0, nil
 	}
 	if have[0].Name == dialect.LLxprt().Name {
-		return have[0], nil // it reads the others' files, too
+		return have[0], false, nil // it reads the others' files, too
 	}
 	for _, d := range have[1:] {
 		s.Hintf("%s has hooks here, too: --dialect %s", d.Title, d.Name)
 	}
-	return have[0], nil
+	return have[0], false, nil
 }
 
 // find reads the configuration for an agent in the directory cwd. Files that cannot be
 // used are reported on standard error.
 func (f *hookFlags) find(s terminal.Streams, cwd string) (hookSetup, error) {
-	d, err := f.dialectHere(s, cwd)
+	d, none, err := f.dialectHere(s, cwd)
 	if err != nil {
 		return hookSetup{}, err
 	}
@@ -138,7 +140,7 @@ func (f *hookFlags) find(s terminal.Streams, cwd string) (hookSetup, error) {
 	finder := hookFinder(s, d, project)
 	finder.Plugins = withPluginDirs(s, finder.Plugins, f.plugins)
 	finder.Active = f.skills
-	setup := hookSetup{dialect: d, cwd: cwd, project: project}
+	setup := hookSetup{dialect: d, cwd: cwd, project: project, none: none}
 	if len(f.config) > 0 {
 		setup.found, err = finder.Given(f.config)
 		return setup, err

@@ -81,15 +81,15 @@ func (f *hookFlags) fire(ctx context.Context, s terminal.Streams, name string, p
 		return nil, hookSetup{}, err
 	}
 	if !knows(setup.dialect, name) {
-		return nil, setup, unknownEvent(setup.dialect, name)
+		return nil, setup, unknownEvent(setup.dialect, name, command.ExitNo) // 2 is a hook's refusal
 	}
 	session := hooks.Session{ID: e.SessionID, Cwd: cwd, Project: setup.project, TranscriptPath: e.TranscriptPath}
 	return setup.engine(s, session, processes).Fire(ctx, name, hooks.Input{Fields: e.Raw}), setup, nil
 }
 
 // unknownEvent returns the error for a name that is not an event.
-func unknownEvent(d dialect.Dialect, name string) error {
-	return command.Fail(command.ExitNo, fmt.Errorf("%s has no event %q", d.Title, name), "it has "+strings.Join(d.EventNames(), ", "))
+func unknownEvent(d dialect.Dialect, name string, code int) error {
+	return command.Fail(code, fmt.Errorf("%s has no event %q", d.Title, name), "it has "+strings.Join(d.EventNames(), ", "))
 }
 
 // unusable returns an error if a file of the configuration cannot be used: the agent

@@ -57,7 +57,7 @@ func listHooks(s terminal.Streams, setup hookSetup, asJSON bool, args []string) 
 	events, subject := registry.Events(), ""
 	if len(args) > 0 {
 		if !knows(setup.dialect, args[0]) {
-			return unknownEvent(setup.dialect, args[0])
+			return unknownEvent(setup.dialect, args[0], command.ExitUsage)
 		}
 		events = args[:1]
 	}

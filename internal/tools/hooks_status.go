@@ -5,6 +5,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -19,6 +20,10 @@ func newHooksStatus(s terminal.Streams) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			setup, err := flags.findHere(s)
 			if err != nil {
+				return err
+			}
+			if setup.none && !flags.json {
+				_, err = message.Fprintf(s.Out, "no hooks are configured here for %s, whose hooks this command runs\n", agentTitles())
 				return err
 			}
 			engine := setup.engine(s, hooks.Session{Cwd: setup.cwd}, new(hookProcesses))
@@ -43,4 +48,13 @@ func newHooksStatus(s terminal.Streams) *cobra.Command {
 type hookStatus struct {
 	Enabled bool `json:"enabled"`
 	hooks.Status
+}
+
+// agentTitles names the agents whose hooks can be run.
+func agentTitles() string {
+	var all []string
+	for _, d := range dialect.All() {
+		all = append(all, d.Title)
+	}
+	return message.Alternatives(all)
 }
