@@ -104,6 +104,30 @@ critical path (*) of 3 steps: 1 → 3 → 5
 	assert.Contains(t, coloured, "[check: make]")
 }
 
+// TestTextFoldsWhatHasEnded of many steps as long as one is open.
+func TestTextFoldsWhatHasEnded(t *testing.T) {
+	var blockers [][]int64
+	for i := range int64(200) {
+		blockers = append(blockers, []int64{i})
+	}
+	blockers[0] = nil
+	all := steps(blockers...)
+	for i := range 150 {
+		all[i].State = Done
+	}
+	all[40].State, all[150].State = Skipped, InProgress
+	text := New("w", all).Text(80, false)
+	lines := strings.Split(text, "\n")
+	require.Less(t, len(lines), 65, text)
+	assert.Contains(t, text, "\n  1  ●   1 Step 1\n"+
+		"     ⋮  (148 more, which have ended; --format html has all)\n150  ● 150 Step 150\n151  ◐ 151 Step 151\n")
+	for i := range all {
+		all[i].State = Done
+	}
+	assert.Contains(t, New("w", all).Text(80, false), "● 100 Step 100", "nothing is open")
+	assert.Contains(t, New("w", all[:most]).Text(80, false), "25 Step 25", "not many")
+}
+
 // Following the lines from each step of the drawing leads exactly to the steps after it.
 func TestTextShowsTheDependencies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

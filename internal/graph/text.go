@@ -70,10 +70,11 @@ type row struct {
 	lanes  string
 	step   int // index of the step; -1 on a line without one
 	column int // of the step's sign in lanes
+	folded int // number of steps for which the line stands, which have ended; 0 for one of a step
 }
 
 func (g *Graph) draw(out *strings.Builder, columns int, colour, isChain bool) {
-	rows := g.rows()
+	rows := g.folded(g.rows())
 	widest := 0
 	for _, r := range rows {
 		widest = max(widest, terminal.Width(r.lanes))
@@ -89,7 +90,11 @@ func (g *Graph) draw(out *strings.Builder, columns int, colour, isChain bool) {
 	layer := 0
 	for _, r := range rows {
 		if r.step < 0 {
-			fmt.Fprintln(out, strings.TrimRight(strings.Repeat(" ", layerDigits+2)+r.gutter+r.lanes, " "))
+			note := ""
+			if r.folded > 0 {
+				note = fmt.Sprintf("  (%d more, which have ended; --format html has all)", r.folded)
+			}
+			fmt.Fprintln(out, strings.TrimRight(strings.Repeat(" ", layerDigits+2)+r.gutter+r.lanes+note, " "))
 			continue
 		}
 		s := g.Steps[r.step]
@@ -113,6 +118,44 @@ func (g *Graph) draw(out *strings.Builder, columns int, colour, isChain bool) {
 		fmt.Fprintf(out, "%s  %s%s%s%s %s\n", number, r.gutter, string(runes[:r.column]), sign, string(runes[r.column+1:]),
 			paint(terminal.Cut(label, room), s.State, colour))
 	}
+}
+
+// most is how many steps are drawn in full, as in fsmtx status.
+const most = 50
+
+// folded returns the rows with one line for those between the first and the last of several steps that have ended and follow each other
+// in one lane, if there are more than most steps and one is open.
+func (g *Graph) folded(rows []row) (all []row) {
+	if len(g.Steps) <= most || !slices.ContainsFunc(g.Steps, func(s Step) bool { return !s.State.hasEnded() }) {
+		return rows
+	}
+	follows := func(a, b row) bool {
+		return b.step >= 0 && g.Steps[b.step].State.hasEnded() && a.lanesBut() == b.lanesBut() && a.column == b.column && a.gutter == b.gutter
+	}
+	for from := 0; from < len(rows); {
+		r := rows[from]
+		to := from + 1
+		for r.step >= 0 && g.Steps[r.step].State.hasEnded() && to < len(rows) && follows(r, rows[to]) {
+			to++
+		}
+		if hidden := to - from - 2; hidden > 1 {
+			fold := row{gutter: r.gutter, lanes: lanesWith(r, "⋮"), step: -1, column: r.column, folded: hidden}
+			all = append(all, r, fold, rows[to-1])
+		} else {
+			all = append(all, rows[from:to]...)
+		}
+		from = to
+	}
+	return all
+}
+
+// lanesBut returns the lanes without the sign of the step.
+func (r row) lanesBut() string { return lanesWith(r, " ") }
+
+// lanesWith returns the lanes with another sign for the step.
+func lanesWith(r row, sign string) string {
+	cells := []rune(r.lanes)
+	return string(cells[:r.column]) + sign + string(cells[r.column+1:])
 }
 
 // free marks a lane that is not in use.

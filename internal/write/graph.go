@@ -35,7 +35,8 @@ log".
 
 The formats are
 
-  text     a step on each line, for the terminal; coloured if the output is a terminal
+  text     a step on each line, for the terminal; coloured if the output is a terminal. Of
+           more than 50 steps those that have ended are folded as long as one is open
   mermaid  a flowchart for Mermaid, which GitHub shows in Markdown
   html     a self-contained page: the same drawing, with the descriptions
   json     an object with title, steps, layers, width, critical and cyclic; a step has id,
