@@ -57,12 +57,22 @@ func MisnamedIn(folder string) (found []Misnamed) {
 		if err != nil {
 			continue
 		}
-		found = append(found, Misnamed{Path: path, json: jsonx.Check(data, jsonx.Tolerant) == nil})
+		isJSON := jsonx.Check(data, jsonx.Tolerant) == nil
+		if isJSON && strings.HasPrefix(strings.ToLower(e.Name()), "workflow") && !hasSteps(data) {
+			continue // of another program
+		}
+		found = append(found, Misnamed{Path: path, json: isJSON})
 	}
 	for i := range found {
 		found[i].some = len(found) > 1
 	}
 	return found
+}
+
+// hasSteps reports whether a JSON text is an array, or an object with steps or tasks.
+func hasSteps(data []byte) bool {
+	members, err := jsonx.Members(data)
+	return err != nil || members["steps"] != nil || members["tasks"] != nil
 }
 
 // seemsWorkflow reports whether a file beside a SKILL.md has a name that means its workflow, or is a valid one.
