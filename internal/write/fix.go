@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tailscale/hujson"
 
@@ -108,7 +109,11 @@ func inObject(steps hujson.Value) hujson.Value {
 	return hujson.Value{BeforeExtra: steps.BeforeExtra, Value: object, AfterExtra: steps.AfterExtra}
 }
 
+// member returns the value of a field, nil if it is not there or if object is nil.
 func member(object *hujson.Object, name string) *hujson.Value {
+	if object == nil {
+		return nil
+	}
 	for i := range object.Members {
 		if object.Members[i].Name.Value.(hujson.Literal).String() == name {
 			return &object.Members[i].Value
@@ -172,12 +177,17 @@ func (f *fixer) task(task *hujson.Object) {
 		m.Name.Value = hujson.String(meant)
 	}
 	f.unquote(member(task, "id"))
-	for _, name := range []string{"blocks", "blockedBy", "produces", "ready", "only"} {
-		if v := member(task, name); v != nil && (v.Value.Kind() == '"' || v.Value.Kind() == '0') {
-			f.note("put the value of %q into brackets", name)
-			inner := hujson.Value{Value: v.Value}
-			v.Value = &hujson.Array{Elements: []hujson.ArrayElement{inner}}
+	f.brackets(task, "blocks", "blockedBy", "produces", "ready", "only")
+	f.brackets(objectIn(task, "check"), "watch", "env")
+	if outcomes := objectIn(task, "outcomes"); outcomes != nil {
+		for i := range outcomes.Members {
+			outcome, _ := outcomes.Members[i].Value.Value.(*hujson.Object)
+			f.brackets(outcome, "produces")
+			f.brackets(objectIn(outcome, "check"), "watch", "env")
 		}
+	}
+	if v := member(task, "do"); v != nil && v.Value.Kind() == '{' {
+		f.bracket("do", v)
 	}
 	for _, name := range []string{"blocks", "blockedBy"} {
 		if v := member(task, name); v != nil {
@@ -188,6 +198,34 @@ func (f *fixer) task(task *hujson.Object) {
 			}
 		}
 	}
+}
+
+// brackets puts a single value of each of these fields into brackets. A text with a comma may be several: how it is meant is not known.
+func (f *fixer) brackets(object *hujson.Object, names ...string) {
+	for _, name := range names {
+		v := member(object, name)
+		if v == nil {
+			continue
+		}
+		kind := v.Value.Kind()
+		if kind == '0' || kind == '"' && !strings.Contains(v.Value.(hujson.Literal).String(), ",") {
+			f.bracket(name, v)
+		}
+	}
+}
+
+func (f *fixer) bracket(name string, v *hujson.Value) {
+	f.note("put the value of %q into brackets", name)
+	v.Value = &hujson.Array{Elements: []hujson.ArrayElement{{Value: v.Value}}}
+}
+
+// objectIn returns the object in a field, or nil.
+func objectIn(object *hujson.Object, name string) *hujson.Object {
+	if v := member(object, name); v != nil {
+		inner, _ := v.Value.(*hujson.Object)
+		return inner
+	}
+	return nil
 }
 
 // unquote replaces a string of digits by the number.
