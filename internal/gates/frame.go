@@ -585,7 +585,7 @@ func (f *Frame) listFlag() string { return "--list " + filepath.Base(f.List.Dir)
 
 // trouble returns the verdict for gates that cannot be evaluated.
 func (f *Frame) trouble(err error) Verdict {
-	text := message.Sprintf("the steps of the task list %s are not enforced: %v", f.List.Dir, err)
+	text := message.Sprintf("the steps of the task list %s are not enforced: %v", f.Name(), err)
 	if f.Apply && errors.Is(err, txn.ErrLocked) {
 		text = message.Sprintf("the task list is busy, so nothing was changed: %v. Try again", err)
 		return Verdict{Decision: state.Deny, Why: "trouble", Reason: text, undecided: true, past: pastHint{none: true}}
@@ -641,7 +641,7 @@ func (c *call) withTroubles(dir *txn.Dir, v Verdict, s *state.State) Verdict {
 			v.Trouble = message.Join(v.Trouble, message.ForPerson(message.Join(err.Error(), message.Hint(err))))
 		default:
 			v.Trouble = message.Join(v.Trouble,
-				message.ForPerson(fmt.Sprintf("the steps of the task list %s are not fully enforced: %v", c.List.Dir, err)))
+				message.ForPerson(fmt.Sprintf("the steps of the task list %s are not fully enforced: %v", c.Name(), err)))
 		}
 	}
 	return v

@@ -146,7 +146,7 @@ func TestRulesThatNobodyKnows(t *testing.T) {
 	require.NoError(t, os.RemoveAll(state.StateDir(l.List.Dir)))
 	v := l.call(push(""))
 	assert.True(t, v.Allowed())
-	assert.Contains(t, v.Trouble, "it is not known which calls belong to the steps of the task list "+l.List.Dir)
+	assert.Contains(t, v.Trouble, "it is not known which calls belong to the steps of the task list "+l.Name())
 	assert.Contains(t, v.Trouble, state.ErrUnrecorded.Error())
 	assert.Equal(t, Verdict{}, l.call(push("")))
 	l.remove(1)

@@ -58,7 +58,7 @@ func (f *Frame) unknownRules(ctx context.Context, r *state.OnRecord, why error) 
 		return ""
 	}
 	return message.Sprintf("it is not known which calls belong to the steps of the task list %s, so these calls are not refused: %v%s",
-		f.List.Dir, why, state.WithRemedy(why))
+		f.Name(), why, state.WithRemedy(why))
 }
 
 // decideToolCall decides about a call that rules cover, and records the decision. If the time for that is over, it decides from

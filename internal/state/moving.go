@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
@@ -51,7 +52,16 @@ func (m *Moving) Words() string { return wentOn(m.Command, m.To) }
 
 // wentOn says in which list a workflow goes on.
 func wentOn(command, to string) string {
-	return "the workflow of " + message.Clip(message.Words(command), message.MaxSubject) + " goes on in the task list " + message.Words(to)
+	return "the workflow of " + message.Clip(message.Words(command), message.MaxSubject) + " goes on in the task list " + shortOf(to)
+}
+
+// shortOf returns the name of a list, of one that is named by a session's id its beginning.
+func shortOf(dir string) string {
+	name := filepath.Base(dir)
+	if len(name) == len("01234567-0123-0123-0123-0123456789ab") && strings.Count(name, "-") == 4 {
+		name = name[:8]
+	}
+	return message.Words(name)
 }
 
 // IsOpen reports whether it is not decided where the workflow is.
