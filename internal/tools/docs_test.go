@@ -29,7 +29,8 @@ var update = flag.Bool("update", false, "write docs/commands.md")
 const commandsHead = `# Commands
 
 Each command has ` + "`--help`" + ` with its arguments, examples, exit codes and the meaning of each flag.
-` + "`attest`" + `, ` + "`verify`" + `, ` + "`validate`" + `, ` + "`test`" + `, ` + "`fmt`" + ` and ` + "`status`" + ` take ` + "`-C DIR`" + `, which runs them as if started in DIR. On SIGHUP, SIGINT or SIGTERM a
+` + "`attest`" + `, ` + "`verify`" + `, ` + "`validate`" + `, ` + "`test`" + `, ` + "`fmt`" + ` and ` + "`status`" + ` take ` +
+	"`-C DIR`" + `, which runs them as if started in DIR. On SIGHUP, SIGINT or SIGTERM a
 command rolls back an unfinished change and exits with 128 plus the number of the signal. If a disk or a pipe blocks it for two seconds
 (seven if it runs hooks), it ends without that, and ` + "`fsmtx recover`" + ` finishes the change. This page is generated:
 ` + "`go test ./internal/tools -run TestCommandsDocument -update`" + `.
