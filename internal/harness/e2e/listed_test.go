@@ -20,6 +20,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -431,4 +432,18 @@ func TestWhoCanCallASkill(t *testing.T) {
 		typed := s.Try(Script{Main: []Turn{Say("done")}}, "/"+name).Exchanges()
 		assert.Equal(t, c.person, len(typed) > 0 && typed[0].Request.Says("Do the plain thing."), c.line)
 	}
+}
+
+// TestTheListOfATeamIsHeld: in a terminal with agent teams the client's list has another name, which the hooks find.
+func TestTheListOfATeamIsHeld(t *testing.T) {
+	s := held(t, steps("Release"))
+	s.Env = map[string]string{tasks.TeamVariable: "1"}
+	m := attended(s, "go", Script{Main: append(begun(), Do(TaskList("list")), Do(TaskUpdate("early", "2", "in_progress")),
+		Do(TaskUpdate("first", "1", "in_progress")), Say("the-turn-is-over"))}, "--permission-mode", "default", "--allowedTools", "Skill")
+	m.See(0, "the-turn-is-over")
+	team := sessionOf(s, tasks.TeamPrefix+s.Session[:8])
+	found := stateOf(t, team).Steps
+	require.Len(t, found, 3)
+	require.Equal(t, []string{"in_progress", "pending"}, []string{found[0].Status, found[1].Status})
+	require.Empty(t, stateOf(t, s).Steps)
 }
