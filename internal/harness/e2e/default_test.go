@@ -6,6 +6,7 @@ package e2e
 
 import (
 	"regexp"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -124,6 +125,9 @@ func TestAQuestionReachesThePersonByACommand(t *testing.T) {
 	by := state.By{Who: state.ThePerson, How: state.ByQuestion, Session: s.Session}
 	answered := func(e state.Evidence) bool { return e.Step == 2 && e.Verdict == state.Allow && e.By == by }
 	assert.True(t, slices.ContainsFunc(stateOf(t, s).Evidence, answered))
+	assert.True(t, slices.ContainsFunc(stateOf(t, s).Evidence, func(e state.Evidence) bool {
+		return e.Step == 2 && e.Verdict == state.Declined && e.By.Who == state.ThePerson
+	}), "the no is on record")
 	assert.True(t, stateOf(t, s).Step(2).Done())
 }
 
@@ -165,4 +169,35 @@ func TestTheStatusLineShowsTheWorkflow(t *testing.T) {
 	client.Enter("go on")
 	client.See(from, "Publish it?")
 	client.Answer(client.Here(), "\x1b", "waiting for you")
+}
+
+// TestTheShellsOwnProgramsRunTheCheck: what nvm, a venv or conda put into the agent's shell, and only there, is there for a check, and the
+// client's hook has seen the command.
+func TestTheShellsOwnProgramsRunTheCheck(t *testing.T) {
+	s := withoutTaskTools(t, `[{"id": 1, "subject": "A venv", "check": "only-in-venv"}, {"id": 2, "subject": "A node", "check": "only-in-node"},
+		{"id": 3, "subject": "An environment", "check": "only-in-conda"}]`)
+	s.Allow = []string{"Skill", "Bash"}
+	program := func(path, text string) {
+		s.Write(path, "#!/bin/sh\n"+text)
+		require.NoError(t, os.Chmod(s.Path(path), 0o755))
+	}
+	program("project/.venv/bin/only-in-venv", "exit 0\n")
+	s.Write("project/.venv/bin/activate", "VIRTUAL_ENV="+s.Project+"/.venv\nexport VIRTUAL_ENV\nPATH=\"$VIRTUAL_ENV/bin:$PATH\"\nexport PATH\n")
+	program("home/.nvm/versions/node/v20/bin/only-in-node", "exit 0\n")
+	s.Write("home/.nvm/nvm.sh", "nvm() { PATH=\"$HOME/.nvm/versions/node/v$2/bin:$PATH\"; export PATH; }\n")
+	program("home/miniconda3/envs/x/bin/only-in-conda", "exit 0\n")
+	program("home/miniconda3/bin/conda", `echo 'conda() { PATH="$HOME/miniconda3/envs/$2/bin:$PATH"; export PATH; }'`+"\n")
+	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "release")), work("without", "complete 1"),
+		Do(Bash("venv", "source .venv/bin/activate && fsmtx complete 1 2>&1")),
+		Do(Bash("nvm", `export NVM_DIR="$HOME/.nvm" && . "$NVM_DIR/nvm.sh" && nvm use 20 && fsmtx complete 2`)),
+		Do(Bash("conda", `eval "$(~/miniconda3/bin/conda shell.bash hook)" && conda activate x && fsmtx complete 3`)),
+		Say("done")}}, "go")
+	denied(t, r, "without")
+	allowed(t, r, "venv", "nvm", "conda")
+	for _, e := range stateOf(t, s).Evidence {
+		if e.Verdict == state.Allow {
+			assert.Equal(t, state.ByCommand, e.By.How, "#%d", e.Step)
+		}
+	}
+	assert.False(t, stateOf(t, s).HasOpen())
 }
