@@ -49,6 +49,7 @@ func TestAWorkflowHolds(t *testing.T) {
 			Do(a.Bash("start", program+" start 1")),
 			Do(a.Bash("fails", program+" complete 1")),
 			Do(a.Bash("make", "touch ok; echo made")),
+			Do(a.Bash("changed", "MAKEFLAGS=-n "+program+" complete 1")),
 			Do(a.Bash("passes", program+" complete 1")),
 			Do(a.Bash("approval", program+" complete 2")),
 			Do(a.Bash("skip", program+" step skip 2 --because x")),
@@ -60,7 +61,7 @@ func TestAWorkflowHolds(t *testing.T) {
 
 		require.Zero(t, r.Code)
 		all := r.Exchanges(Main)
-		require.Len(t, all, 11, "the turn is held once")
+		require.Len(t, all, 12, "the turn is held once")
 		assert.False(t, all[0].Request.Says("has put its workflow"))
 		assert.True(t, all[1].Request.Says("The skill ship has put its workflow into the task list"), "the model is told the steps")
 		assert.True(t, all[1].Request.Says(program+" start"), "and the commands, by their path")
@@ -69,12 +70,13 @@ func TestAWorkflowHolds(t *testing.T) {
 			"start":    `"Build" is in progress`,
 			"fails":    "test -f ok",
 			"make":     "made",
+			"changed":  "may change the environment in which it would run",
 			"passes":   `"Build" is done`,
 			"approval": "approval",
 			"skip":     "Only the person can decide this. They can run it in a terminal outside",
 			"undo":     "Only the person can decide this",
 		})
-		assert.True(t, all[10].Request.Says("Go on with the workflow"), "it is sent back")
+		assert.True(t, all[11].Request.Says("Go on with the workflow"), "it is sent back")
 		records, err := filepath.Glob(w.Path("home/.local/state/fsmtx/tasks/.*.fsmtx/steps.jsonl"))
 		require.NoError(t, err)
 		require.Len(t, records, 1)
