@@ -32,7 +32,10 @@ func (f *Frame) Stop(ctx context.Context, x Stopping) (agent message.ForAgent, p
 	if err != nil {
 		return "", "", err
 	}
-	missing := message.Join(f.tellMissing(ctx, list, x), f.tellChanged(ctx, list, x))
+	missing := f.tellMissing(ctx, list, x)
+	if x.Agent == "" {
+		missing = message.Join(missing, f.tellChanged(ctx, list, false))
+	}
 	missing = message.Join(missing, message.ForPerson(f.tellChosen(ctx, list, x.Project)))
 	f.logStop(s, x, left)
 	if len(left) == 0 {

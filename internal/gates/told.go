@@ -11,11 +11,22 @@ import (
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
+// Begun returns for the person what tellChanged does of what the agent has begun: of a call of the skill they were told at once.
+func (f *Frame) Begun(ctx context.Context) message.ForPerson {
+	s, err := f.Now(ctx)
+	if err != nil {
+		return ""
+	}
+	return f.tellChanged(ctx, s, true)
+}
+
 // tellChanged returns for the person, once each, which workflows have replaced unfinished ones, and which definitions have
-// changed without a word to them: a command or a tool of the agent has begun the workflow, whose answer reaches the agent alone.
-func (f *Frame) tellChanged(ctx context.Context, s *state.State, x Stopping) (text message.ForPerson) {
+// changed without a word to them: a command or a tool of the agent has begun the workflow, whose answer reaches the agent alone. With
+// unsaid it is only the latter.
+func (f *Frame) tellChanged(ctx context.Context, s *state.State, unsaid bool) (text message.ForPerson) {
 	for _, c := range s.Changed {
-		if x.Agent == "" && !f.ToldBefore(ctx, fmt.Sprintf("changed/%d", c.At)) {
+		if (c.Text != "" || !unsaid) && !f.ToldBefore(ctx, fmt.Sprintf("changed/%d", c.At)) {
+			what := message.ForPerson(c.Text)
 			if len(c.Lost) > 0 {
 				undo := ""
 				history, _ := f.History()
@@ -24,9 +35,12 @@ func (f *Frame) tellChanged(ctx context.Context, s *state.State, x Stopping) (te
 				if flags, ok := list.HowToUndo(history, c.ID); ok {
 					undo = strings.Join(append([]string{fmt.Sprintf("fsmtx undo%s %d", f.ListFlag(), c.At)}, flags...), " ")
 				}
-				text = message.Join(text, message.ForPerson(workflow.HasReplaced(c.Command, c.Lost, undo)))
+				if what != "" {
+					what += "; "
+				}
+				what += message.ForPerson(workflow.HasReplaced(c.Command, c.Lost, undo))
 			}
-			text = message.Join(text, message.ForPerson(c.Text))
+			text = message.Join(text, what)
 		}
 	}
 	return text

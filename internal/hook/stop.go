@@ -78,6 +78,9 @@ func (h *hook) told(ctx context.Context, a client.Answer) client.Answer {
 		if text := h.News(ctx, moment == agent.Stop && !h.sentBack); text != "" {
 			a = client.Join(h.call.Name, client.Tell(h.call.Name, "", text), a)
 		}
+		if text := h.Begun(ctx); text != "" {
+			a = client.Join(h.call.Name, client.Tell(h.call.Name, "", notice(text)), a)
+		}
 	}
 	if a != (client.Answer{}) || !slices.Contains([]agent.Moment{agent.Before, agent.Stop, agent.Start}, moment) {
 		return a

@@ -3,6 +3,7 @@ package hydrate
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,11 +26,15 @@ func (h *Hydration) record(plan *fsmspec.Plan) (tasks.Record, error) {
 	h.planned = plan
 	w := workflow.Planned(h.spec, plan)
 	w.Definition = h.result.Definition
-	h.compare(plan, &w)
-	if h.reloads == nil && (h.request.Begun || h.fromClient != nil && !h.fromClient()) { // of a reload, a person has read it
-		w.Changed = strings.Join(append(h.begunByAgent(plan), changed(h.request, h.result)...), "; ")
-	}
+	again, lost := h.compare(plan, &w)
 	w.Lost = h.result.Lost
+	if h.reloads == nil && (h.request.Begun || h.fromClient != nil && !h.fromClient()) { // of a reload, a person has read it
+		begun := h.begunByAgent(plan, again)
+		if len(begun) > 0 && lost != "" {
+			w.Lost = append(w.Lost[:len(w.Lost):len(w.Lost)], lost)
+		}
+		w.Changed = strings.Join(append(begun, changed(h.request, h.result)...), "; ")
+	}
 	if len(w.Steps) == 0 && w.Changed == "" && len(w.Lost) == 0 {
 		return tasks.Record{}, nil
 	}
@@ -54,12 +59,15 @@ func (h *Hydration) record(plan *fsmspec.Plan) (tasks.Record, error) {
 }
 
 // begunByAgent says that an agent has begun the workflow by a command or a tool, whose answer reaches it alone.
-func (h *Hydration) begunByAgent(plan *fsmspec.Plan) []string {
-	n := len(plan.Creations())
+func (h *Hydration) begunByAgent(plan *fsmspec.Plan, again bool) []string {
+	n, more := len(plan.Creations()), ""
 	if !h.request.Begun || h.request.By != "" || n == 0 {
 		return nil
 	}
-	return []string{message.Sprintf("the agent has begun %s (%s), from %s", h.request.tag(), terminal.Count(n, "step"), h.result.Spec)}
+	if again {
+		more = " again"
+	}
+	return []string{message.Sprintf("the agent has begun %s%s (%s), from %s", h.request.tag(), more, terminal.Count(n, "step"), h.result.Spec)}
 }
 
 // givingWay returns the state of the list, and its workflows that are not finished and that the plan replaces.
@@ -89,16 +97,23 @@ func (h *Hydration) givingWay(plan *fsmspec.Plan) (s *state.State, all []*workfl
 }
 
 // compare finds out in what w differs from the earlier workflow of the same skill whose steps were open. If the
-// client ran another folder than was predicted, the two files are not compared.
-func (h *Hydration) compare(plan *fsmspec.Plan, w *workflow.Workflow) {
+// client ran another folder than was predicted, the two files are not compared. again says that there is one, and lost how much of it is
+// done, empty if nothing is.
+func (h *Hydration) compare(plan *fsmspec.Plan, w *workflow.Workflow) (again bool, lost string) {
 	s, replaced := h.givingWay(plan)
 	h.result.Changed = ""
 	for _, old := range replaced {
-		same := old.Command == h.request.tag() && state.SameFile(old.Spec, h.result.Spec)
-		if same && old.SHA256 != h.result.SHA256 && h.result.Mistake == nil {
+		if old.Command != h.request.tag() || !state.SameFile(old.Spec, h.result.Spec) {
+			continue
+		}
+		if n := s.CountIn(old); n.Open < n.All() {
+			lost = fmt.Sprintf("%s (%s)", old.Command, n.Short())
+		}
+		if again = true; old.SHA256 != h.result.SHA256 && h.result.Mistake == nil {
 			h.result.Changed = s.Changes(old, w)
 		}
 	}
+	return again, lost
 }
 
 // StartOf returns the directory in which a session of a client finds the skill, as its project's: its folder is in .claude/skills there.
