@@ -15,9 +15,9 @@ import (
 )
 
 // News returns for the person what has come of the session's steps since they were last told, a line each: how many steps of a workflow
-// are done, which was sent back, and which command or call of the server was refused, by itself or by the hook before it. At the end of a
-// turn it also says which steps wait for them. What they have seen is not said: a question of the client, or an update that a hook has
-// refused, which the terminal shows with its reason. It is empty if there is nothing, or if it cannot be recorded that they are told.
+// are done, which was sent back, and which update, command or call of the server was refused, by itself or by the hook before it. At the
+// end of a turn it also says which steps wait for them. What they have seen is not said: a question of the client. It is empty if there is
+// nothing, or if it cannot be recorded that they are told.
 func (f *Frame) News(ctx context.Context, turnEnds bool) (text message.ForPerson) {
 	s, err := f.Now(ctx)
 	if err != nil || len(s.Steps) == 0 {
@@ -107,7 +107,7 @@ func newsOf(s *state.State, f *Frame, since string) (lines []string, last time.T
 	open := s.NotCarriedOut()
 	var done []*state.Current
 	asides := map[*state.Current]string{}
-	for _, e := range s.Evidence[told:] {
+	for i, e := range s.Evidence[told:] {
 		c := s.Step(e.Step)
 		if e.By.Session != f.Session || c == nil {
 			continue
@@ -122,20 +122,29 @@ func newsOf(s *state.State, f *Frame, since string) (lines []string, last time.T
 		case len(e.Reopens) > 0:
 			lines = append(lines, message.Sprintf("%s: %s was sent back: %s", c.Workflow.Command, c.Name(), e.Why))
 		case e.Verdict == state.Deny && !c.Done() &&
-			slices.Contains([]state.How{state.ByApproval, state.ByMCP, state.ByShell, state.ByCommand}, e.By.How):
-			if e.Times > 1 { // the same again
+			slices.Contains([]state.How{state.ByUpdate, state.ByApproval, state.ByMCP, state.ByShell, state.ByCommand}, e.By.How):
+			if e.Times > 1 || isOver(e, s.Evidence[told+i+1:]) { // the same again
 				break
 			}
 			line := message.Sprintf("%s: %s was refused: %s", c.Workflow.Command, c.Name(), e.Why)
 			if e.Check != nil {
 				line += message.Sprintf(" (%s)", message.Clip(e.Check.Run, message.MaxSubject))
 			}
-			lines = append(lines, line)
+			if !slices.Contains(lines, line) { // of another outcome, or another transition
+				lines = append(lines, line)
+			}
 		case e.Lets() && e.To == workflow.Completed && c.Done() && !slices.Contains(done, c):
 			done, asides[c] = append(done, c), asideOf(e)
 		}
 	}
 	return append(lines, progressOf(s, done, asides)...), last
+}
+
+// isOver reports whether a refusal has been followed by the same update, to which nothing stood in the way any more.
+func isOver(e state.Evidence, later []state.Evidence) bool {
+	return slices.ContainsFunc(later, func(o state.Evidence) bool {
+		return o.Step == e.Step && o.To == e.To && (o.Verdict == state.Allow || o.Verdict == state.Ask)
+	})
 }
 
 // waitingFor returns which steps wait for the person, by a key that is another one when they are asked again.
