@@ -19,7 +19,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 const pastLong = `
@@ -196,7 +195,7 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	frame := frameIn(s, found)
 	before, err := frame.Now(ctx)
 	if f.past.Step == 0 && err == nil {
-		f.past.Step, err = openIn(before)
+		f.past.Step, err = gates.OnlyOpen(before)
 	}
 	if err != nil {
 		return f.there(s, found.Dir, err)
@@ -257,7 +256,7 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 func (f *pastFlags) may(now *state.State) error {
 	switch {
 	case f.ends && f.past.Step == 0:
-		_, err := openIn(now)
+		_, err := gates.OnlyOpen(now)
 		return err
 	case f.ends:
 		return gates.MayEnd(now, f.past.Step)
@@ -265,28 +264,6 @@ func (f *pastFlags) may(now *state.State) error {
 		return gates.MayReopen(now, f.past.Step)
 	}
 	return gates.MayPass(now, f.past)
-}
-
-// openIn returns the number of a step of the workflow that is open in the list in dir, if it is the only one that is under no other.
-func openIn(now *state.State) (step int64, err error) {
-	open := map[*workflow.Workflow]*state.Current{}
-	var all []string
-	for _, c := range now.Steps {
-		if w := c.Workflow; w.Parent == 0 && open[w] == nil && gates.MayEnd(now, c.ID) == nil {
-			open[w], step = c, c.ID
-			all = append(all, fmt.Sprintf("%s of %s", c.Name(), message.Words(w.Command)))
-		}
-	}
-	switch len(all) {
-	case 0:
-		if went := now.Departed.Last(); went != "" {
-			return 0, &Exit{ExitNo, errors.New("no workflow is open in this task list: " + went), "name that list: fsmtx status --all shows them"}
-		}
-		return 0, &Exit{ExitNo, errors.New("no workflow is open in this task list"), "fsmtx status lists the steps"}
-	case 1:
-		return step, nil
-	}
-	return 0, &Exit{ExitNo, errors.New("several workflows are open: " + strings.Join(all, ", ")), "name a step of the one to end"}
 }
 
 // changed returns the steps that were there before and for which has is true.

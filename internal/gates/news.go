@@ -107,6 +107,7 @@ func newsOf(s *state.State, f *Frame, since string) (lines []string, last time.T
 	open := s.NotCarriedOut()
 	var done []*state.Current
 	asides := map[*state.Current]string{}
+	var ends []string
 	for i, e := range s.Evidence[told:] {
 		c := s.Step(e.Step)
 		if e.By.Session != f.Session || c == nil {
@@ -119,6 +120,8 @@ func newsOf(s *state.State, f *Frame, since string) (lines []string, last time.T
 		last = e.Time
 		switch {
 		case e.By.How == state.AtTerminal || e.IsQuiet() || e.IsReopen():
+		case e.Verdict == state.End:
+			ends = append(ends, endOf(s, c.Workflow, e))
 		case len(e.Reopens) > 0:
 			lines = append(lines, message.Sprintf("%s: %s was sent back: %s", c.Workflow.Command, c.Name(), e.Why))
 		case e.Verdict == state.Deny && !c.Done() &&
@@ -137,7 +140,22 @@ func newsOf(s *state.State, f *Frame, since string) (lines []string, last time.T
 			done, asides[c] = append(done, c), asideOf(e)
 		}
 	}
-	return append(lines, progressOf(s, done, asides)...), last
+	return append(append(lines, progressOf(s, done, asides)...), ends...), last
+}
+
+// endOf says that a workflow was ended.
+func endOf(s *state.State, w *workflow.Workflow, e state.Evidence) string {
+	root, what := s.Root(w), ""
+	if root != w {
+		what = " " + message.Words(w.Title())
+	}
+	var left []*state.Current
+	for _, id := range e.NotNeeded {
+		if c := s.Step(id); c != nil && c.NotNeeded {
+			left = append(left, c)
+		}
+	}
+	return message.Sprintf("%s: %s: ended%s; not needed: %s", root.Command, s.CountIn(root).News(), what, state.Names(left))
 }
 
 // isOver reports whether a refusal has been followed by the same update, to which nothing stood in the way any more.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -126,6 +127,29 @@ func MayEnd(s *state.State, id int64) error {
 		return fmt.Errorf("%s: %w", c.Name(), errOver)
 	}
 	return nil
+}
+
+// OnlyOpen returns the number of a step of the workflow that is open in the list, if it is the only one that is under no other.
+func OnlyOpen(s *state.State) (step int64, err error) {
+	open := map[*workflow.Workflow]bool{}
+	var all []string
+	for _, c := range s.Steps {
+		if w := c.Workflow; w.Parent == 0 && !open[w] && MayEnd(s, c.ID) == nil {
+			open[w], step = true, c.ID
+			all = append(all, fmt.Sprintf("%s of %s", c.Name(), message.Words(w.Command)))
+		}
+	}
+	went := s.Departed.Last()
+	switch {
+	case len(all) == 1:
+		return step, nil
+	case len(all) > 1:
+		return 0, message.WithHint(errors.New("several workflows are open: "+strings.Join(all, ", ")), "name a step of the one to end")
+	case went != "":
+		return 0, message.WithHint(errors.New("no workflow is open in this task list: "+went),
+			"name that list: fsmtx status --all shows them")
+	}
+	return 0, message.WithHint(errors.New("no workflow is open in this task list"), "fsmtx status lists the steps")
 }
 
 // EndedWith returns the steps of a workflow that its end makes unnecessary.

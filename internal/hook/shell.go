@@ -285,7 +285,11 @@ func runsNothing(program shell.Word) bool {
 // overrideOf returns what a command decides about a step, nil if it is another one.
 func overrideOf(call Invocation) *gates.Past {
 	because := call.Flags.Lookup("because")
-	if other := call.Rule.Command; because == nil || len(call.Args) != 1 || other == "step move" || other == "step reload" {
+	other := call.Rule.Command
+	if other == "step end" && len(call.Args) == 0 && because != nil {
+		return &gates.Past{Because: strings.TrimSpace(because.Value.String())} // the only workflow that is open
+	}
+	if because == nil || len(call.Args) != 1 || other == "step move" || other == "step reload" {
 		return nil
 	}
 	n, err := strconv.ParseInt(strings.TrimPrefix(call.Args[0], "#"), 10, 64)
@@ -385,7 +389,11 @@ func (h *hook) question(ctx context.Context, one restrictedCall) (question strin
 	if err != nil {
 		return "", false, err
 	}
-	c := s.Step(one.override.Step)
+	step := one.override.Step
+	if step == 0 {
+		step, _ = gates.OnlyOpen(s)
+	}
+	c := s.Step(step)
 	if c == nil {
 		return "", false, nil
 	}
@@ -469,6 +477,10 @@ func (h *hook) wouldFail(ctx context.Context, call *restrictedCall) (why, err er
 	case "step reopen":
 		return gates.MayReopen(s, step), nil
 	default:
+		if step == 0 {
+			_, why := gates.OnlyOpen(s)
+			return why, nil
+		}
 		return gates.MayEnd(s, step), nil
 	}
 }

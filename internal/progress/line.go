@@ -3,11 +3,13 @@ package progress
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/fsmtx/fsmtx/internal/graph"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // Part is a part of the state of a list in one line.
@@ -79,6 +81,8 @@ func count(s *state.State) Part {
 	switch now := current(s); {
 	case n.Open == 0 && len(s.Missing()) > 0:
 		mood, word = Bad, state.IsGone
+	case n.Open == 0 && slices.ContainsFunc(s.Roots(), func(w *workflow.Workflow) bool { return s.EndText(w) != "" }):
+		word = state.IsNotNeeded
 	case n.Open == 0:
 		mood, word = Done, state.IsDone
 	case len(now) > 0:

@@ -24,11 +24,11 @@ type Status struct {
 type Step struct {
 	Number   int64   `json:"number" jsonschema:"the number that the tools take"`
 	Subject  string  `json:"subject"`
-	State    string  `json:"state" jsonschema:"ready, in progress, blocked, checking, done, skipped, not needed, gone, or unchecked: completed without its conditions being tested"`
+	State    string  `json:"state" jsonschema:"such as ready, in progress, waiting for a person, or unchecked: completed and not tested yet"`
 	WaitsFor []int64 `json:"waits_for,omitempty" jsonschema:"numbers of the steps that must be done before this one can be completed"`
-	Items    string  `json:"items,omitempty" jsonschema:"for how many lines it is done, each with tasks of its own, and how many of them are done"`
+	Items    string  `json:"items,omitempty" jsonschema:"for how many lines it is done, each with its own tasks, and how many are done"`
 	Item     string  `json:"item,omitempty" jsonschema:"the line for which this step is done: another one is the same for another line"`
-	Parent   int64   `json:"parent,omitempty" jsonschema:"number of the step that this one is under: its workflow is a part of the work of that step"`
+	Parent   int64   `json:"parent,omitempty" jsonschema:"number of the step that this one is under: it is a part of the work of that step"`
 }
 
 // Full is a step with everything that the agent needs to work on it.
@@ -184,7 +184,7 @@ func (w Way) message(s *state.State) string {
 	case n.Open == 0 && len(s.Missing()) > 0:
 		return text + " " + w.withoutMissing(s)
 	case n.Open == 0:
-		return strings.Join(append([]string{text + " The workflow is complete."}, s.Differs()...), " ")
+		return strings.Join(append([]string{text + " " + over(s)}, s.Differs()...), " ")
 	case len(now) == 0:
 		return text + " " + state.NoneReady + ": ask the person."
 	case now[0].Status == workflow.Pending && !s.Checking(now[0].ID):
@@ -198,6 +198,25 @@ func (w Way) message(s *state.State) string {
 		return text + w.toComplete(now[open], s.Answered(now[open]))
 	}
 	return text + "Another call is completing it, and its check is running: wait until it ends."
+}
+
+// over says of a list in which no step is open which workflows were ended by somebody's word, else that the workflow is complete.
+func over(s *state.State) string {
+	var ended []string
+	roots := s.Roots()
+	for _, w := range roots {
+		of := ""
+		if len(roots) > 1 {
+			of = " of " + message.Words(w.Command)
+		}
+		if text := s.EndText(w); text != "" {
+			ended = append(ended, "The workflow"+of+" was "+strings.TrimRight(text, ".")+".")
+		}
+	}
+	if len(ended) == 0 {
+		return "The workflow is complete."
+	}
+	return strings.Join(ended, " ")
 }
 
 // withoutMissing says of a workflow of which no step is open which ones are gone, and how they can be done.

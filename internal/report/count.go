@@ -145,6 +145,7 @@ type run struct {
 	spec           string
 	began          time.Time
 	ended          bool
+	byPerson       bool // it ended by a person's word
 	undone, before bool // before: it began before the time that is reported
 	replaced       bool // by another run in its list
 	elsewhere      bool // it goes on from another list, and was counted there
@@ -300,7 +301,10 @@ func (c *counter) decided(r *decisions.Record) {
 	if len(r.Gaps) > 0 && !v.observing && r.Decision != string(state.Ask) { // the answer has them, too
 		v.unenforced++
 	}
-	if r.Place != "" {
+	ends := r.Decision == string(state.End)
+	if r.Place != "" && ends {
+		v.leaveOut(r)
+	} else if r.Place != "" {
 		s := v.step(r)
 		s.add(r, x.step(r.Step))
 		for _, n := range r.Reopens {
@@ -309,9 +313,12 @@ func (c *counter) decided(r *decisions.Record) {
 		v.leaveOut(r)
 	}
 	switch {
-	case r.Decision == string(state.End) && !x.ended:
-		x.ended = true
+	case ends && !x.ended:
+		x.ended, x.byPerson = true, true
 		v.byPerson++
+	case r.Decision == string(state.Reopen) && x.byPerson:
+		x.ended, x.byPerson = false, false
+		v.byPerson--
 	case r.Finished && !x.ended:
 		c.end(x, r.Time)
 	}
@@ -425,7 +432,7 @@ func (s *step) add(r *decisions.Record, x *runStep) {
 		if x.done {
 			s.done, x.done = s.done-1, false
 		}
-	case state.Skip, state.CallsIt, state.Reopen, state.End, state.Permitted:
+	case state.Skip, state.CallsIt, state.Reopen, state.Permitted:
 		s.goPast(r, x, d)
 		if d == state.CallsIt && r.To == workflow.Completed {
 			s.completed(r, x)

@@ -200,13 +200,20 @@ const deepest = 8 // a deeper step is not moved further to the right
 
 // workflowTo adds the rows of a workflow, and of the workflows under its steps below these.
 func (st *status) workflowTo(v *view, w *workflow.Workflow, depth int) {
-	n := st.steps.CountIn(w)
-	title := fmt.Sprintf("%s%s: %v %s", strings.Repeat("  ", min(depth, deepest)), workflowTitle(st.steps, w), n,
-		bar(n.All()-n.Open-n.Gone, n.All(), 20))
+	n, ended := st.steps.CountIn(w), st.steps.EndText(w)
+	over := n.All() - n.Open - n.Gone
+	if ended != "" {
+		over -= n.NotNeeded
+	}
+	indented := strings.Repeat("  ", min(depth, deepest))
+	title := fmt.Sprintf("%s%s: %v %s", indented, workflowTitle(st.steps, w), n, bar(over, n.All(), 20))
 	if !v.folded && st.steps.Parent(w) == nil {
 		title = strings.TrimRight(title+" "+w.Spec, " ")
 	}
 	v.line("%s", title)
+	if ended != "" {
+		v.line("%s  %s", indented, ended)
+	}
 	if begun := w.Begun(); begun != "" && !v.folded && st.steps.Parent(w) == nil {
 		v.line("  begun by %s", begun)
 	}

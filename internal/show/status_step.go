@@ -49,7 +49,7 @@ func lastWord(s *state.State, c *state.Current) string {
 		if e.Step != c.ID && slices.Contains(e.Reopens, c.ID) {
 			return "" // what came before is of an earlier round
 		}
-		if e.Step == c.ID && !e.IsQuiet() && e.Verdict != state.Noted && (!e.Refuses() || !s.Past(e)) {
+		if e.Step == c.ID && !e.IsQuiet() && e.Verdict != state.Noted && e.Verdict != state.End && (!e.Refuses() || !s.Past(e)) {
 			why := message.Line(e.Said()) + treeOf(e)
 			return fmt.Sprintf("  (%s %s%s)", e.Time.Local().Format("15:04:05"), e.Verdict.Word(e.To), map[bool]string{true: ": " + why}[why != ""])
 		}
