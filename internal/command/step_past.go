@@ -247,7 +247,14 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 		message.Fprintf(s.Out, "out of the list: %s\n", state.Names(gone))
 	}
 	for _, c := range now.Ready() {
-		message.Fprintf(s.Out, "ready now: %s\n", c.Name())
+		word := string(now.Word(c))
+		switch state.Word(word) {
+		case state.Ready:
+			word = "ready now"
+		case state.Awaits:
+			word = "waiting for you"
+		}
+		message.Fprintf(s.Out, "%s: %s\n", word, c.Name())
 	}
 	return err
 }

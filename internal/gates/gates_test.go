@@ -128,7 +128,7 @@ func TestOrder(t *testing.T) {
 		"a blocker was replaced":        {stateOf(second), ""},
 		"a blocker is open":             {stateOf(open, second), `#1 "A" must be done first. Ready now: #1 "A"`},
 		"a blocker is in progress":      {stateOf(stepLine{id: 1, status: inProgress}, second), `#1 "A" must be done first. In progress: #1 "A"`},
-		"a blocker was not let through": {stateOf(stepLine{id: 1, status: completed}, second), `#1 "A" must be done first. In progress: #1 "A"`},
+		"a blocker was not let through": {stateOf(stepLine{id: 1, status: completed}, second), `#1 "A" must be done first. Unchecked: #1 "A"`},
 		"others can be worked on": {stateOf(open, second, stepLine{id: 3, status: inProgress}),
 			`#1 "A" must be done first. In progress: #3 "C". Ready now: #1 "A"`},
 		"after a clock was set back": {ago(stateOf(open, second), -time.Hour, 1, completed, state.Allow), `Ready now: #1 "A"`},

@@ -178,26 +178,37 @@ func (w Way) message(s *state.State) string {
 		}
 		return w.NoWorkflow()
 	}
-	n, now := s.Count(), current(s)
+	n := s.Count()
 	text := s.Counted(state.Count.Sentence) + "."
 	switch {
 	case n.Open == 0 && len(s.Missing()) > 0:
 		return text + " " + w.withoutMissing(s)
 	case n.Open == 0:
 		return strings.Join(append([]string{text + " " + over(s)}, s.Differs()...), " ")
-	case len(now) == 0:
+	case len(s.Ready()) == 0:
 		return text + " " + state.NoneReady + ": ask the person."
-	case now[0].Status == workflow.Pending && !s.Checking(now[0].ID):
-		return text + " Ready: " + s.Placed(now) + ". " + w.toStart(now[0])
 	}
-	if _, more := s.Work(); len(more) > 0 { // the step in progress may be another agent's
-		text += " Ready: " + s.Placed(more) + "."
+	for _, word := range []state.Word{state.Ready, state.OffRecord, state.InProgress, state.Unchecked, state.Checking, state.Awaits} {
+		if of := s.WorkThatIs(word); len(of) > 0 { // a step in progress may be another agent's
+			text += " " + word.Title() + ": " + s.Placed(of) + "."
+		}
 	}
-	text += " In progress: " + s.Placed(now) + ". "
-	if open := slices.IndexFunc(now, func(c *state.Current) bool { return s.Word(c) != state.Checking }); open >= 0 {
-		return text + w.toComplete(now[open], s.Answered(now[open]))
+	return text + " " + w.goOn(s)
+}
+
+// goOn tells the agent what to do with the first of the steps that it can do something with.
+func (w Way) goOn(s *state.State) string {
+	for _, word := range []state.Word{state.Unchecked, state.InProgress, state.Ready, state.OffRecord, state.Awaits} {
+		of := s.WorkThatIs(word)
+		switch {
+		case len(of) == 0:
+		case of[0].Status == workflow.Pending && word != state.Awaits:
+			return w.toStart(of[0])
+		default:
+			return w.toComplete(of[0], s.Answered(of[0]))
+		}
 	}
-	return text + "Another call is completing it, and its check is running: wait until it ends."
+	return "Another call is completing it, and its check is running: wait until it ends."
 }
 
 // over says of a list in which no step is open which workflows were ended by somebody's word, else that the workflow is complete.

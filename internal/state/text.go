@@ -213,16 +213,26 @@ func (s *State) Next(open []*Current) string {
 
 // Possible names the steps that can be worked on.
 func (s *State) Possible() string {
-	started, ready := s.Work()
-	switch {
-	case len(started) == 0 && len(ready) == 0:
-		return NoneReady + ": only a person can go past that"
-	case len(started) == 0:
-		return "Ready now: " + Names(ready)
-	case len(ready) == 0:
-		return "In progress: " + Names(started)
+	var parts []string
+	for _, word := range []Word{InProgress, Unchecked, Checking, Awaits, OffRecord, Ready} {
+		if of := s.WorkThatIs(word); len(of) > 0 {
+			parts = append(parts, word.Title()+map[bool]string{true: " now"}[word == Ready]+": "+Names(of))
+		}
 	}
-	return "In progress: " + Names(started) + ". Ready now: " + Names(ready)
+	if len(parts) == 0 {
+		return NoneReady + ": only a person can go past that"
+	}
+	return strings.Join(parts, ". ")
+}
+
+// WorkThatIs returns the steps that can be worked on and are in this state. Beside an unchecked step none can be started: that one is
+// looked at first.
+func (s *State) WorkThatIs(word Word) []*Current {
+	all := s.Ready()
+	if word == Ready && slices.ContainsFunc(all, func(c *Current) bool { return s.Word(c) == Unchecked }) {
+		return nil
+	}
+	return slices.DeleteFunc(all, func(c *Current) bool { return s.Word(c) != word })
 }
 
 // NoneReady tells an agent that a workflow cannot go on by itself.

@@ -44,6 +44,9 @@ func (w Word) IsOpen() bool {
 	return true
 }
 
+// Title returns the word with a capital letter.
+func (w Word) Title() string { return strings.ToUpper(string(w[:1])) + string(w[1:]) }
+
 // Word returns the state of the step.
 func (s *State) Word(c *Current) Word {
 	switch {
