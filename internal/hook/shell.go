@@ -522,9 +522,9 @@ func (one restrictedCall) deed(s *state.State, c *state.Current) string {
 	}
 	what, found := "skip ", "its gates"
 	if p := one.override; p.Done {
-		what = "count as done "
+		what, step = "mark ", step+" as done"
 		if p.Outcome != "" {
-			step += ", as " + message.Words(p.Outcome)
+			step += ", with the outcome " + message.Words(p.Outcome)
 		}
 		for _, name := range slices.Sorted(maps.Keys(p.Values)) {
 			step += message.Sprintf(", with %s %q", name, p.Values[name])
