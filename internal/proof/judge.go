@@ -109,8 +109,8 @@ func (j judge) subject(ctx context.Context, s Statement) (problems, notes []stri
 // errTree is returned for a tree that has other contents than the statement says.
 var errTree = errors.New("the tree is not what the statement says that is in it")
 
-// fromTree returns the paths in which the commit differs from the tree that a statement is about, which is not in this clone: by what
-// is in it, beside a commit that is.
+// fromTree returns the paths in which the commit differs from the tree that a statement is about, which is not in this clone. The
+// statement names a commit that is, and what differs from that in the tree.
 func (j judge) fromTree(ctx context.Context, s Statement) (paths []string, err error) {
 	t := s.Predicate.Tree
 	if ok, err := j.in.describes(ctx, s.Subject[0].Digest.Tree, t); err != nil || !ok {

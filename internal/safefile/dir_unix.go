@@ -64,7 +64,7 @@ func checkSame(root fs.FileInfo, fd int) error {
 	return err
 }
 
-// Close closes the directory. Closing a closed Dir, or Unheld, does nothing.
+// Close does nothing for a Dir that is closed, and for Unheld.
 func (d *Dir) Close() error {
 	if d.root == nil || d.fd < 0 {
 		return nil

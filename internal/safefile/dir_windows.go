@@ -27,7 +27,7 @@ func (d *Dir) openDir(name string) (*Dir, error) {
 	return &Dir{path: d.Path(name), fd: fd, opened: opened}, nil
 }
 
-// Close closes the directory. Closing a closed Dir, or Unheld, does nothing.
+// Close does nothing for a Dir that is closed, and for Unheld.
 func (d *Dir) Close() error {
 	if d.fd < 0 {
 		return nil

@@ -22,7 +22,7 @@ func OwnerOf(info fs.FileInfo) (uid int, ok bool) {
 	return uid, ok
 }
 
-// IdentityOf returns by what a file system knows a file that was looked at in it, if it says so.
+// IdentityOf returns the device and inode of a file that was looked at in its file system, if that tells them.
 func IdentityOf(info fs.FileInfo) (device, inode uint64, ok bool) {
 	st, ok := info.Sys().(*stat)
 	if ok {

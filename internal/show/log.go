@@ -52,9 +52,8 @@ list, session, dir, time: where its workflow was before) and to (the list in whi
 
 --decisions prints instead what calls, steps and guards decided about the list and in its
 sessions, oldest first, with who decided and why. Calls come from the history, steps from the
-evidence (the last refusals of each step are kept when that grows large), and planning guards
-from their logs, which tell the time in whole seconds. With --json it prints one object per
-line, as described by "fsmtx schema --log".
+evidence, and planning guards from their logs, which tell the time in whole seconds. With --json
+it prints one object per line, as described by "fsmtx schema --log".
 
 "fsmtx report" counts them.
 

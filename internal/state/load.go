@@ -114,7 +114,7 @@ func (u unlocked) Source() Source {
 	return u.Reader
 }
 
-// Close closes the directory, if it is open.
+// Close does nothing if the directory could not be opened.
 func (u unlocked) Close() {
 	if u.Reader != nil {
 		u.Reader.Close()

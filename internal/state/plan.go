@@ -242,7 +242,7 @@ func aligned(plan []workflow.PlanLine, boxes []checklist.Box) []int {
 	return at
 }
 
-// match finds the boxes of lines that have none yet. key returns by what a line is known: its headings, and its text.
+// match finds the boxes of lines that have none yet. key identifies a line, by its headings and its text.
 func match(plan []workflow.PlanLine, boxes []checklist.Box, at []int, key func(above, text string) string, inOrder bool) {
 	lines, found := map[string][]int{}, map[string][]int{}
 	for i, line := range plan {

@@ -17,7 +17,7 @@ func Mkfifo(path string, mode uint32) error { return syscall.Mkfifo(path, mode) 
 // Umask sets the mask of this process and returns the one before.
 func Umask(mask int) int { return syscall.Umask(mask) }
 
-// Inode returns by what the file system knows a file; 0 if there is none.
+// Inode returns the number that identifies a file in its file system; 0 if there is none.
 func Inode(path string) uint64 {
 	var st syscall.Stat_t
 	if syscall.Lstat(path, &st) != nil {

@@ -14,7 +14,7 @@ func Mkfifo(string, uint32) error { return errors.ErrUnsupported }
 // Umask does nothing: there is no mask here.
 func Umask(int) int { return 0 }
 
-// Inode returns by what the file system knows a file; 0 if there is none.
+// Inode returns the number that identifies a file in its file system; 0 if there is none.
 func Inode(path string) uint64 {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
