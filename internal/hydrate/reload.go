@@ -277,9 +277,31 @@ func (r *Reload) keep(w *workflow.Workflow) {
 	w.BegunBy = was.BegunBy
 	w.Reloaded = &workflow.Reloaded{SHA256: was.SHA256, Because: r.because, Who: string(r.by.Who), How: string(r.by.How), Young: r.by.Young}
 	w.Client, w.Agent, w.Chosen, w.Answerers = was.Client, was.Agent, was.Chosen, was.Answerers
+	w.Kept = map[int64][]int64{}
+	keptIn(w, was, was.Kept, w.Kept)
 	w.Lost = nil // it goes on
 	if w.Vars == nil && len(r.values) > 0 {
 		w.Vars = map[string]string{}
 	}
 	maps.Copy(w.Vars, r.values)
+}
+
+// keptIn notes of the steps of a workflow that are done from the beginning, and of their parts, the numbers that they had as steps of
+// another one, and those that these had before.
+func keptIn(w, was *workflow.Workflow, before, kept map[int64][]int64) {
+	for _, step := range w.Steps {
+		i := slices.IndexFunc(was.Steps, func(o workflow.Step) bool { return o.Local == step.Local })
+		if i < 0 || step.Status != fsmspec.Completed {
+			continue
+		}
+		old := was.Steps[i].ID
+		kept[step.ID] = append(slices.Clone(before[old]), old)
+		for j := range w.Under {
+			for k := range was.Under {
+				if u, o := &w.Under[j], &was.Under[k]; u.Parent == step.ID && o.Parent == old && u.Item == "" && o.Item == "" {
+					keptIn(u, o, before, kept)
+				}
+			}
+		}
+	}
 }

@@ -327,6 +327,19 @@ func (c *counter) decided(r *decisions.Record) {
 	}
 }
 
+// kept counts the steps of a run that stayed done when its fsm.json was reloaded: what was decided about them is counted of the version
+// of then.
+func (c *counter) kept(x *run, s *state.State) {
+	v := c.settle(x, false)
+	for id := range s.Run().Kept {
+		if done := s.Step(id); done != nil && (x.ended || !x.step(id).done) {
+			step := v.at(s.PlaceInFile(done))
+			step.subject = cmp.Or(step.subject, cmp.Or(done.Template, &done.Step).Subject)
+			step.done++
+		}
+	}
+}
+
 // end counts the end of a run.
 func (c *counter) end(x *run, at time.Time) {
 	x.ended = true

@@ -241,6 +241,9 @@ func (c *counter) readList(ctx context.Context, s terminal.Streams, dir string) 
 	}
 	for _, one := range runs {
 		x, ended := c.at(dir, one.Steps[0].ID), proof.Of(one, dir).Ended
+		if x != nil {
+			c.kept(x, one)
+		}
 		if x != nil && !x.ended && !ended.IsZero() {
 			c.end(x, ended)
 		}

@@ -146,7 +146,7 @@ func (st *Store) readEvidence(s *State, src Source, whole bool) {
 	lines, readErr := st.linesIn(src, whole)
 	trouble(readErr)
 	s.tellForged(EvidenceFile, lines.wrong)
-	s.read = s.counting(lines.all)
+	s.read = s.counting(s.withKept(lines.all))
 	s.Evidence = s.read
 	if slices.Contains(names, MovingFile) {
 		if s.Moving, err = readMoving(src, st.List.Dir); err != nil {
@@ -175,6 +175,33 @@ func (st *Store) readEvidence(s *State, src Source, whole bool) {
 	}
 	s.Calls = slices.DeleteFunc(slices.Clone(all), func(e Evidence) bool { return !isCall(e) })
 	s.Evidence = slices.DeleteFunc(slices.Clone(all), isCall)
+}
+
+// withKept adds to lines of evidence about steps that stayed done at a reload, behind each, what it says of the step that came in the
+// place of that: how it was done. What opened it again, and lines of a file for which it was done, are nothing of that.
+func (s *State) withKept(all []Evidence) []Evidence {
+	now := map[int64]int64{}
+	for _, w := range s.Workflows() {
+		for id, before := range w.Kept {
+			for _, n := range before {
+				if s.Step(n) == nil {
+					now[n] = id
+				}
+			}
+		}
+	}
+	if len(now) == 0 {
+		return all
+	}
+	var with []Evidence
+	for _, e := range all {
+		with = append(with, e)
+		if id := now[e.Step]; id != 0 && e.Expands == "" && e.Verdict != Reopen && e.Verdict != End && e.Verdict != Permitted {
+			e.Step, e.With, e.Reopens, e.NotNeeded, e.kept = id, "", nil, nil, true
+			with = append(with, e)
+		}
+	}
+	return with
 }
 
 // addLate adds the lines of a file that was written without the lock: they are the newest.

@@ -62,6 +62,8 @@ type Evidence struct {
 	Rule   string `json:"rule,omitzero"`   // the permission rule that covers the call
 	Permit string `json:"permit,omitzero"` // id of a person's yes to one call: of the line that gives it, and of the one that uses it up
 
+	kept bool // it was decided about the step that this one came in place of, at a reload
+
 	Moved *Moved `json:"moved,omitzero"`
 	With  string `json:"with,omitzero"` // id of the continuation that has copied the line from another list
 

@@ -150,6 +150,9 @@ func (s *State) foldedLines() foldedLines {
 	}
 	for i := range l.all {
 		e := &l.all[i]
+		if e.kept { // the step is done from the beginning
+			continue
+		}
 		if e.Verdict == Shown || e.IsReopen() || len(e.Reopens) > 0 {
 			l.every = append(l.every, i)
 		} else if c := s.Step(e.Step); c != nil {

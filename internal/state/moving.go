@@ -475,6 +475,7 @@ func (t *taken) record(by int64, m *Moving, x Continuing) (*workflow.Workflow, e
 			return nil, err
 		}
 		c.Since, c.Before, c.Session, c.Agent, c.Lost, c.Changed = r.Began, nil, x.Session, "", nil, ""
+		c.Kept = nil // lines has what was decided about these
 		if dir := x.Place(r.Dir); dir != r.Dir || c.Inode == 0 {
 			c.Dir, c.Inode, c.Chosen = dir, Inode(dir), x.Chosen
 			c.Spec = planIn(dir, r)
