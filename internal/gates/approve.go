@@ -29,7 +29,7 @@ func (f *Frame) Approve(ctx context.Context, p Past, cwd string, by state.By) (d
 		return false, "", nil // GoPast says why
 	}
 	at := *f
-	at.Apply, at.Via = true, by
+	at.Apply, at.Via, at.agreed = true, by, true
 	if c.Decides == fsmspec.ByPerson {
 		by.Session = f.Session
 		if err := at.Note(ctx, s, state.Evidence{Time: s.Time, Step: c.ID, From: c.Status, To: c.Status, Verdict: state.Answer,

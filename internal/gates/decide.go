@@ -283,7 +283,7 @@ func lookupOf(s *state.State, b *state.Current, g fsmspec.Gate) lookup {
 // gates being checked.
 func blamed(b *state.Current, v Verdict) Verdict {
 	v.Reason = b.Name() + " was completed past the hooks and does not pass its gates, so no other step is let through. " + v.Reason
-	v.past.step, v.Why = b.ID, "first #"+message.Itoa(b.ID)+": "+v.Why
+	v.gate, v.past.step, v.Why = fsmspec.InOrder, b.ID, "first #"+message.Itoa(b.ID)+": "+v.Why
 	return v
 }
 

@@ -66,6 +66,8 @@ type Frame struct {
 	// Chosen. It is empty if the agent has no such tool.
 	Questions string
 
+	agreed bool // the person has said yes in a terminal: no step that was completed past the hooks holds theirs up
+
 	// Answers returns the hooks that may have answered for the person when they were asked. Nil returns none.
 	Answers func() []state.Answerer
 }

@@ -79,7 +79,7 @@ func (e *ending) sign(line *state.Evidence, tr machine.Transition) {
 // decideSeen decides about the steps, except the target, that were completed in another way. ok is false if one
 // of them is denied, or if something is missing.
 func (c *call) decideSeen(s *state.State, target *state.Current, lines []state.Evidence) (d decision, ok bool) {
-	for {
+	for !c.agreed {
 		b := s.FirstUnverified(func(b *state.Current) bool { return b.ID == target.ID })
 		if b == nil {
 			return decision{lines: lines}, true
@@ -94,6 +94,7 @@ func (c *call) decideSeen(s *state.State, target *state.Current, lines []state.E
 		}
 		lines = append(append(lines, e.expand...), line)
 	}
+	return decision{lines: lines}, true
 }
 
 // decideSeenUngated is decideSeen at an event that runs no gate: it leaves the steps out about which
