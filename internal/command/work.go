@@ -154,7 +154,8 @@ func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool, w
 			named = tasklist.ShortNameOnceThere(s.Getenv, found.Dir)
 		}
 	}
-	l := &listWork{hook.NewFrame(s, found), progress.Way{Program: programs.AsTyped(), Named: named}.In(here), s, f.json, found, nil, "", ""}
+	l := &listWork{hook.NewFrame(s, found), progress.Way{Program: programs.AsTyped(), Named: named,
+		PowerShell: s.Env("MSYSTEM") == ""}.In(here), s, f.json, found, nil, "", ""}
 	l.Frame.NoChecks = sync.OnceValue(hook.ChecksOff(s.Getenv, found))
 	l.Way.NoChecks = l.Frame.NoChecks
 	l.Observe = sync.OnceValue(hook.Observing(s.Getenv, found, s.Who().Kind != caller.Agent))

@@ -14,6 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/gates"
+	"github.com/fsmtx/fsmtx/internal/hooks/process"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/presence"
@@ -146,9 +147,12 @@ func (h *hook) continues(ctx context.Context, list string, skills ...string) (ag
 // way returns how the agent works on the steps, as the transcript shows. prompt is the id of a prompt; see progress.Offered.
 func (h *hook) way(transcript, prompt string) progress.Way {
 	if !h.agent.Session {
-		return progress.Way{Program: ownPath(), Unasked: h.ListFlag()}
+		return progress.Way{Program: ownPath(), Unasked: h.ListFlag(), PowerShell: h.agent.PowerShell}
 	}
-	return progress.Offered(h.streams.Getenv, transcript, prompt, h.call.AgentID != "", ownPath()).In(h.call.Cwd)
+	w := progress.Offered(h.streams.Getenv, transcript, prompt, h.call.AgentID != "", ownPath()).In(h.call.Cwd)
+	_, err := process.Sh()
+	w.PowerShell = err != nil // else the client has the Bash of Git
+	return w
 }
 
 // separated tells the agent and the person, once, that a session has an empty list of its own, and that the workflow is in

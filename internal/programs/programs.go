@@ -76,13 +76,10 @@ func AsTyped() string {
 	if err != nil {
 		return Fsmtx
 	}
-	found, err := exec.LookPath(Fsmtx)
-	if err != nil {
-		return self
-	}
+	found, missing := exec.LookPath(Fsmtx)
 	a, err := os.Stat(found)
 	b, failed := os.Stat(self)
-	if err == nil && failed == nil && os.SameFile(a, b) {
+	if missing == nil && err == nil && failed == nil && os.SameFile(a, b) {
 		return Fsmtx
 	}
 	return filepath.ToSlash(self) // which every shell of Windows reads, too

@@ -206,6 +206,17 @@ func TestWays(t *testing.T) {
 	}
 }
 
+// TestCommandsInPowerShell: a path that is quoted is called; one without what has to be quoted is as everywhere.
+func TestCommandsInPowerShell(t *testing.T) {
+	w := Way{Program: "C:/Users/J Doe/fsmtx.exe", PowerShell: true}
+	assert.Equal(t, "& 'C:/Users/J Doe/fsmtx.exe' start 1", w.Command("start", "1"))
+	w.Named = "it's"
+	assert.Equal(t, "& 'C:/Users/J Doe/fsmtx.exe' start 1 --list 'it''s'", w.Command("start", "1"))
+	assert.Equal(t, "C:/bin/fsmtx.exe next", Way{Program: "C:/bin/fsmtx.exe", PowerShell: true}.Command("next"))
+	assert.Equal(t, "'C:/Users/J Doe/fsmtx.exe' next", Way{Program: "C:/Users/J Doe/fsmtx.exe"}.Command("next"), "the Bash of Git")
+	assert.Equal(t, "fsmtx next", Way{PowerShell: true}.Command("next"))
+}
+
 // TestOffered: what the transcript says, then the environment, and the commands for everybody.
 func TestOffered(t *testing.T) {
 	listing := func(names ...string) string {

@@ -33,6 +33,9 @@ type Way struct {
 	// before it, in the command with which they approve one in a terminal.
 	Unasked string
 
+	// PowerShell is set if the shell is that, should the path be one of Windows.
+	PowerShell bool
+
 	// NoChecks reports whether no command of a workflow is run; nil is no.
 	NoChecks func() bool
 
@@ -109,11 +112,14 @@ func (w Way) Command(words ...string) string {
 	if program == "" || len(program) > maxProgram {
 		program = "fsmtx"
 	}
-	line := shell.Join(append([]string{message.Line(program)}, words...)...)
+	words = append([]string{message.Line(program)}, words...)
 	if w.Named != "" {
-		line += " --list " + shell.Join(message.Line(w.Named))
+		words = append(words, "--list", message.Line(w.Named))
 	}
-	return line
+	if w.PowerShell && strings.HasSuffix(program, ".exe") {
+		return shell.JoinInPowerShell(words...)
+	}
+	return shell.Join(words...)
 }
 
 // Manual tells the agent how to work on the steps, in one paragraph.
