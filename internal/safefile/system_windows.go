@@ -2,6 +2,7 @@ package safefile
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -225,7 +226,7 @@ func object(dirfd int, name string) (*windows.OBJECT_ATTRIBUTES, error) {
 		case strings.HasPrefix(full, `\\?\`):
 			name = `\??\` + full[4:]
 		case strings.HasPrefix(full, `\\.\`): // such as that of CON
-			return nil, syscall.EINVAL
+			return nil, nameError(name[strings.LastIndexAny(name, `\/`)+1:])
 		case strings.HasPrefix(full, `\\`):
 			name = `\??\UNC` + full[1:]
 		default:
@@ -236,7 +237,7 @@ func object(dirfd int, name string) (*windows.OBJECT_ATTRIBUTES, error) {
 		if name = filepath.Clean(name); name == "." {
 			name = ""
 		} else if !fits(name) {
-			return nil, syscall.EINVAL
+			return nil, nameError(name)
 		}
 	}
 	text, err := windows.NewNTUnicodeString(name)
@@ -249,6 +250,32 @@ func object(dirfd int, name string) (*windows.OBJECT_ATTRIBUTES, error) {
 func fits(name string) bool {
 	return filepath.IsLocal(name) &&
 		!slices.ContainsFunc(strings.Split(name, `\`), func(element string) bool { return strings.TrimRight(element, ". ") != element })
+}
+
+// nameError is EINVAL for a name that no file can have.
+type nameError string
+
+func (e nameError) Error() string {
+	return fmt.Sprintf("on Windows no file can have the name %q", string(e))
+}
+
+func (nameError) Is(target error) bool { return target == syscall.EINVAL }
+
+func (nameError) Hint() string {
+	return "choose another: not that of a device such as CON, no colon, and no dot or space at the end"
+}
+
+// CheckNames returns an error for a path of which no file can have an element as its name.
+func CheckNames(path string) error {
+	if filepath.IsAbs(path) {
+		path = path[len(filepath.VolumeName(path)):]
+	}
+	for _, name := range strings.FieldsFunc(path, isSeparator) {
+		if name != "." && name != ".." && !fits(name) {
+			return nameError(name)
+		}
+	}
+	return nil
 }
 
 func openOnce(dirfd int, name string, flag int, _ uint32) (int, error) {

@@ -83,6 +83,12 @@ func TestNamesInAHeldDirectory(t *testing.T) {
 		require.ErrorIs(t, d.Link("there", d, name), syscall.EINVAL, name)
 		require.ErrorIs(t, d.RenameNew("there", d, name), syscall.EINVAL, name)
 	}
+	for _, path := range []string{"a:b", `C:\x\CON\f`, "sub/nul.txt", "a.", `a \b`, `\\server\share\aux`, "com1"} {
+		require.ErrorContains(t, CheckNames(path), "on Windows no file can have the name ", path)
+	}
+	for _, path := range []string{`C:\x\f`, `..\.\f`, `\\server\share\f`, ".claude", "console", `C:\a b\c.d`} {
+		require.NoError(t, CheckNames(path))
+	}
 }
 
 // TestAFileThatAnotherProgramHasOpen is waited for, and then refused by its name.

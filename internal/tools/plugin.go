@@ -15,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -108,6 +109,9 @@ func newPlugin(s terminal.Streams) *cobra.Command {
 }
 
 func (f *pluginFlags) run(s terminal.Streams, dir string) error {
+	if err := safefile.CheckNames(dir); err != nil {
+		return err
+	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package write
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -138,7 +139,7 @@ func (f newFlags) run(s terminal.Streams, dir string) error {
 	if form, _, _ := strings.Cut(f.form, ":"); form != "" && !slices.Contains(outline.Forms(), form) {
 		return command.Fail(command.ExitUsage, fmt.Errorf("unknown form %q", f.form), "the forms are "+strings.Join(outline.Forms(), ", "))
 	}
-	if err := isFolder(dir); err != nil {
+	if err := cmp.Or(safefile.CheckNames(dir), isFolder(dir)); err != nil {
 		return err
 	}
 	path := filepath.Join(dir, SpecName)
