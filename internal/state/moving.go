@@ -78,7 +78,7 @@ func readMoving(src Source, list string) (*Moving, error) {
 	}
 	m := new(Moving)
 	if err := json.Unmarshal(data, m, jsonx.Tolerant); err != nil {
-		return nil, fmt.Errorf("%s/%s is damaged: %w; %w", StateDir(list), MovingFile, jsonx.Explain(data, err), ErrMoving)
+		return nil, fmt.Errorf("%s is damaged: %w; %w", filepath.Join(StateDir(list), MovingFile), jsonx.Explain(data, err), ErrMoving)
 	}
 	return m, nil
 }

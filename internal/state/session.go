@@ -168,8 +168,8 @@ func (st *Store) memory(under *txn.Dir, read func() ([]byte, error)) (Memory, er
 	text, err := read()
 	if *k = (knownMemory{err: err, text: string(text), under: under}); err == nil && text != nil {
 		if k.err = json.Unmarshal(text, &k.Memory, jsonx.Tolerant); k.err != nil {
-			k.Memory, k.err = Memory{}, fmt.Errorf("%s/%s is damaged: %w; %w", StateDir(st.List.Dir), SessionFile, jsonx.Explain(text, k.err),
-				ErrMemory)
+			k.Memory, k.err = Memory{}, fmt.Errorf("%s is damaged: %w; %w", filepath.Join(StateDir(st.List.Dir), SessionFile),
+				jsonx.Explain(text, k.err), ErrMemory)
 		}
 	}
 	if file != nil && file.ModTime().Before(time.Now().Add(-clockTick)) {
