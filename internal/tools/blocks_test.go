@@ -58,7 +58,7 @@ FSMTX_LOG=~/.claude/fsmtx.jsonl fsmtx begin release && test -s ~/.claude/fsmtx.j
 	{page: "docs/steps.md", begins: "fsmtx status", before: begun},
 	{page: "docs/steps.md", begins: "fsmtx continue", before: "FSMTX_TEST_CALLER=agent CLAUDE_CODE_SESSION_ID=9bd5 fsmtx begin release\n" +
 		"fsmtx step end 1 --list 9bd5 --because x\nFSMTX_TEST_CALLER=agent CLAUDE_CODE_SESSION_ID=77aa fsmtx begin release"},
-	{page: "docs/windows.md", begins: "fsmtx install"},
+	{page: "docs/windows.md", begins: "fsmtx install", before: begun},
 	{page: "docs/internals/guards.md", begins: "fsmtx plugin"},
 	{page: "internal/harness/dist/npm/README.md", begins: "npm install"},
 }

@@ -76,13 +76,14 @@ mkdir -p "$to"
 exe=
 if command -v npm >/dev/null; then exe=$(client "$dir/root"); fi
 export GOOS=windows GOARCH=amd64
-go build -o "$to/" ./cmd/...
+go build -o "$to/" ./cmd/... ./internal/harness/windows/testdata/sh
 # shellcheck disable=SC2046
 go test -c -o "$to/bin/" $(printf './%s ' $packages)
 git ls-files -z | xargs -0 cp --parents -t "$to" # tests read the sources, and testdata
 trap 'summary || exit 1' EXIT
 for p in $packages; do
   counted "$p" "$here/wine.sh" run "$dir" "cd /root/fsmtx-tests/$p && FSMTX_TEST_PROGRAM='Z:\\root\\fsmtx-tests\\fsmtx.exe' \
+    CLAUDE_CODE_GIT_BASH_PATH='Z:\\root\\fsmtx-tests\\bash.exe' \
     FSMTX_TEST_CLIENT='${exe:+Z:\\root\\$exe}' wine64 Z:\\\\root\\\\fsmtx-tests\\\\bin\\\\${p##*/}.test.exe -test.v -test.short \
     -test.timeout 10m -test.run '$(of "$p")' -test.skip '^(none|$(left "$p"))\$'"
 done

@@ -128,6 +128,26 @@ func TestASession(t *testing.T) {
 	assert.Contains(t, out, "windows/")
 }
 
+// TestNamesThatNoFileCanHave are refused in our words, with what to do.
+func TestNamesThatNoFileCanHave(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"CON", "a:b", "a.", `sub\nul.txt`} {
+		for _, args := range [][]string{{"new", "--template", name}, {"plugin", name}} {
+			out, code := w.run("", nil, args...)
+			assert.Equal(t, 1, code, out)
+			assert.Contains(t, out, "fsmtx: on Windows no file can have the name ")
+			assert.Contains(t, out, "hint: choose another: ")
+		}
+	}
+	w.skill("ship", `{"fsm": 2, "steps": [{"id": 1, "subject": "Write"}]}`)
+	out, code := w.run("", []string{"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=abc-123", "CLAUDE_CODE_TASK_LIST_ID=CON"}, "begin", "ship")
+	assert.Equal(t, 2, code, out)
+	assert.Contains(t, out, `on Windows no file can have the name "CON"`)
+	entries, err := os.ReadDir(w.project)
+	require.NoError(t, err)
+	assert.Empty(t, entries)
+}
+
 // TestInstalledByNPM: the hooks run a copy of the program, which remains without the package, and --check knows an old one.
 func TestInstalledByNPM(t *testing.T) {
 	from := program(t)
