@@ -64,7 +64,8 @@ func hydrated(t *testing.T, file string) *gates.Frame {
 
 const story = `{"fsm": 2, "steps": [
  {"id": 1, "subject": "Choose", "description": "Which one?", "outcomes": {"major": {}, "minor": {}}},
- {"id": 2, "subject": "Write", "blockedBy": [1], "ready": ["in"], "produces": ["out"], "check": "test ! -e bad", "within": "1h", "set": {"version": "^[0-9]+$"},
+ {"id": 2, "subject": "Write", "blockedBy": [1], "ready": ["in"], "produces": ["out"], "check": "test ! -e bad", "within": "1h",
+  "set": {"version": "^[0-9]+$"},
   "outcomes": {"again": {"back": 1, "max": 2}, "written": {}}},
  {"id": 3, "subject": "Migrate", "blockedBy": [2], "each": {"lines": "lines"}, "do": [{"id": 1, "subject": "Change {item}"}]},
  {"id": 4, "subject": "Publish {version}", "blockedBy": [3], "approval": "Is {version} out?"},

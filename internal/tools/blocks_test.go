@@ -23,7 +23,8 @@ type aBlock struct{ page, begins, before, why string }
 
 const (
 	fetches = "fetches the program; CI builds it from a clone"
-	release = `mkdir -p .claude/skills/release && printf '%s\n' --- 'name: release' 'description: Release.' --- >.claude/skills/release/SKILL.md
+	release = `mkdir -p .claude/skills/release &&
+printf '%s\n' --- 'name: release' 'description: Release.' --- >.claude/skills/release/SKILL.md
 printf '{"fsm": 2, "steps": [{"id": 1, "subject": "Plan"},
  {"id": 2, "subject": "Build", "blockedBy": [1], "check": "test -f built"},
  {"id": 3, "subject": "Review", "blockedBy": [2], "outcomes": {"merge": {}, "again": {"back": 2, "max": 3}}},
