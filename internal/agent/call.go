@@ -83,7 +83,7 @@ func changed(e *client.Event, dir string) (paths []string) {
 	paths = slices.DeleteFunc(paths, func(path string) bool { return path == "" })
 	for i, path := range paths {
 		if !isWhole(path) {
-			paths[i] = filepath.Join(dir, path)
+			paths[i] = filepath.Clean(safefile.Absolute(path, dir))
 		}
 	}
 	return slices.DeleteFunc(paths, func(path string) bool { return !isWhole(path) })

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
@@ -78,7 +79,8 @@ func changesTag(metadata jsontext.Value, command string) bool {
 func edit(path string, dirs ...string) Verdict {
 	for _, dir := range dirs {
 		for at := path; ; at = filepath.Dir(at) {
-			if strings.EqualFold(at, dir) { // as on a file system that ignores case
+			// as on a file system that ignores case, and as on Windows, where a directory has more names: of a share, a short one
+			if strings.EqualFold(at, dir) || filepath.VolumeName(dir) != "" && safefile.Same(at, dir) {
 				return Verdict{Decision: state.Deny, Why: "edit of a task file",
 					Reason: "do not edit the tasks of a workflow as files: " + message.Line(path) +
 						" belongs to the task list. Use your tools for the task list, the tools of the workflow, or fsmtx start and fsmtx complete"}

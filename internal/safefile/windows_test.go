@@ -91,6 +91,17 @@ func TestNamesInAHeldDirectory(t *testing.T) {
 	}
 }
 
+// TestAbsoluteIsOneFormOfAPath: what Windows takes in front of a path is left out, and a path without its drive has that of the base.
+func TestAbsoluteIsOneFormOfAPath(t *testing.T) {
+	for path, want := range map[string]string{
+		`C:\x`: `C:\x`, `\\?\C:\x\y`: `C:\x\y`, `//?/C:/x`: `C:\x`, `\\.\C:\x`: `C:\x`, `\??\C:\x`: `C:\x`,
+		`\\?\UNC\server\share\x`: `\\server\share\x`,
+		`\\server\share\x`: `\\server\share\x`, `\x`: `D:\x`, `/x`: `D:/x`, `x`: `D:\base\x`, `\\.\NUL`: `\\.\NUL`,
+	} {
+		assert.Equal(t, want, Absolute(path, `D:\base`), path)
+	}
+}
+
 // TestAFileThatAnotherProgramHasOpen is waited for, and then refused by its name.
 func TestAFileThatAnotherProgramHasOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")

@@ -18,6 +18,21 @@ func Within(dir, file string) (inner string, ok bool) {
 	return inner, true
 }
 
+// asUsual returns an absolute path without what Windows takes in front of it, such as \\?\. Elsewhere no path has that.
+func asUsual(path string) string {
+	for _, prefix := range []string{`\\?\`, `\\.\`, `\??\`} {
+		rest, ok := strings.CutPrefix(filepath.FromSlash(path), prefix)
+		switch share, isShare := strings.CutPrefix(rest, `UNC\`); {
+		case !ok || filepath.VolumeName(path) == "":
+		case isShare:
+			return `\\` + share
+		case len(filepath.VolumeName(rest)) == 2:
+			return rest
+		}
+	}
+	return path
+}
+
 // Absolute joins path to base unless path is absolute. It does not clean the result,
 // because Resolve has to see ".." after a symbolic link. It returns "" if the
 // result would be relative.
@@ -26,7 +41,7 @@ func Absolute(path, base string) string {
 	case path == "":
 		return ""
 	case filepath.IsAbs(path):
-		return path
+		return asUsual(path)
 	case filepath.IsAbs(base):
 		if os.IsPathSeparator(path[0]) { // of the drive of base, on Windows
 			return filepath.VolumeName(base) + path

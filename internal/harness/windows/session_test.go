@@ -104,6 +104,14 @@ func TestASession(t *testing.T) {
 	assert.Contains(t, out, "it needs docs/NOTES.md, which is missing or empty in "+project)
 	require.NoError(t, os.Mkdir(filepath.Join(project, "docs"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(project, "docs", "NOTES.md"), []byte("notes\r\n"), 0o644))
+	list := filepath.Join(w.config, "tasks", "abc-123")
+	for _, file := range []string{list + `\1.json`, strings.ToUpper(list) + "/1.json", filepath.ToSlash(list) + "/../abc-123/1.json",
+		`\\?\` + list + `\1.json`, list[2:] + `\1.json`, filepath.Join(w.config, "tasks", ".abc-123.fsmtx", "steps.jsonl")} {
+		out, code = event("PreToolUse", "Write", map[string]any{"file_path": file, "content": "{}"}, "")
+		assert.Equal(t, 2, code, "%s: %s", file, out)
+	}
+	out, code = event("PreToolUse", "Write", map[string]any{"file_path": filepath.Join(project, "1.json"), "content": "{}"}, "")
+	assert.Zero(t, code, out)
 	out, code = complete("1")
 	assert.Zero(t, code, out)
 	agent := []string{"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=abc-123"}
@@ -126,6 +134,24 @@ func TestASession(t *testing.T) {
 	out, code = run("", nil, "version")
 	require.Zero(t, code, out)
 	assert.Contains(t, out, "windows/")
+}
+
+// TestASkillOfAPlugin is found where the client's registry says, by a path of Windows.
+func TestASkillOfAPlugin(t *testing.T) {
+	w := newWorld(t)
+	from := w.skill("ship", `{"fsm": 2, "steps": [{"id": 1, "subject": "Write"}]}`)
+	plugin := filepath.Join(w.config, "plugins", "cache", "p")
+	require.NoError(t, os.MkdirAll(filepath.Join(plugin, "skills"), 0o755))
+	require.NoError(t, os.Rename(from, filepath.Join(plugin, "skills", "ship")))
+	registry, err := json.Marshal(map[string]any{"version": 2, "plugins": map[string]any{
+		"p@m": []any{map[string]any{"scope": "user", "installPath": plugin}}}})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(w.config, "plugins", "installed_plugins.json"), registry, 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(w.config, "settings.json"), []byte(`{"enabledPlugins": {"p@m": true}}`), 0o644))
+	agent := []string{"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=abc-123"}
+	out, code := w.run("", agent, "begin", "p:ship")
+	assert.Zero(t, code, out)
+	assert.Contains(t, out, "The skill p:ship has put its workflow into the task list")
 }
 
 // TestNamesThatNoFileCanHave are refused in our words, with what to do.
