@@ -85,5 +85,5 @@ for p in $packages; do
   counted "$p" "$here/wine.sh" run "$dir" "cd /root/fsmtx-tests/$p && FSMTX_TEST_PROGRAM='Z:\\root\\fsmtx-tests\\fsmtx.exe' \
     CLAUDE_CODE_GIT_BASH_PATH='Z:\\root\\fsmtx-tests\\bash.exe' \
     FSMTX_TEST_CLIENT='${exe:+Z:\\root\\$exe}' wine64 Z:\\\\root\\\\fsmtx-tests\\\\bin\\\\${p##*/}.test.exe -test.v -test.short \
-    -test.timeout 10m -test.run '$(of "$p")' -test.skip '^(none|$(left "$p"))\$'"
+    -test.timeout 30m -test.run '$(of "$p")' -test.skip '^(none|$(left "$p"))\$'"
 done

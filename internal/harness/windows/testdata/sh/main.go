@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -67,6 +68,9 @@ func programs(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 		}
 		h := interp.HandlerCtx(ctx)
 		if err := run(h, args[1:]); err != nil {
+			if e, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrNotExist) {
+				err = fmt.Errorf("%s: No such file or directory", filepath.Base(e.Path))
+			}
 			fmt.Fprintf(h.Stderr, "%s: %v\n", name, err)
 			return interp.ExitStatus(1)
 		}
