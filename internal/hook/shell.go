@@ -21,8 +21,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/permission"
 	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/programs"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -31,10 +33,13 @@ import (
 // shell decides about a line of the agent's shell that runs this program. The client asks the person about commands that take
 // something away, and each gets a grant for exactly that command.
 func (h *hook) shell(ctx context.Context) client.Answer {
-	line := h.call.Command
-	if !strings.Contains(line, "fsmtx") {
+	if !strings.Contains(h.call.Command, "fsmtx") {
 		return client.Answer{}
 	}
+	if h.call.ToolName == permission.PowerShell {
+		h.call.Command = shell.FromPowerShell(h.call.Command)
+	}
+	line := h.call.Command
 	script, err := shell.Parse(line)
 	if err != nil {
 		return client.Answer{} // the shell cannot run it either
@@ -214,7 +219,7 @@ func changesDirectory(dir string, words []shell.Word) string {
 func (h *hook) invoked(words []shell.Word) (call Invocation, ok bool) {
 	program := slices.IndexFunc(words, func(w shell.Word) bool {
 		text, known := w.Text(h.homely)
-		return known && filepath.Base(text) == "fsmtx"
+		return known && settings.IsNamed(text)
 	})
 	if program < 0 || program > 0 && runsNothing(words[0]) {
 		return call, false
@@ -230,7 +235,8 @@ func (h *hook) invoked(words []shell.Word) (call Invocation, ok bool) {
 	}
 	call, ok = h.flags.Read(args)
 	call.line = Line(args)
-	call.hidden = hidden || !strings.Contains(shell.Bare(h.call.Command), shell.Bare(call.line)) // such as in $'…'
+	typed := strings.ReplaceAll(shell.Bare(h.call.Command), "fsmtx.exe", "fsmtx")
+	call.hidden = hidden || !strings.Contains(typed, shell.Bare(call.line)) // such as in $'…'
 	return call, ok
 }
 

@@ -54,7 +54,7 @@ func isOwn(name string) bool {
 	if err != nil {
 		return false
 	}
-	if name == settings.Program {
+	if name == settings.Program || name == settings.Program+".exe" {
 		if name, err = exec.LookPath(name); err != nil {
 			return false
 		}

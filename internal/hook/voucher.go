@@ -12,6 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/presence"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 )
@@ -104,7 +105,7 @@ func (h *hook) runner(words []shell.Word) string {
 		text, known := w.Text(h.homely)
 		name := filepath.Base(text)
 		switch {
-		case known && name == "fsmtx":
+		case known && settings.IsNamed(text):
 			return ""
 		case known && slices.Contains([]string{"command", "nice", "nohup", "time", "timeout"}, name):
 		case i == 0 || !known || !isOption(text):
@@ -134,7 +135,7 @@ func isOfPrograms(name string) bool {
 func (h *hook) handedOn(seen int) *Invocation {
 	reading, _ := shell.Look(h.call.Command)
 	for _, words := range reading.Commands {
-		if i := slices.IndexFunc(words, func(word string) bool { return filepath.Base(word) == "fsmtx" }); i >= 0 {
+		if i := slices.IndexFunc(words, func(word string) bool { return settings.IsNamed(word) }); i >= 0 {
 			if call, ok := h.flags.Read(words[i+1:]); ok && isJudged(call) {
 				if seen--; seen < 0 {
 					call.line = Line(words[i+1:])

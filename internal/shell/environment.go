@@ -171,7 +171,7 @@ func (s *surroundings) builtin(n syntax.Node, words []Word) {
 
 // isRunner reports whether a command of this name is ours, or may stand before it.
 func isRunner(name string) bool {
-	return path.Base(name) == "fsmtx" || slices.Contains(runners(), name)
+	return strings.TrimSuffix(path.Base(name), ".exe") == "fsmtx" || slices.Contains(runners(), name)
 }
 
 // isHomeOfNVM reports whether a variable is the directory of nvm that its own lines for startup files set.

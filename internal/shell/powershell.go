@@ -37,6 +37,20 @@ func LookPowerShell(line string) (Reading, error) {
 	return r, r.err
 }
 
+// FromPowerShell returns the line for a POSIX shell with the same commands, if the line has simple commands only, and nothing that is
+// computed; else the line.
+func FromPowerShell(line string) string {
+	reader := powerShell{text: []rune(unescapedInPowerShell(line))}
+	if reader.read(); !reader.simple || reader.varies {
+		return line
+	}
+	lines := make([]string, len(reader.commands))
+	for i, words := range reader.commands {
+		lines[i] = Join(words...)
+	}
+	return strings.Join(lines, "; ")
+}
+
 // programIn returns the name of the program of a path, as another shell would call it.
 func programIn(word string) string {
 	name := strings.ToLower(path.Base(strings.ReplaceAll(word, `\`, "/")))

@@ -112,6 +112,12 @@ func TestASession(t *testing.T) {
 	}
 	out, code = event("PreToolUse", "Write", map[string]any{"file_path": filepath.Join(project, "1.json"), "content": "{}"}, "")
 	assert.Zero(t, code, out)
+	for _, program := range []string{"fsmtx", "fsmtx.exe", filepath.ToSlash(w.program), w.program, "& '" + w.program + "'"} {
+		out, code = event("PreToolUse", "PowerShell", map[string]any{"command": program + ` step skip 1 --because "it's old"`}, "")
+		assert.Zero(t, code, "%s: %s", program, out)
+		assert.Contains(t, out, `"permissionDecision": "ask"`, program)
+		assert.Contains(t, out, `The agent wants to skip the step #1 \"Write the notes\"`, program)
+	}
 	out, code = complete("1")
 	assert.Zero(t, code, out)
 	agent := []string{"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=abc-123"}
