@@ -180,6 +180,19 @@ func TestNamesThatNoFileCanHave(t *testing.T) {
 	assert.Empty(t, entries)
 }
 
+// TestPathsOutsideTheProject are refused where a workflow names them, those of a share, too.
+func TestPathsOutsideTheProject(t *testing.T) {
+	w := newWorld(t)
+	for _, path := range []string{`C:\x`, `C:x`, `\\server\share\x`, `//server/share/x`, `\\?\C:\x`, `\x`, `/x`, `..\x`, `../x`, `a/../../x`} {
+		text, err := json.Marshal([]map[string]any{{"id": 1, "subject": "Write", "produces": []string{path}}})
+		require.NoError(t, err)
+		file := filepath.Join(w.skill("ship", string(text)), "fsm.json")
+		out, code := w.run("", nil, "validate", file)
+		assert.Equal(t, 1, code, "%s: %s", path, out)
+		assert.Contains(t, out, `error: task 1 ("Write"): produces: `, path)
+	}
+}
+
 // TestInstalledByNPM: the hooks run a copy of the program, which remains without the package, and --check knows an old one.
 func TestInstalledByNPM(t *testing.T) {
 	from := program(t)
