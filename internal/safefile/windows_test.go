@@ -96,7 +96,7 @@ func TestAbsoluteIsOneFormOfAPath(t *testing.T) {
 	for path, want := range map[string]string{
 		`C:\x`: `C:\x`, `\\?\C:\x\y`: `C:\x\y`, `//?/C:/x`: `C:\x`, `\\.\C:\x`: `C:\x`, `\??\C:\x`: `C:\x`,
 		`\\?\UNC\server\share\x`: `\\server\share\x`,
-		`\\server\share\x`: `\\server\share\x`, `\x`: `D:\x`, `/x`: `D:/x`, `x`: `D:\base\x`, `\\.\NUL`: `\\.\NUL`,
+		`\\server\share\x`:       `\\server\share\x`, `\x`: `D:\x`, `/x`: `D:/x`, `x`: `D:\base\x`, `\\.\NUL`: `\\.\NUL`,
 	} {
 		assert.Equal(t, want, Absolute(path, `D:\base`), path)
 	}

@@ -5,8 +5,8 @@
 package e2e
 
 import (
-	"regexp"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -174,7 +174,8 @@ func TestTheStatusLineShowsTheWorkflow(t *testing.T) {
 // TestTheShellsOwnProgramsRunTheCheck: what nvm, a venv or conda put into the agent's shell, and only there, is there for a check, and the
 // client's hook has seen the command.
 func TestTheShellsOwnProgramsRunTheCheck(t *testing.T) {
-	s := withoutTaskTools(t, `[{"id": 1, "subject": "A venv", "check": "only-in-venv"}, {"id": 2, "subject": "A node", "check": "only-in-node"},
+	s := withoutTaskTools(t, `[{"id": 1, "subject": "A venv", "check": "only-in-venv"},
+		{"id": 2, "subject": "A node", "check": "only-in-node"},
 		{"id": 3, "subject": "An environment", "check": "only-in-conda"}]`)
 	s.Allow = []string{"Skill", "Bash"}
 	program := func(path, text string) {
@@ -182,7 +183,8 @@ func TestTheShellsOwnProgramsRunTheCheck(t *testing.T) {
 		require.NoError(t, os.Chmod(s.Path(path), 0o755))
 	}
 	program("project/.venv/bin/only-in-venv", "exit 0\n")
-	s.Write("project/.venv/bin/activate", "VIRTUAL_ENV="+s.Project+"/.venv\nexport VIRTUAL_ENV\nPATH=\"$VIRTUAL_ENV/bin:$PATH\"\nexport PATH\n")
+	s.Write("project/.venv/bin/activate", "VIRTUAL_ENV="+s.Project+"/.venv\n"+
+		"export VIRTUAL_ENV\nPATH=\"$VIRTUAL_ENV/bin:$PATH\"\nexport PATH\n")
 	program("home/.nvm/versions/node/v20/bin/only-in-node", "exit 0\n")
 	s.Write("home/.nvm/nvm.sh", "nvm() { PATH=\"$HOME/.nvm/versions/node/v$2/bin:$PATH\"; export PATH; }\n")
 	program("home/miniconda3/envs/x/bin/only-in-conda", "exit 0\n")
