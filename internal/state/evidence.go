@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/decisions"
@@ -174,18 +175,25 @@ func isWhole(line []byte) bool {
 func digits(sum uint32) []byte { return hex.AppendEncode(nil, binary.BigEndian.AppendUint32(nil, sum)) }
 
 // parseEvidence returns the lines of evidence, and how many count for nothing because they have no checksum or a wrong one. A
-// last line without its end is none of these: a crash may have torn it, or another process is writing it.
+// last line without its end is none of these if it is the beginning of one: a crash may have torn it, or another process is writing it.
 func parseEvidence(data []byte) (all []Evidence, wrong int) {
 	for line := range bytes.Lines(data) {
 		var e Evidence
 		switch {
 		case isWhole(line) && json.Unmarshal(line, &e, jsonx.Tolerant) == nil && e.Step > 0:
 			all = append(all, e)
-		case len(bytes.TrimSpace(line)) > 0 && line[len(line)-1] == '\n':
+		case len(bytes.TrimSpace(line)) > 0 && (line[len(line)-1] == '\n' || !isTorn(line)):
 			wrong++
 		}
 	}
 	return all, wrong
+}
+
+// isTorn reports whether a line begins as one of the evidence, and is not all of one; or with zeros, which a power cut leaves where
+// nothing was written yet.
+func isTorn(line []byte) bool {
+	n := min(len(line), len(sumPrefix))
+	return line[0] == 0 || string(line[:n]) == sumPrefix[:n] && !jsontext.Value(line).IsValid()
 }
 
 // ErrForged is in the error that tells of lines of evidence that count for nothing.

@@ -69,9 +69,18 @@ func TestDamagedLines(t *testing.T) {
 		}
 	}
 	const forged = `{"time":"2026-01-02T03:04:05Z","step":1,"from":"pending","to":"completed","verdict":"allow","why":"x"}`
-	whole, wrong = parseEvidence([]byte(forged + "\n\n" + string(line) + "\n" + `{"sum":"00000000",` + forged[1:] + "\n" + forged[:40]))
+	whole, wrong = parseEvidence([]byte(forged + "\n\n" + string(line) + "\n" + `{"sum":"00000000",` + forged[1:] + "\n" + string(line[:40])))
 	require.Equal(t, []Evidence{e}, whole)
 	require.Equal(t, 2, wrong, "the last one is torn")
+	for at := range line {
+		_, wrong = parseEvidence(line[:at])
+		require.Zero(t, wrong, "torn: %s", line[:at])
+	}
+	for _, over := range []string{"xx", forged, forged[:40], `{"sum":"00000000",` + forged[1:]} {
+		whole, wrong = parseEvidence([]byte(over))
+		require.Empty(t, whole)
+		require.Equal(t, 1, wrong, "a crash leaves no %s", over)
+	}
 }
 
 // TestAnUpdateDoesNotReadTheWholeEvidence: what it reads does not grow with the session, and
