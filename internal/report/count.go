@@ -76,15 +76,16 @@ type version struct {
 type step struct {
 	place, subject string
 
-	done, back, asked, yes, no, chosen, late, notNeeded, rounds int
-	past                                                        map[string]int // by the way
-	byScript                                                    int            // of them
-	wrong                                                       int
-	order                                                       int // refusals because of the order
-	other                                                       int // by other rules
-	gates                                                       map[string]*gate
-	times                                                       sample
-	reasons                                                     []reason
+	done, back, asked, yes, no, chosen, late, notNeeded, gone, rounds int
+
+	past     map[string]int // by the way
+	byScript int            // of them
+	wrong    int
+	order    int // refusals because of the order
+	other    int // by other rules
+	gates    map[string]*gate
+	times    sample
+	reasons  []reason
 }
 
 // reason is what persons gave as a reason for what they did.
@@ -330,14 +331,18 @@ func (c *counter) decided(r *decisions.Record) {
 // kept counts the steps of a run that stayed done when its fsm.json was reloaded: what was decided about them is counted of the version
 // of then.
 func (c *counter) kept(x *run, s *state.State) {
-	v := c.settle(x, false)
 	for id := range s.Run().Kept {
 		if done := s.Step(id); done != nil && (x.ended || !x.step(id).done) {
-			step := v.at(s.PlaceInFile(done))
-			step.subject = cmp.Or(step.subject, cmp.Or(done.Template, &done.Step).Subject)
-			step.done++
+			c.of(x, s, done).done++
 		}
 	}
+}
+
+// of returns what is counted of a step of a run.
+func (c *counter) of(x *run, s *state.State, b *state.Current) *step {
+	step := c.settle(x, false).at(s.PlaceInFile(b))
+	step.subject = cmp.Or(step.subject, cmp.Or(b.Template, &b.Step).Subject)
+	return step
 }
 
 // end counts the end of a run.

@@ -230,6 +230,7 @@ func printStep(row func(string, func(shownVersion) string), all []shownVersion, 
 	}
 	row("    wrongly refused, by a person's word", cell(func(s shownStep) string { return number(s.Wrong) }))
 	row("    not needed", cell(func(s shownStep) string { return number(s.Without) }))
+	row("    gone", cell(func(s shownStep) string { return number(s.Gone) }))
 	row("    late", cell(func(s shownStep) string { return number(s.Late) }))
 	row("    median time", cell(func(s shownStep) string { return lasted(s.Median) }))
 }

@@ -244,6 +244,11 @@ func (c *counter) readList(ctx context.Context, s terminal.Streams, dir string) 
 		if x != nil {
 			c.kept(x, one)
 		}
+		for _, b := range one.Missing() {
+			if of := c.at(dir, one.OfSkill(b.Workflow).Steps[0].ID); of != nil {
+				c.of(of, one, b).gone++
+			}
+		}
 		if x != nil && !x.ended && !ended.IsZero() {
 			c.end(x, ended)
 		}

@@ -59,6 +59,7 @@ type shownStep struct {
 	Chosen   int            `json:"chosen"`
 	Late     int            `json:"late"`
 	Without  int            `json:"notNeeded"`
+	Gone     int            `json:"gone"`
 	Past     map[string]int `json:"past"`
 	ByScript int            `json:"byScript"`
 	Wrong    int            `json:"wrong"`
@@ -167,7 +168,7 @@ func (v *version) shown(reasons bool) shownVersion {
 		s := v.steps[place]
 		one := shownStep{Step: place, Subject: s.subject, Done: s.done, Back: s.back, Rounds: max(1, s.rounds), Order: s.order, Other: s.other,
 			Gates: []shownGate{}, Asked: s.asked, Yes: s.yes, No: s.no, Chosen: s.chosen, Late: s.late, Without: s.notNeeded,
-			Past: s.past, ByScript: s.byScript, Wrong: s.wrong, Median: s.times.median()}
+			Gone: s.gone, Past: s.past, ByScript: s.byScript, Wrong: s.wrong, Median: s.times.median()}
 		for _, name := range slices.Sorted(maps.Keys(s.gates)) {
 			g := s.gates[name]
 			one.Gates = append(one.Gates,
