@@ -338,7 +338,7 @@ func TestTornLinesAreSkipped(t *testing.T) {
 	l.allows(1, completed)
 	data, err := os.ReadFile(l.stateFile(state.EvidenceFile))
 	require.NoError(t, err)
-	data = append(data, `{"time":"2026-01-02T03:04:05Z","step":2,"to":"comp`...)
+	data = append(data, `{"sum":"0a1b2c3d","time":"2026-01-02T03:04:05Z","step":2,"to":"comp`...)
 	require.NoError(t, os.WriteFile(l.stateFile(state.EvidenceFile), data, 0o600))
 	require.Len(t, l.state().Evidence, 1)
 	l.allows(2, completed)
