@@ -321,6 +321,8 @@ Also ready: #4 "D"
 `, resumed(s))
 	require.Empty(t, resumed(stateOf(stepLine{id: 1, status: completed, passed: true})))
 	require.Empty(t, resumed(stateOf()))
+	unchecked := stateOf(stepLine{id: 1, status: completed}, stepLine{id: 2, status: pending})
+	require.NotContains(t, resumed(unchecked), "Ready", "#1 is looked at first")
 	require.Contains(t, resumed(stateOf(stepLine{id: 1, status: pending, after: ids(1)})), "only a person can go past that")
 }
 

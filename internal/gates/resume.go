@@ -15,8 +15,8 @@ import (
 func resumed(s *state.State) string {
 	waits := func(c *state.Current) bool { return s.AwaitsPerson(c) || s.Checking(c.ID) }
 	waiting := slices.DeleteFunc(s.Ready(), func(c *state.Current) bool { return !waits(c) })
-	started, ready := s.Work()
-	started, ready = slices.DeleteFunc(started, waits), slices.DeleteFunc(ready, waits)
+	started, _ := s.Work()
+	started, ready := slices.DeleteFunc(started, waits), append(s.WorkThatIs(state.Ready), s.WorkThatIs(state.OffRecord)...)
 	if !s.HasOpen() {
 		return ""
 	}
