@@ -81,6 +81,14 @@ func (l *listWork) placeOf(ctx context.Context, here string) string {
 	return cmp.Or(l.Directory(ctx), at, tasklist.Elsewhere(l.streams.Getenv, l.List.Dir, here))
 }
 
+// program returns the agent that worked last on the list, as package caller names it; empty if none did. It goes on where a person says so.
+func (l *listWork) program() (name string) {
+	for _, c := range presence.Of(l.List.Dir).Clients {
+		name = c.Program
+	}
+	return name
+}
+
 // isSessionID matches the whole id of a session, as the agents show it.
 var isSessionID = pattern.New(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
@@ -118,7 +126,7 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 		return err
 	}
 	q := continuation.Query{Lookup: s.Getenv, Here: cmp.Or(dir, here), List: l.List.Dir, Named: f.list != "", Own: own.Dir, Chosen: chosen,
-		Client: cmp.Or(s.Env("AI_AGENT"), s.Who().Program), Who: s.Who, By: l.Via}
+		Client: cmp.Or(s.Env("AI_AGENT"), s.Who().Program, l.program()), Who: s.Who, By: l.Via}
 	if f.list == "" && l.found.Project != "" && s.Who().Kind != caller.Agent { // only agents work on the list of a project
 		q.List = ""
 	}
