@@ -172,9 +172,16 @@ func (t Task) outcomesLine(level string) (text string, member []string) {
 	case ByPerson:
 		return text + " The person decides: ask them how it ends, with exactly these options.", nil
 	case ByCommand:
-		return text + " A command decides when you complete it.", nil
+		return text + commandDecides, nil
 	}
 	return text, []string{fmt.Sprintf(`"outcome": %q`, choices[0])}
+}
+
+const commandDecides = " A command decides when you complete it."
+
+// WithoutCommand returns the description of a step whose command is not run.
+func WithoutCommand(text string) string {
+	return strings.Replace(text, commandDecides, " Checks are off, so no command decides: only a person can end it.", 1)
 }
 
 // isOutcomeName reports whether text is a small letter and at most 30 small letters, digits

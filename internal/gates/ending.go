@@ -236,6 +236,7 @@ func (e *ending) choose() (name string, ok bool) {
 		e.verdict = deny(e.step, "checks are off",
 			e.step.Name()+" ends as its command says, and commands are not run here (--checks off). A person can say how it ends: "+
 				state.ApproveCommand(e.step.ID, "NAME", e.c.listFlag()))
+		e.verdict.gate = g.Kind
 		return "", false
 	}
 	if !e.pass(g) {
@@ -279,7 +280,7 @@ func (e *ending) approved(questions []string) bool {
 func (e *ending) name(word string) (string, Verdict) {
 	switch e.step.Decides {
 	case machine.Command:
-		if word != "" && !e.seen {
+		if word != "" && !e.seen && !e.c.checksOff() {
 			return "", deny(e.step, "a command decides", e.step.Name()+" ends as its command says: leave the outcome out")
 		}
 		return "", Verdict{}

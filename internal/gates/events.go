@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,7 +74,8 @@ func (f *Frame) stop(ctx context.Context, s *state.State, x Stopping) (mine *sta
 	if last.times < 0 && x.goesOn() {
 		last = reminder{}
 	}
-	if left = stop(s, x, last); len(left) == 0 {
+	left = slices.DeleteFunc(stop(s, x, last), func(c *state.Current) bool { return f.lacksCommand(s, c) != "" })
+	if len(left) == 0 {
 		return s, nil, nil
 	}
 	if f.IsForged() { // the reminder is for the client's own event

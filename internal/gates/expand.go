@@ -55,8 +55,9 @@ func (c *call) itemsOf(s *state.State, b *state.Current) (e state.Evidence, miss
 	case !known && b.Each.Run == nil:
 		return e, decision{source: b}, v
 	case !known && c.checksOff():
-		return e, missing, deny(b, "checks are off",
-			b.Name()+" is done for the lines that a command prints, and commands are not run here (--checks off)")
+		v = deny(b, "checks are off", b.Name()+" is done for the lines that a command prints, and commands are not run here (--checks off)")
+		v.gate = fsmspec.EachLine
+		return e, missing, v
 	case !known && b.Each.Run.Timeout > c.left():
 		return e, missing, slow(b, b, b.Each.Run.Timeout, c.left())
 	case !known:

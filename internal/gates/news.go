@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
@@ -158,6 +160,21 @@ func endOf(s *state.State, w *workflow.Workflow, e state.Evidence) string {
 	return message.Sprintf("%s: %s: ended%s; not needed: %s", root.Command, s.CountIn(root).News(), what, state.Names(left))
 }
 
+// lacksCommand returns the command with which a person ends a step, if it was refused last because a command would have to be run for
+// it, and none is; else it is empty.
+func (f *Frame) lacksCommand(s *state.State, c *state.Current) string {
+	e, ok := s.Latest(c.ID)
+	value, list := e.Gate.Prints(), strings.TrimSpace(f.ListFlag())
+	switch {
+	case !ok || !e.Refuses() || len(s.OpenFor(c, e.To)) > 0 || !f.checksOff():
+	case value != "":
+		return strings.TrimSpace(state.SetCommand(c.ID, value, list))
+	case e.Gate == fsmspec.CommandDecides || e.Gate == fsmspec.EachLine:
+		return doneCommand(s, c, list)
+	}
+	return ""
+}
+
 // isOver reports whether a refusal has been followed by the same update, to which nothing stood in the way any more.
 func isOver(e state.Evidence, later []state.Evidence) bool {
 	return slices.ContainsFunc(later, func(o state.Evidence) bool {
@@ -171,10 +188,11 @@ func waitingFor(s *state.State, f *Frame) map[string]string {
 	for _, c := range s.Steps {
 		e, ok := s.Latest(c.ID)
 		chooses := ok && e.Refuses() && e.To == workflow.Completed && s.Undecided(c) && len(s.OpenFor(c, workflow.Completed)) == 0
-		if !ok || !chooses && !s.AwaitsPerson(c) || e.By.Session != f.Session {
+		line := f.lacksCommand(s, c)
+		if !ok || !chooses && line == "" && !s.AwaitsPerson(c) || e.By.Session != f.Session {
 			continue
 		}
-		line := doneCommand(s, c, strings.TrimSpace(f.ListFlag()))
+		line = cmp.Or(line, doneCommand(s, c, strings.TrimSpace(f.ListFlag())))
 		if back := s.BringsBack(c); back != "" {
 			line = back + " brings its workflow back first"
 		}

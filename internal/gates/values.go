@@ -153,13 +153,14 @@ func (e *ending) howToGive(outcome string) string {
 // printed takes a value from what a command prints. It reports false if the command has to run
 // first, or what it printed is refused.
 func (e *ending) printed(v fsmspec.Value) bool {
+	kind := fsmspec.PrintedBy(v.Name)
 	if e.c.checksOff() {
 		e.verdict = deny(e.step, "checks are off", e.step.Name()+" takes "+v.Name+
 			" from a command, and commands are not run here (--checks off). A person can give it: "+
 			state.SetCommand(e.step.ID, v.Name, e.c.listFlag()))
+		e.verdict.gate = kind
 		return false
 	}
-	kind := fsmspec.PrintedBy(v.Name)
 	if !e.pass(fsmspec.Gate{Kind: kind, When: fsmspec.AtCompletion, Check: v.Command}) {
 		return false
 	}

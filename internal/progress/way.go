@@ -189,8 +189,11 @@ func (w Way) toComplete(c *state.Current, chosen string) string {
 }
 
 // Spoken returns a description of a step in the words of this way: the list has it in those
-// of the client's TaskUpdate, as metadata.
+// of the client's TaskUpdate, as metadata. Where no command is run, none decides.
 func (w Way) Spoken(description string) string {
+	if plain := fsmspec.WithoutCommand(description); plain != description && w.NoChecks != nil && w.NoChecks() {
+		description = plain
+	}
 	const with, before, after = "Complete it with ", "metadata ", "}."
 	at := strings.LastIndex(description, with+before+"{")
 	if w.Kind == TaskTools || at < 0 {

@@ -119,6 +119,9 @@ func (o *Work) after(ctx context.Context, gaps, more string) string {
 	if err != nil {
 		return o.Step.Name() + " is done" + gaps + "." + more
 	}
+	if o.Step.Done() { // it was before, and nothing was decided now
+		gaps = state.WordsOf(s.GapsOf(o.Step.ID))
+	}
 	sentence := s.HowEnded(o.Step.ID) + gaps + "." + more
 	if returned := s.Returned(o.Step.ID); returned != "" {
 		return sentence + " " + returned

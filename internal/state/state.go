@@ -232,6 +232,12 @@ func (s *State) Last(id int64) (Evidence, bool) {
 	return Evidence{}, false
 }
 
+// GapsOf returns what was not enforced when the step was completed last.
+func (s *State) GapsOf(id int64) []Gap {
+	e, _ := s.lastOf(id, func(e Evidence) bool { return e.Lets() && !e.IsQuiet() && e.To == workflow.Completed })
+	return e.Gaps
+}
+
 // LastEver is last, also for a decision that has lapsed.
 func (s *State) LastEver(id int64) (Evidence, bool) {
 	return s.lastOf(id, func(e Evidence) bool { return e.Lets() || e.Verdict == Ask })
