@@ -169,9 +169,9 @@ func (s *surroundings) builtin(n syntax.Node, words []Word) {
 	}
 }
 
-// isRunner reports whether a command of this name is ours, or may stand before it.
+// isRunner reports whether a command of this name is ours, may stand before it, or sets up the shell.
 func isRunner(name string) bool {
-	return strings.TrimSuffix(path.Base(name), ".exe") == "fsmtx" || slices.Contains(runners(), name)
+	return strings.TrimSuffix(path.Base(name), ".exe") == "fsmtx" || slices.Contains(runners(), name) || slices.Contains(setters, name)
 }
 
 // isHomeOfNVM reports whether a variable is the directory of nvm that its own lines for startup files set.
