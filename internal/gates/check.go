@@ -39,8 +39,8 @@ func command(c *state.Current, what string, r state.Result) Verdict {
 		reason += "\nThe end of its output:\n" + tail + "\n" + mend + " complete the step again"
 	} else if r.Unrunnable {
 		reason += "\n" + mend + " complete the step again"
-	} else if r.Cut { // another registration of the hook has run it
-		reason += "\nWhat it printed was not kept. Fix what it checks, then complete the step again"
+	} else if r.Cut && r.Bytes > 0 { // another registration of the hook has run it
+		reason += "\nWhat it printed is in the answer of another hook or call. Fix what it checks, then complete the step again"
 	} else {
 		reason += "\nIt printed nothing. Fix what it checks, then complete the step again"
 	}

@@ -547,7 +547,7 @@ func TestTwoHooksOneAfterTheOtherDecideOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "\n\n\n", string(ran))
 	late := l.Update(t.Context(), Update{Task: "1", Status: completed, Use: "toolu_2"})
-	require.Contains(t, late.Reason, "\nWhat it printed was not kept. Fix", "that of a later call is in its place")
+	require.Contains(t, late.Reason, "\nWhat it printed is in the answer of another hook or call. Fix", "that of a later call is in its place")
 	require.NotContains(t, late.Reason, "printed nothing")
 
 	update := Update{Task: "2", Status: completed, Use: "toolu_out"}
