@@ -30,7 +30,7 @@ func (h *Hydration) record(plan *fsmspec.Plan) (tasks.Record, error) {
 	w.Lost = h.result.Lost
 	if h.reloads == nil && (h.request.Begun || h.fromClient != nil && !h.fromClient()) { // of a reload, a person has read it
 		begun := h.begunByAgent(plan, again)
-		if len(begun) > 0 && lost != "" {
+		if len(begun) > 0 && lost != "" && !slices.Contains(w.Lost, lost) {
 			w.Lost = append(w.Lost[:len(w.Lost):len(w.Lost)], lost)
 		}
 		w.Changed = strings.Join(append(begun, changed(h.request, h.result)...), "; ")

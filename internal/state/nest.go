@@ -268,19 +268,29 @@ func (s *State) below(w *workflow.Workflow) (all []*workflow.Workflow) {
 // Unrecorded says that nothing is on record of a workflow whose open tasks have this tag.
 func Unrecorded(tag string) string { return tag + " (nothing is on record of it)" }
 
-// lostTo returns the workflows of other skills, and of other sessions, that are not finished.
+// lostTo returns the workflows of other skills, and of other sessions, that are not finished; with them also that of the skill itself, if
+// some of it is done.
 func (s *State) lostTo(c Calling) (all []Lost) {
+	var again []Lost
 	for _, w := range s.Workflows() {
 		another := c.isNamesakeOf(w)
 		own := w.Command == c.Command && !another && (w.Session == "" || w.Session == c.Session)
-		if own || w.Part || s.Finished(w) {
+		n := s.CountIn(w)
+		if own && n.Open == n.All() || w.Part || s.Finished(w) {
 			continue
 		}
 		name := w.Command
 		if another {
 			name = message.Sprintf("%s of %s", name, w.Spec)
 		}
-		all = append(all, Lost{w, fmt.Sprintf("%s (%s)", name, s.CountIn(w).Short())})
+		if one := (Lost{w, fmt.Sprintf("%s (%s)", name, n.Short())}); own {
+			again = append(again, one)
+		} else {
+			all = append(all, one)
+		}
 	}
-	return all
+	if len(all) == 0 { // it only begins anew
+		return nil
+	}
+	return append(all, again...)
 }
