@@ -164,9 +164,13 @@ func (e *Edit) write(data []byte) error {
 	return Write(e.Path, data, mode)
 }
 
-// unwritable returns the error of making the temporary file as one of the file at path, which is
+// unwritable returns the error of making or moving the temporary file as one of the file at path, which is
 // what the person knows.
 func unwritable(path string, err error) error {
+	if moved, ok := errors.AsType[*os.LinkError](err); ok && isHeld(moved.Err) {
+		return message.WithHint(&fs.PathError{Op: "write", Path: path, Err: moved.Err},
+			"the file is read-only, or another program has it open: change that, then run the command again")
+	}
 	made, ok := errors.AsType[*fs.PathError](err)
 	if !ok || made.Op != "open" || !strings.HasPrefix(filepath.Base(made.Path), tempPrefix) {
 		return err

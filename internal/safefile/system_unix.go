@@ -43,6 +43,9 @@ func OthersMayWrite(info fs.FileInfo) bool { return info.Mode().Perm()&0o022 != 
 // SameFile reports whether two descriptions are of the same file.
 func SameFile(a, b fs.FileInfo) bool { return os.SameFile(a, b) }
 
+// isHeld returns false: a file can be replaced whatever its mode, and whoever has it open.
+func isHeld(error) bool { return false }
+
 // CheckNames returns nil: there is no name of a path that a file cannot have.
 func CheckNames(string) error { return nil }
 

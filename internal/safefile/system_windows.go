@@ -199,6 +199,11 @@ var known = map[syscall.Errno]syscall.Errno{
 	windows.ERROR_DIRECTORY:            syscall.ENOTDIR,
 }
 
+// isHeld reports whether an error of replacing a file may say that it is read-only, or that another program has it open.
+func isHeld(err error) bool {
+	return errors.Is(err, syscall.EACCES) || errors.Is(err, windows.ERROR_SHARING_VIOLATION)
+}
+
 // patiently repeats a call as long as another program keeps it from the file, for at most sharingWait. How that shows beside a sharing
 // violation is in also: a rename over a file that is open is denied.
 func patiently(call func() error, also ...error) error {

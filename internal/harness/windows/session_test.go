@@ -180,6 +180,23 @@ func TestNamesThatNoFileCanHave(t *testing.T) {
 	assert.Empty(t, entries)
 }
 
+// TestAReadOnlySettingsFile is not replaced, and the refusal names it and what to do.
+func TestAReadOnlySettingsFile(t *testing.T) {
+	w := newWorld(t)
+	file := filepath.Join(w.project, ".claude", "settings.local.json")
+	require.NoError(t, os.Mkdir(filepath.Dir(file), 0o755))
+	require.NoError(t, os.WriteFile(file, []byte(`{"model": "x"}`), 0o644))
+	require.NoError(t, os.Chmod(file, 0o444))
+	out, code := w.run("", nil, "install")
+	assert.Equal(t, 1, code, out)
+	assert.Contains(t, out, "settings.local.json: permission denied")
+	assert.NotContains(t, out, "rename")
+	assert.Contains(t, out, "hint: the file is read-only, or another program has it open")
+	require.NoError(t, os.Chmod(file, 0o644))
+	out, code = w.run("", nil, "install")
+	assert.Zero(t, code, out)
+}
+
 // TestPathsOutsideTheProject are refused where a workflow names them, those of a share, too.
 func TestPathsOutsideTheProject(t *testing.T) {
 	w := newWorld(t)
