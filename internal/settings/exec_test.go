@@ -92,3 +92,20 @@ func TestOnWindowsCodexRunsALineOfPowerShell(t *testing.T) {
 		assert.Nil(t, without, "nothing remains of the file that it made")
 	}
 }
+
+// TestOnWindowsTheStatusLineIsForBothShells: without a guard, and with slashes, Git's Bash and PowerShell run it; it is found again.
+func TestOnWindowsTheStatusLineIsForBothShells(t *testing.T) {
+	const program = `C:\Users\me\bin\fsmtx.exe`
+	data, err := settings.AddStatusLine([]byte("{}\n"), program)
+	require.NoError(t, err)
+	assert.Contains(t, string(data), `"command": "C:/Users/me/bin/fsmtx.exe statusline --also"`)
+	report, err := settings.InspectStatusLine(data, program)
+	require.NoError(t, err)
+	assert.Equal(t, settings.Installed, report.State)
+	report, err = settings.InspectStatusLine(data, `C:\other\fsmtx.exe`)
+	require.NoError(t, err)
+	assert.Equal(t, settings.Outdated, report.State)
+	data, err = settings.RemoveStatusLine(data)
+	require.NoError(t, err)
+	assert.Equal(t, "{}\n", string(data))
+}

@@ -70,7 +70,7 @@ func InspectStatusLine(data []byte, program string) (Report, error) {
 	switch found := statusLineOf(line); {
 	case found.Program == "":
 		return Report{State: Absent}, nil
-	case found.Program != program:
+	case ownStatus(found.Program) != ownStatus(program):
 		return Report{State: Outdated, Why: []string{fmt.Sprintf("%s: runs %s, want %s", statusKey, found.Program, program)}}, nil
 	case line != ownStatus(program):
 		return Report{State: Outdated, Why: []string{statusKey + ": has other arguments"}}, nil
@@ -78,7 +78,13 @@ func InspectStatusLine(data []byte, program string) (Report, error) {
 	return Report{State: Installed}, nil
 }
 
-func ownStatus(program string) string { return shell.Guard(word(program), statusWords) }
+// ownStatus returns the line. On Windows it is one that the Bash of Git and PowerShell both run, unless the path has to be quoted.
+func ownStatus(program string) string {
+	if isExec(program) {
+		return shell.Join(append([]string{strings.ReplaceAll(program, `\`, "/")}, statusWords...)...)
+	}
+	return shell.Guard(word(program), statusWords)
+}
 
 // statusLine returns the command of the status line, empty if there is none. It returns ErrShape if it is not a command.
 func (d *document) statusLine() (string, error) {
