@@ -42,6 +42,9 @@ func Typed(s terminal.Streams) string {
 	if err != nil || settings.IsTemporary(self) || settings.CheckName() == nil || launcherIsOnPath(s.Getenv) {
 		return settings.Program
 	}
+	if filepath.Ext(self) == ".exe" && s.Env("MSYSTEM") == "" { // which the Bash of Git sets
+		return shell.JoinInPowerShell(filepath.ToSlash(self))
+	}
 	return shell.Join(filepath.ToSlash(self))
 }
 
