@@ -170,7 +170,7 @@ func (t Task) outcomesLine(level string) (text string, member []string) {
 	text = endsIn + strings.Join(all, ", or ") + "."
 	switch step.Decides {
 	case ByPerson:
-		return text + " The person decides: ask them how it ends, with exactly these options.", nil
+		return text + " The person decides how it ends: they are asked, with exactly these options.", nil
 	case ByCommand:
 		return text + commandDecides, nil
 	}

@@ -93,7 +93,7 @@ func TestShownDescriptions(t *testing.T) {
 	}
 	assert.Equal(t, []string{"", "",
 		"Read it all.\nEnds as: approved, or changes (back to #41, 3 times at most). Complete it with metadata {\"outcome\": \"approved\"}.",
-		"Ends as: merge, or drop (ends the workflow). The person decides: ask them how it ends, with exactly these options.",
+		"Ends as: merge, or drop (ends the workflow). The person decides how it ends: they are asked, with exactly these options.",
 		"Ends as: major, or minor. A command decides when you complete it.",
 		""}, all)
 	plan := must(parsed(t, review).Plan("x", fsmspec.Snapshot{MaxID: 40}, fsmspec.Policy{}))

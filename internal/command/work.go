@@ -148,13 +148,13 @@ func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool, w
 		return nil, err
 	}
 	here, _ := os.Getwd()
-	named := f.list
-	if s.Who().Kind == caller.Person { // the lines that it prints are pasted later, when another list may be open
+	named, isPerson := f.list, s.Who().Kind == caller.Person
+	if isPerson { // the lines that it prints are pasted later, when another list may be open
 		if named = tasklist.ShortName(s.Getenv, found.Dir); begins {
 			named = tasklist.ShortNameOnceThere(s.Getenv, found.Dir)
 		}
 	}
-	l := &listWork{hook.NewFrame(s, found), progress.Way{Program: programs.AsTyped(), Named: named,
+	l := &listWork{hook.NewFrame(s, found), progress.Way{Program: programs.AsTyped(), Named: named, Person: isPerson,
 		PowerShell: s.Env("MSYSTEM") == ""}.In(here), s, f.json, found, nil, "", ""}
 	l.Frame.NoChecks = sync.OnceValue(hook.ChecksOff(s.Getenv, found))
 	l.Way.NoChecks = l.Frame.NoChecks

@@ -401,6 +401,13 @@ func (e *ending) answer(word string) (string, Verdict) {
 // terminal.
 func (e *ending) letThemChoose() string {
 	command, choices, spent := state.ApproveCommand(e.step.ID, "NAME", e.c.listFlag()), e.s.Offered(e.step), e.s.SpentChoices(e.step)
+	if e.c.Via.Who == state.ThePerson {
+		text := spent + "Say how it ends:"
+		for _, name := range choices {
+			text += "\n  " + state.ApproveCommand(e.step.ID, name, "--list "+e.c.Name())
+		}
+		return text
+	}
 	if e.c.Questions == "" {
 		return spent + fmt.Sprintf("Tell them: it can end as %s, which they say in a terminal outside the client: %s",
 			message.Alternatives(choices), command)

@@ -524,7 +524,11 @@ func (f *Frame) withPastHint(c *call, v Verdict, told func(key string) bool) Ver
 			if v.past.more {
 				what = "#" + message.Itoa(v.past.step) + ", which comes first,"
 			}
-			v.Reason += "\nA person can go past " + what + " in a terminal outside the client: " + state.OverrideCommands(step, f.listFlag())
+			if f.Via.Who == state.ThePerson {
+				v.Reason += "\nTo go past " + what + ": " + state.OverrideCommands(step, f.listFlag())
+			} else {
+				v.Reason += "\nA person can go past " + what + " in a terminal outside the client: " + state.OverrideCommands(step, f.listFlag())
+			}
 		}
 		v.Reason += f.reloadHint(c, v.past.only, told)
 	}

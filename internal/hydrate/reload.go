@@ -32,7 +32,7 @@ type Reload struct {
 	New, Gone, Changed []string // steps of the file, such as `2 "Test"`
 	Kept               []string // those that stay done
 	Again              []string // those that were done or begun and are open then
-	Weaker             []string // each gate that goes or is another
+	Weaker             []string // each gate that goes or is another, and each rule that differs
 
 	data    []byte
 	because string
@@ -90,7 +90,67 @@ func PrepareReload(s *state.State, list, skill string) (*Reload, error) {
 		}
 		return nil, fmt.Errorf("%s %w %s", w.Spec, errSame, since)
 	}
-	return r, r.compare(s, spec, read.Definition)
+	if err := r.compare(s, spec, read.Definition); err != nil {
+		return nil, err
+	}
+	r.Weaker = append(r.Weaker, differing(jsontext.Value(w.FSM), data, r.Weaker)...)
+	return r, nil
+}
+
+// differing says which rules of the file, and of each step that both files have, are others: all but texts, and what named says already.
+// A gate that a step did not have is none of them.
+func differing(old, now jsontext.Value, named []string) (all []string) {
+	was, is := entriesOf(old), entriesOf(now)
+	for _, id := range slices.Sorted(maps.Keys(was)) {
+		after, ok := is[id]
+		if !ok {
+			continue
+		}
+		name := fmt.Sprintf("step %s %q: ", id, after.Text("subject"))
+		if id == "" {
+			name = ""
+		}
+		isNamed := slices.ContainsFunc(named, func(line string) bool { return name != "" && strings.HasPrefix(line, name) })
+		var fields []string
+		for _, field := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(namesOf(was[id]), namesOf(after))))) {
+			isGate := slices.Contains([]string{"ready", "produces", "check", "approval", "only"}, field)
+			switch {
+			case slices.Contains(texts, field) || bytes.Equal(was[id].Get(field), after.Get(field)):
+			case isGate && (isNamed || !was[id].Has(field)):
+			default:
+				fields = append(fields, field)
+			}
+		}
+		if len(fields) > 0 {
+			all = append(all, name+message.Sentence(fields)+map[bool]string{true: " differs", false: " differ"}[len(fields) == 1])
+		}
+	}
+	return all
+}
+
+// texts are the members of a step, and of a file, that are no rules. The steps of a file are compared one by one.
+var texts = []string{"fsm", "id", "subject", "description", "activeForm", "owner", "status", "metadata", "steps", "$schema"}
+
+func namesOf(o jsonx.Object) (names []string) {
+	for name := range o.All() {
+		names = append(names, name)
+	}
+	return names
+}
+
+// entriesOf returns the steps of a file by their ids, and what else the file has under "".
+func entriesOf(data jsontext.Value) map[string]jsonx.Object {
+	file, ok := jsonx.ParseObject(data)
+	if !ok {
+		file = jsonx.Object{}.With("steps", data)
+	}
+	all := map[string]jsonx.Object{"": file}
+	for _, entry := range file.Array("steps") {
+		if step, ok := jsonx.ParseObject(entry); ok {
+			all[string(step.Get("id"))] = step
+		}
+	}
+	return all
 }
 
 // reloadable returns the open workflow of a skill, or the only one.

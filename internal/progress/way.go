@@ -36,6 +36,9 @@ type Way struct {
 	// PowerShell is set if the shell is that, should the path be one of Windows.
 	PowerShell bool
 
+	// Person is set if it is a person who works on the steps, in a terminal.
+	Person bool
+
 	// NoChecks reports whether no command of a workflow is run; nil is no.
 	NoChecks func() bool
 
@@ -138,6 +141,10 @@ func (w Way) Manual() string {
 	if w.Unlisted {
 		with = "the first of these that you have: TaskList, TaskGet and TaskUpdate, which ToolSearch loads; tools named step_start, " +
 			"step_complete and workflow_status; or these commands"
+	}
+	if w.Person {
+		return fmt.Sprintf("%s N begins with step N, and %s N ends it when its work is done; %s shows what is ready, in full.",
+			w.Command("start"), w.Command(w.complete()), w.Command("next"))
 	}
 	return fmt.Sprintf("Work on the steps with %s, each as a call of its own: %s N before you begin with step N, and %s N when its work is "+
 		"done: a refusal says what is missing. %s shows what is ready, in full. %s",
