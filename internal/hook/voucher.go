@@ -12,6 +12,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/presence"
+	"github.com/fsmtx/fsmtx/internal/programs"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -48,6 +50,9 @@ func (h *hook) vouchers(script shell.Script) (all []state.Voucher, a client.Answ
 		if seen++; call.Fails && !call.hidden && one.Changes == "" && !completesWords(one.Words[0]) {
 			continue // it says so itself
 		}
+		if !h.isThis(one.Words) {
+			continue // another program of this name, which may do what it likes before it runs this one
+		}
 		call.hidden = call.hidden || completesWords(one.Words[0])
 		if why := h.notPlain(one, call); why != "" {
 			return nil, h.runPlainly(call, why)
@@ -59,6 +64,25 @@ func (h *hook) vouchers(script shell.Script) (all []state.Voucher, a client.Answ
 		return nil, h.runPlainly(*call, "it is handed to another program")
 	}
 	return all, a
+}
+
+// isThis reports whether a path in the line leads to this program. A name alone is looked for in the agent's PATH, which the hook has not.
+func (h *hook) isThis(words []shell.Word) bool {
+	for _, w := range words {
+		text, known := w.Text(h.homely)
+		if !known || !settings.IsNamed(text) {
+			continue
+		}
+		self, err := programs.Path()
+		if text == filepath.Base(text) || err != nil {
+			return true
+		}
+		if !filepath.IsAbs(text) {
+			text = filepath.Join(h.call.Cwd, text)
+		}
+		return safefile.Same(text, self)
+	}
+	return true
 }
 
 // plainWords returns the words of a command up to the first that a client may quote in another way than the line does.
