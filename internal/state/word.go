@@ -78,7 +78,13 @@ func (s *State) Word(c *Current) Word {
 
 // awaits reports whether the work on a step waits for a person: they are asked about it, or they decide how it ends.
 func (s *State) awaits(c *Current) bool {
-	return s.AwaitsPerson(c) || s.Undecided(c) && c.Status == workflow.InProgress
+	return s.AwaitsPerson(c) || s.Undecided(c) && (c.Status == workflow.InProgress || s.lacksChoice(c))
+}
+
+// lacksChoice reports whether the step was to be completed last, and no gate but the person's choice stood in the way.
+func (s *State) lacksChoice(c *Current) bool {
+	e, ok := s.Latest(c.ID)
+	return ok && e.Verdict == Deny && e.To == workflow.Completed && e.Gate == ""
 }
 
 // IsEarlier reports whether others have come in the place of the step: it is a copy for a line of an earlier round, or of a skill that
