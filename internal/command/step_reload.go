@@ -13,6 +13,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/signals"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -53,7 +54,7 @@ func newStepReload(s terminal.Streams) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := signals.Interruptible(c.Context())
 			defer stop()
-			found, err := findExisting(ctx, s, list, false)
+			found, err := find(ctx, s, list, false, wayToReload(ctx, strings.Join(args, "")))
 			if err != nil {
 				return err
 			}
@@ -64,6 +65,23 @@ func newStepReload(s terminal.Streams) *cobra.Command {
 	c.Flags().BoolVar(&dry, "dry-run", false, "say what would become of the steps, and change nothing")
 	NameList(s, c, &list)
 	return c
+}
+
+// wayToReload is the Way of step reload: what has not changed, or cannot be reloaded, has no line.
+func wayToReload(ctx context.Context, skill string) Way {
+	return func(dir, line string) (paste, note string) {
+		now, err := state.LoadNow(ctx, dir)
+		if err != nil {
+			return line, "" // which says why the list cannot be read
+		}
+		switch _, err = hydrate.PrepareReload(now, dir, skill); {
+		case err == nil:
+			return line, ""
+		case errors.Is(err, hydrate.ErrNotOpen):
+			return "", ""
+		}
+		return "", ", but " + message.Line(err.Error())
+	}
 }
 
 func reload(ctx context.Context, s terminal.Streams, found tasklist.Found, skill, because string, dry bool) error {

@@ -176,7 +176,10 @@ func Choose(ctx context.Context, q Query, named, skill string) (u Unfinished, er
 // which returns the error that a workflow has to be named, or the list in which it goes on, with the whole command for each.
 func (q Query) which(ctx context.Context, all []Unfinished) error {
 	if q.List != "" {
-		return message.Lines("nothing was continued. Run one of these:" + q.lines(ctx, all, q.List))
+		if lines := q.lines(ctx, all, q.List); lines != "" {
+			return message.Lines("nothing was continued. Run one of these:" + lines)
+		}
+		return fmt.Errorf("nothing was continued: the workflow of %s %w: %s", words(all[0]), state.ErrOpenHere, message.Words(q.List))
 	}
 	const none = "nothing was continued: a terminal has no task list of its own"
 	targets := q.targets()
@@ -201,7 +204,7 @@ func (q Query) lines(ctx context.Context, all []Unfinished, to ...string) (text 
 			if !q.Named && q.List != "" {
 				to = ""
 			}
-			if (dir != u.List || u.Cleaned) && (dir == "" || dir == q.List || !hasOpen(ctx, dir, u.Workflow.Command)) {
+			if (dir != u.List || u.Cleaned) && (dir == "" || !hasOpen(ctx, dir, u.Workflow.Command)) {
 				lines += "\n    " + Line(q.Lookup, u.Workflow.Command, u.List, to)
 			}
 		}
