@@ -143,7 +143,7 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 
 // beginning returns what is known before of a workflow that is begun in a directory.
 func (l *listWork) beginning(ctx context.Context, here string) hydrate.Beginning {
-	b := hydrate.Beginning{Program: l.streams.Who().Program, Here: here, List: l.found, Way: l.Way}
+	b := hydrate.Beginning{Program: l.streams.Who().Program, Here: here, List: l.found, Way: l.Way, Unseen: l.Unseen != nil}
 	if b.Dir, b.Chosen = l.directory(ctx); l.ofAgent() {
 		b.Project = cmp.Or(b.Dir, l.found.Project, tasklist.Project(l.streams.Getenv, here))
 	}

@@ -40,6 +40,7 @@ type Beginning struct {
 	Project string
 	// Dir is the directory of the session's project, as recorded. It is empty unless the agent chose Here and the environment.
 	Dir    string
+	Unseen bool // no hook has seen the agent's command, although its client has hooks
 	Chosen bool // the agent chose Here and the environment, and no directory is recorded
 	Way    progress.Way
 
@@ -182,7 +183,7 @@ func (b Beginning) request(env Env) (r Request, err error) {
 	}
 	r = Request{
 		Begun: true, Event: client.PostToolUse, Session: b.List.Session, List: b.List.Dir, Command: b.Skill, Args: arguments(b.Args),
-		Cwd: b.Here, Project: project, Root: rooted, Chosen: b.Chosen, Typed: b.By.How == state.AtTerminal, Way: b.Way,
+		Cwd: b.Here, Project: project, Root: rooted, Chosen: b.Chosen, Unseen: b.Unseen, Typed: b.By.How == state.AtTerminal, Way: b.Way,
 	}
 	if b.By.Who == state.ThePerson {
 		r.By = b.By.Words()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // Call is one call of the hook, for the log.
@@ -27,6 +28,9 @@ func (c Call) Decision(start, now time.Time) decisions.Record {
 		Restored: Numbers(c.Result.Restored), Duration: decisions.Milliseconds(now.Sub(start)),
 	}
 	r.DecidedBy(cmp.Or(c.Request.By, c.Request.BegunBy, decisions.ByCall(c.Request.Typed)))
+	if c.Request.Unseen {
+		r.Gaps = []string{string(state.Unseen)}
+	}
 	if c.Err != nil {
 		r.Why = c.Err.Error()
 	}

@@ -67,7 +67,11 @@ func (h *Hydration) begunByAgent(plan *fsmspec.Plan, again bool) []string {
 	if again {
 		more = " again"
 	}
-	return []string{message.Sprintf("the agent has begun %s%s (%s), from %s", h.request.tag(), more, terminal.Count(n, "step"), h.result.Spec)}
+	text := message.Sprintf("the agent has begun %s%s (%s), from %s", h.request.tag(), more, terminal.Count(n, "step"), h.result.Spec)
+	if h.request.Unseen {
+		text += state.WordsOf([]state.Gap{state.Unseen})
+	}
+	return []string{text}
 }
 
 // givingWay returns the state of the list, and its workflows that are not finished and that the plan replaces.

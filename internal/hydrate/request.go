@@ -41,6 +41,7 @@ type Request struct {
 	Agent      string              // id of the subagent from which the event came, which shares its parent's list; "" for the session's
 	Typed      bool                // a person typed the skill
 	By         string              // who began it, or agreed to it; see tasks.Label
+	Unseen     bool                // of a command that no hook has seen; see Beginning
 	BegunBy    string              // see workflow.Workflow; empty for a call of the skill in the client
 	Client     string              // the client's name and version, by its own word; empty if it is not known so
 	Apart      bool                // the skill runs in an agent of its own
