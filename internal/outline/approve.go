@@ -138,7 +138,7 @@ func plainly(said string) string {
 // demanded returns the approval that a sentence demands, and what follows the demand in the sentence.
 func demanded(said string) (d demand, rest string, found bool) {
 	text := plainly(said)
-	if strings.ContainsAny(text, `?|"“”„`) || byPrograms.in(text) {
+	if strings.ContainsAny(text, `?|"“”„`) || byPrograms.in(text) || strings.Contains(text, "yourself") {
 		return d, "", false
 	}
 	if m := askLeave.find(text); m != nil {

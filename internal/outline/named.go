@@ -82,6 +82,9 @@ func (n naming) isIn(s sentence) bool {
 
 // forbiddenBy reports whether a sentence that names it may forbid the command.
 func (n naming) forbiddenBy(s sentence) bool {
+	if l, title := cutLabel(s.text); s.isTitle && l.isWord() {
+		s.text = title // "Phase 2: Run the tests"
+	}
 	text, said := s.plainText(), normal(s.text)
 	switch {
 	case n.isWhole(text), n.isOfAll(text):

@@ -26,7 +26,8 @@ var (
 		`breaking|failures?|errors?|warnings?|issues|problems|bugs|todos|conflicts|exceptions|violations|regressions|deviations|` +
 		`questions|skipped|failed|missing|possible|other|more|further|additional|edits?|fix(?:es)?|improvements?|corrections?|` +
 		`symlinks?|guide|intro\w*|sequel|follow-?up|preface|appendix|addendum|supplement|companion|alternative|amendments?|patch(?:es)?|` +
-		`wrapper|interface|counterpart|successor|rebuttal|comments?|feedback|objections?|cop(?:y|ies)|backup)\b`}
+		`wrapper|alias(?:es)?|that|which|whose|where|when|interface|` +
+		`counterpart|successor|rebuttal|comments?|feedback|objections?|cop(?:y|ies)|backup)\b`}
 	// inFile is what "in" may say of a file that something comes from.
 	inFile      = pattern{text: `(?i)\b(?:as|that|which|is|are|was|were|\w+ed|with|from|by|for|about|on|of|like)\b.*\bin(?: the)?(?: file)? $`}
 	elsewhereTo = pattern{text: `(?i)^\W*(?:to|into|onto|at|inside|within)\b`}
@@ -79,8 +80,8 @@ func (r *reader) product(h Hint, s sentence, behind []sentence) {
 		}
 		gap, name := m[1]+m[3], m[2]+m[4]
 		prefix := whenDone.without(clause[:strings.Index(clause, m[0])])
-		if toPlace.in(m[0]) && !places.in(gap) || !into.in(gap) || besideIt.in(gap) || inFile.in(gap) || changesTo.in(m[0]) ||
-			aboutIt.in(m[0]) || others.in(gap) && !places.in(gap) ||
+		if toPlace.in(m[0]) && !places.in(gap) || !into.in(gap) || besideIt.in(gap) || strings.Contains(gap, ",") || inFile.in(gap) ||
+			changesTo.in(m[0]) || aboutIt.in(m[0]) || others.in(gap) && !places.in(gap) ||
 			others.in(lastWords(gap)) {
 			continue
 		}

@@ -118,7 +118,7 @@ func (d *document) withdraw(every []sentence, steps []Step, c *candidate) withdr
 			isAlone = asking.in(text) || alone.in(text) || absent.in(text) // and says nothing else, as "nobody does this"
 		}
 		switch {
-		case isForeign(s):
+		case isForeign(s) && !isRequired.in(strings.TrimRight(s.text, ".")):
 			w.all = cmp.Or(w.all, why(whyForeign))
 		case isPlayed(s), takes && len(named) == 0 && !inStep, !inStep && !demands && !isAlone && !s.code && d.unbinds(s, c):
 			w.all = cmp.Or(w.all, why(whyAll))
@@ -184,7 +184,10 @@ func namedBy(s sentence, inStep bool) (named []int, takes bool) {
 		return ""
 	})
 	said = byStep.without(said)
-	if noneLeftOut.in(said) {
+	if s.isFront {
+		said = whenNot.without(said)
+	}
+	if m := ifItFails.find(strings.TrimRight(said, ". ")); noneLeftOut.in(said) || m != nil && !goingOnAnyway.in(m[1]) && !numbered.in(said) {
 		return nil, false
 	}
 	rest := strings.TrimLeft(pointer.without(said), ",;: ")

@@ -105,6 +105,8 @@ func TestTakenBackElsewhere(t *testing.T) {
 		{"Never run make e2e.\n\n## Step 1: Test\n\nRUN\n\n## Step 2: Stop\n", false},
 		{"<!-- never run `make e2e` -->\n\n## Step 1: Test\n\nRUN\n\n## Step 2: Stop\n", false},
 		{"---\ndescription: Never runs make e2e.\n---\n\n## Step 1: Test\n\nRUN\n\n## Step 2: Stop\n", false},
+		{"## PHASE ONE — Code\n\nWrite a test.\n\n## PHASE TWO — Run the e2e tests\n\nRUN\n", true},
+		{"All tests must pass. Write a test.\n\n## Step 1: Test\n\nRUN\n\n## Step 2: Stop\n", true},
 		{"---\ndescription: Never run `make e2e`.\n---\n\n## Step 1: Test\n\nRUN\n\n## Step 2: Stop\n", false},
 		{"---\ndescription: Run `make e2e`.\n---\n\n## Step 1: Test\n\nRUN\n\n## Step 2: Stop\n", true},
 		{"---\ndescription: Build and test it with make.\n---\n\n## Step 1: Test\n\nRUN\n\n## Step 2: Stop\n", true},
