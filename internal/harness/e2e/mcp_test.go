@@ -112,7 +112,7 @@ func TestASkipNeedsThePerson(t *testing.T) {
 	}}, "go")
 
 	assert.Contains(t, denied(t, r, "skip"), `#1 "Write" is not skipped`)
-	assert.Contains(t, denied(t, r, "complete"), `#1 "Write" was not approved`)
+	assert.Contains(t, denied(t, r, "complete"), `#1 "Write" needs the approval of a person, and nobody has answered here`)
 	assert.Equal(t, 0, stateOf(t, s.Sandbox).Count().Done)
 }
 

@@ -50,14 +50,15 @@ func TestAStrangerGetsASkillHeld(t *testing.T) {
 			if answer == "\r" {
 				m.See(0, "Publish › blocked by #2")
 			} else {
-				m.See(0, `PostToolUseFailure:Bash says: release: #1 "Write the changes into CHANGELOG.md" was refused: missing: CHANGELOG.md`)
+				m.See(0, "PostToolUseFailure:Bash says: release: #1 \"Write the changes into `CHANGELOG.md`\" was refused: missing: CHANGELOG.md")
 			}
 			for _, text := range []string{"release: 3 tasks #1–#3",
-				`#3 "Publish" cannot be completed: #2 "Run make test and make sure it passes" must be done`, "release: 1 of 3 done: #1",
-				"release: 2 of 3 done: #2", "Do you approve this step: Publish?"} {
+				"#3 \"Publish\" cannot be completed: #2 \"Run `make test` and make sure it passes\" must be done", "release: 1 of 3 done: #1",
+				"May the next step begin: Publish?"} { // which is asked when the step before it is to be completed
 				m.See(0, text)
 			}
 			m.Answer(0, "\r", "the-turn-is-over")
+			m.See(0, "release: 2 of 3 done: #2")
 			m.See(0, `release: 3 of 3 done: #3 "Publish"`)
 			r := m.Run()
 			denied(t, r, "early")
