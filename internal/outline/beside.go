@@ -38,7 +38,7 @@ var (
 		`by hand|manually|read-?only|dry run|reference|for (?:people|humans)|plan mode)\b|^(?:status|state|stage|disabled|enabled|active|` +
 		`deprecated)\b.*:|^(?:explains?|describes?|shows?|documents?) (?:how|what|why)\b`}
 	prohibiting = pattern{text: `(?i)^(?:(?:please|always|also|then|finally)\b,? ?)*` +
-		`(?:(?:you )?(?:must )?(?:do not|don['’]t|never|must not)(?: ever)? )?`}
+		`(?:(?:you )?(?:must )?(?:do not|don['’]t|never|must not|avoid)(?: ever)? )?`}
 	// unbinding are words that can unbind, or hand over, whatever is ordered with them.
 	unbinding = pattern{text: `(?i)\b(?:above|below|following|previous|preceding|some|any|both|either|neither|none|nothing|something|` +
 		`anything|everything|everyone|most|many|few|several|enough|rest|others?|another|whichever|whatever|whoever|what you|what is|` +
@@ -62,7 +62,7 @@ var (
 	// ofOneKind is what an order not to change something leaves to be changed.
 	ofOneKind = pattern{text: `(?i)\b(?:generated|vendored|existing|unrelated|public|other|failing|tests?)\b`}
 	// isKept is what a prohibition may be about that forbids no work.
-	isKept = pattern{text: `(?i)(?:\b(?:secrets?|credentials?|passwords?|tokens?|api keys?|force|emojis?|jargon|abbreviations?|the tests)|` +
+	isKept = pattern{text: `(?i)(?:\b(?:secrets?|credentials?|passwords?|tokens?|api keys?|force|emojis?|jargon|abbreviations?)|` +
 		"`x`" + `|^(?:force-)?push|^merge|^deploy|^publish)\W*$`}
 	ofTheSkill = pattern{text: `(?i)^(?:(?:this|the|an?) )?(?:skill|workflow|procedure|guide|runbook|process|checklist|command)s? ` +
 		`(?:for|to|about|that|which|(?:\w+ly )?([a-z]+s))\b(.*)$`}
@@ -73,11 +73,32 @@ var (
 	toEnd       = pattern{text: `(?i)\bto [a-z]+ .*$`}
 	fewOf       = pattern{text: `(?i)\b(?:` + inWords + `|\d+) of\b`}
 	vaguely     = pattern{text: `(?i)^\w+ (?:in|on|at|for|to|with|by|from|as|of|and|or|\w+ly)\b|\b(?:sparingly|freely|loosely)\b`}
-	isSaid      = pattern{text: `(?i)^\w+ (?:goes|is|are|was|were|has|have|does|do|runs?|comes?|can|will|must|needs?)\b`}
-	toOthersBy  = pattern{text: `(?i)\b(?:` + people + `|admins?|ops|bots?|ci|somebody|someone|I|we|us|our)\b`}
-	byName      = pattern{text: `\b(?:to|with|by|from|for|of) [A-Z][a-z]+\b`}
-	ofTool      = pattern{text: "`[A-Z][A-Za-z]+`"} // of an agent
-	isStored    = pattern{text: `^(?:The|Our) (?:[\w-]+ ){1,3}(?:is|are|lives?) (?:in|at|under|written in|called|named) (?:the )?(?:` +
+	// covers is what the steps themselves may write, run or ask for.
+	covers = pattern{text: `(?i)\b(?:files?|documents?|markdown|reports?|notes?|plans?|summar\w+|docs|documentation|outputs?|disks?|repo\w*|` +
+		`project|anything|everything|something|results?|changes?|code|commands?|tests?|suites?|programs?|scripts?|tools?|shell|` +
+		`terminal|approvals?|questions?|users?|reviews?|checks?|it|this|that|them|these|those|steps?|changelogs?|` +
+		`entr(?:y|ies)|lists?|work|one|any|here|now|yet)\b`}
+	// factual is a statement that has a name in code or a version, or says how long something takes.
+	factual = pattern{text: `^(?:[A-Z][\w-]*|` + "`x`" + `)(?: [\w-]+){0,4} (?:is|are|lives?|starts?|follows?|uses?|needs?|takes?|goes|go)\b` +
+		`.*(?:` +
+		"`x`" + `|[A-Z][a-z]+ v?\d[\d.]*|\b(?:minutes|seconds|hours)$)|^[A-Z][a-z]+ v?\d[\d.]*(?: or (?:later|newer|higher))? (?:is|are) ` +
+		`required$|^(?:For (?:more )?details|More)\b.*` + "`x`" + `$`}
+	notFactual = pattern{text: `(?i)^(?:this|these|that|everything|all|the (?:above|rest|list|order|text))\b|\b(?:appl(?:y|ies)|valid|` +
+		`since|from|until|wins?|precedence|overrides?|exempt|instead|replac\w*|supersed\w*|mov(?:e|ed)|only|not?|never|nobody|optional\w*)\b`}
+	ifUnsure = pattern{text: `(?i)^(?:(?:if|when) (?:(?:you are|it is|anything is|something is) )?(?:unsure|unclear|uncertain|not sure|` +
+		`in doubt),? (?:stop|ask|tell|say)\b[\w ]*|stop if (?:something|anything|it) (?:looks|seems|is|goes) (?:wrong|odd|strange|off)|` +
+		`think (?:step by step|carefully|hard)|take your time|(?:follow|respect) (?:the |our )?[\w -]*(?:style guides?|conventions?|` +
+		`code style)|(?:thanks?|thank you)\b[\w ]*)\W*$`}
+	toUser = pattern{text: `(?i)\bto (?:the (?:user|team|person|maintainers?)|them)\b|\bat the end\b|\bwhat you (?:have )?\w+ed\b|` +
+		`\bwhat was \w+\b`}
+	handing = pattern{text: `(?i)\bto\b|\b(?:that|how|leave|rest|everything|all|skip\w*|instead|only|nothing|not|` +
+		`never|no|steps?|if|when|unless|should|` +
+		`may|can|chat|stdout|memory)\b|^ask\b`}
+	isSaid     = pattern{text: `(?i)^\w+ (?:goes|is|are|was|were|has|have|does|do|runs?|comes?|can|will|must|needs?)\b`}
+	toOthersBy = pattern{text: `(?i)\b(?:` + people + `|admins?|ops|bots?|ci|somebody|someone|I|we|us|our)\b`}
+	byName     = pattern{text: `\b(?:to|with|by|from|for|of) [A-Z][a-z]+\b`}
+	ofTool     = pattern{text: "`[A-Z][A-Za-z]+`"} // of an agent
+	isStored   = pattern{text: `^(?:The|Our) (?:[\w-]+ ){1,3}(?:is|are|lives?) (?:in|at|under|written in|called|named) (?:the )?(?:` +
 		"`x`" + `|[A-Z]\w+)\W*$`}
 	linkAlone = pattern{text: `^\W*(?:\[[^\]]*\]\([^)]*\)\W*)+$`}
 	// forReading are the titles of what is for looking things up.
@@ -106,6 +127,10 @@ func (s sentence) isHarmless() bool {
 		return true
 	case greeting.in(said), ofRole.in(said) && !onlyLooks.in(said), isRequired.in(said) && !restricts(said) && !vague.in(said),
 		isForThem.in(said) && !ofPeople.in(strings.ReplaceAll(said, "maintainers", "")) && !vague.in(said[4:]) && !negation.in(said):
+		return true
+	case ifUnsure.in(said), telling.in(said) && !handing.in(toUser.without(said)),
+		factual.in(said) && !notFactual.in(said) && !unbinding.in(said) && !toOthersBy.in(said) && !byName.in(said) && !doubtful.in(said) &&
+			!loose.in(said) && !byPrograms.in(said):
 		return true
 	case ifItFails.in(said):
 		return !goingOnAnyway.in(ifItFails.find(said)[1])
@@ -158,14 +183,20 @@ func ordersElse(said string) bool {
 	switch {
 	case word == nil, byPrograms.in(text):
 		return false
+	case negation.in(bare) && text == bare:
+		return notTouch.in(said) && ofOneKind.in(said)
 	case negation.in(bare):
-		return notTouch.in(said) && ofOneKind.in(said) || isKept.in(text) && !pointing.in(text) && !restricts(text)
-	case unbinding.in(text), toOthersBy.in(text), byName.in(text), undoing.in(text), doubtful.in(text), notToDo.in(text), loose.in(text):
+		verb, rest := strings.ToLower(word[1]), text[len(word[0]):]
+		return notTouch.in(said) && ofOneKind.in(said) || isKept.in(text) && !pointing.in(text) && !restricts(text) ||
+			!slices.Contains(ofGoing, verb) && !covers.in(rest) && !toOthersBy.in(rest) && !byName.in(rest) && !negation.in(rest) &&
+				(strings.TrimSpace(rest) != "" || verb == "guess")
+	case unbinding.in(text), toOthersBy.in(text), byName.in(text), undoing.in(text), doubtful.in(text), notToDo.in(text),
+		loose.in(text[len(word[0]):]):
 		return false
 	}
 	verb := strings.ToLower(word[1])
 	switch {
-	case len(strings.Fields(text)) < 2, isSaid.in(text):
+	case len(strings.Fields(text)) < 2, isSaid.in(text), slices.Contains(ofGoing, verb):
 		return false
 	case verb == "use":
 		return !pointing.in(text) && !vaguely.in(text)
@@ -174,4 +205,4 @@ func ordersElse(said string) bool {
 }
 
 // ofManner are verbs of orders that say how to work.
-var ofManner = strings.Fields(`keep be use see explain prefer speak stay cite quote refer touch mend`)
+var ofManner = strings.Fields(`keep be use see explain prefer speak stay cite quote refer touch mend mention double`)
