@@ -62,7 +62,7 @@ func TestShownValues(t *testing.T) {
 		all = append(all, task.Subject+"|"+task.Description)
 	}
 	assert.Equal(t, []string{
-		`Choose the kind of release 2 0|Ends as: major, or minor, or patch. The person decides: ask them how it ends, with exactly ` +
+		`Choose the kind of release 2 0|Ends as: major, or minor, or patch. The person decides how it ends: they are asked, with exactly ` +
 			`these options.`,
 		"Write the version|For 2\n 0.\n" +
 			`Sets: version (matches ^[0-9]+\.[0-9]+$), channel (beta or stable or 1 or true). Complete it with metadata {"version": "…", ` +

@@ -51,12 +51,12 @@ func FuzzAgents(f *testing.F) {
 		name := others[int(of)%len(others)].Name
 		h := newHome(t)
 		h.write("project/AGENTS.md", []byte("x"))
-		h.write("skill/SKILL.md", []byte("---\nname: skill\ndescription: d\n---\n"))
-		h.write("skill/fsm.json", []byte(`{"fsm": 2, "steps": [{"id": 1, "subject": "a", "only": ["Bash(git push *)"]}, `+
+		h.write("project/skill/SKILL.md", []byte("---\nname: skill\ndescription: d\n---\n"))
+		h.write("project/skill/fsm.json", []byte(`{"fsm": 2, "steps": [{"id": 1, "subject": "a", "only": ["Bash(git push *)"]}, `+
 			`{"id": 2, "subject": "b", "blockedBy": [1], "outcomes": ["c", "d"]}]}`))
 		t.Chdir(h.path("project"))
 		h.who = func() caller.Caller { return caller.Caller{Kind: caller.Agent, Program: name} }
-		code, _, errs := h.run("begin", h.path("skill"))
+		code, _, errs := h.run("begin", h.path("project/skill"))
 		require.Zero(t, code, errs)
 		before := h.tree("")
 		require.Len(t, statuses(before), 2)

@@ -3,6 +3,8 @@ package hook
 import (
 	"cmp"
 	"context"
+	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,7 +14,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/presence"
-	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -42,7 +43,11 @@ func (h *hook) vouchers(script shell.Script) (all []state.Voucher, a client.Answ
 		return nil, a
 	}
 	seen, once := 0, !h.agent.Session || string(h.call.Input("run_in_background")) == "true" || script.HasBackground()
+	dir, next := h.call.Cwd, h.call.Cwd
 	for _, one := range script.Surrounded() {
+		if dir = next; len(one.Words) > 0 {
+			next = changesDirectory(dir, one.Words)
+		}
 		call, ok := h.invoked(one.Words)
 		if !ok || !isJudged(call) {
 			continue
@@ -50,8 +55,8 @@ func (h *hook) vouchers(script shell.Script) (all []state.Voucher, a client.Answ
 		if seen++; call.Fails && !call.hidden && one.Changes == "" && !completesWords(one.Words[0]) {
 			continue // it says so itself
 		}
-		if !h.isThis(one.Words) {
-			continue // another program of this name, which may do what it likes before it runs this one
+		if h.isWrapper(one.Words, dir) {
+			continue
 		}
 		call.hidden = call.hidden || completesWords(one.Words[0])
 		if why := h.notPlain(one, call); why != "" {
@@ -66,23 +71,34 @@ func (h *hook) vouchers(script shell.Script) (all []state.Voucher, a client.Answ
 	return all, a
 }
 
-// isThis reports whether a path in the line leads to this program. A name alone is looked for in the agent's PATH, which the hook has not.
-func (h *hook) isThis(words []shell.Word) bool {
+// isWrapper reports whether a path in the line leads to a script of this program's name, which may change what it likes before it runs
+// this program. dir is where the shell is, empty if that is not known. What npm has put into node_modules is a script, too.
+func (h *hook) isWrapper(words []shell.Word, dir string) bool {
 	for _, w := range words {
 		text, known := w.Text(h.homely)
 		if !known || !settings.IsNamed(text) {
 			continue
 		}
-		self, err := programs.Path()
-		if text == filepath.Base(text) || err != nil {
-			return true
+		if text == filepath.Base(text) {
+			return false // it is looked for in the agent's PATH, which the hook has not
 		}
 		if !filepath.IsAbs(text) {
-			text = filepath.Join(h.call.Cwd, text)
+			if dir == "" {
+				return true
+			}
+			text = filepath.Join(dir, text)
 		}
-		return safefile.Same(text, self)
+		path := safefile.Resolve(text)
+		file, err := safefile.Open(path, os.O_RDONLY)
+		if err != nil {
+			return false // nor does the shell find it
+		}
+		defer file.Close()
+		head := make([]byte, len("#!"))
+		_, err = io.ReadFull(file, head)
+		return err == nil && string(head) == "#!" && !slices.Contains(strings.Split(filepath.ToSlash(path), "/"), "node_modules")
 	}
-	return true
+	return false
 }
 
 // plainWords returns the words of a command up to the first that a client may quote in another way than the line does.
