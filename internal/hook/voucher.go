@@ -43,9 +43,10 @@ func (h *hook) vouchers(script shell.Script) (all []state.Voucher, a client.Answ
 		return nil, a
 	}
 	seen, once := 0, !h.agent.Session || string(h.call.Input("run_in_background")) == "true" || script.HasBackground()
-	dir, next := h.call.Cwd, h.call.Cwd
+	next := h.call.Cwd
 	for _, one := range script.Surrounded() {
-		if dir = next; len(one.Words) > 0 {
+		dir := next
+		if len(one.Words) > 0 {
 			next = changesDirectory(dir, one.Words)
 		}
 		call, ok := h.invoked(one.Words)

@@ -49,11 +49,12 @@ func TestAStrangerGetsASkillHeld(t *testing.T) {
 				"--allowedTools", "ToolSearch", "TaskUpdate")
 			if answer == "\r" {
 				m.See(0, "Publish › blocked by #2")
+				m.See(0, "#3 \"Publish\" cannot be completed: #2 \"Run `make test` and make sure it passes\" must be done")
 			} else {
+				m.See(0, `PostToolUseFailure:Bash says: release: #3 "Publish" was refused: #2 is not done`)
 				m.See(0, "PostToolUseFailure:Bash says: release: #1 \"Write the changes into `CHANGELOG.md`\" was refused: missing: CHANGELOG.md")
 			}
-			for _, text := range []string{"release: 3 tasks #1–#3",
-				"#3 \"Publish\" cannot be completed: #2 \"Run `make test` and make sure it passes\" must be done", "release: 1 of 3 done: #1",
+			for _, text := range []string{"release: 3 tasks #1–#3", "release: 1 of 3 done: #1",
 				"May the next step begin: Publish?"} { // which is asked when the step before it is to be completed
 				m.See(0, text)
 			}
