@@ -13,8 +13,9 @@ func (c *call) lapseOver(s *state.State) []state.Evidence {
 	if c.update.Over == nil {
 		return nil
 	}
-	p := Pause{Agent: c.update.Agent, InFlight: func(use string) bool { return use == "" || use == c.update.Use || !c.update.Over(use) }}
-	return s.Lapse(c.over(s, p), c.sender(c.update), nil)
+	p := Pause{Agent: c.update.Agent, InFlight: func(use string) bool { return use == "" || use == c.update.Use || !c.update.Over(use) },
+		Rejected: c.update.Rejected}
+	return s.Lapse(c.over(s, p), c.sender(c.update), p.Rejected)
 }
 
 // Pause is a moment at which an agent carries out none of its calls, or few.

@@ -35,6 +35,9 @@ type Update struct {
 	// Over reports whether an earlier call of the same agent, by its id, is over. It is nil if
 	// that is not known of any.
 	Over func(use string) bool
+
+	// Rejected reports whether the person has said no to a call, by its id; nil if that is not known.
+	Rejected func(use string) bool
 }
 
 // Verdict is the answer to an update. The zero value allows it.

@@ -110,6 +110,7 @@ func (h *hook) update(ctx context.Context) client.Answer {
 		Cwd:          c.Cwd,
 		Use:          c.ToolUseID,
 		Over:         h.over,
+		Rejected:     h.rejected,
 	}))
 }
 
@@ -179,6 +180,9 @@ func (h *hook) served() client.Answer {
 	}
 	return client.Rewrite(input, "", "")
 }
+
+// rejected reports whether the person has said no to an earlier call of the agent, as the transcript has it, which may be written late.
+func (h *hook) rejected(use string) bool { return client.Rejected(h.call.TranscriptPath, use) }
 
 // over reports whether an earlier call of the agent is over. It is false for the calls of a subagent,
 // which this transcript does not have.

@@ -18,7 +18,7 @@ func (h *hook) prompt(ctx context.Context) client.Answer {
 	switch {
 	case h.agent.Session: // it may come while the agent works (fact 42)
 		if err = h.Lapse(ctx, gates.Pause{InFlight: h.isInFlight,
-			Rejected: func(use string) bool { return client.Rejected(h.call.TranscriptPath, use) }}); err != nil {
+			Rejected: h.rejected}); err != nil {
 			return h.troubled(message.ForPerson(message.Sprintf("it could not be recorded which updates were stopped: %v", err)))
 		}
 	case h.call.Prompt != "" && !strings.Contains(h.call.Prompt, gates.GoOn):

@@ -98,38 +98,49 @@ func PrepareReload(s *state.State, list, skill string) (*Reload, error) {
 }
 
 // differing says which rules of the file, and of each step that both files have, are others: all but texts, and what named says already.
-// A gate that a step did not have is none of them.
+// A gate that a step did not have is none of them, but a rule of "only" lets calls through in that step, too; and a new step may have
+// such rules, or end the workflow.
 func differing(old, now jsontext.Value, named []string) (all []string) {
 	was, is := entriesOf(old), entriesOf(now)
-	for _, id := range slices.Sorted(maps.Keys(was)) {
-		after, ok := is[id]
-		if !ok {
-			continue
-		}
-		name := fmt.Sprintf("step %s %q: ", id, after.Text("subject"))
+	for _, id := range slices.Sorted(maps.Keys(is)) {
+		name := fmt.Sprintf("step %s %q: ", id, is[id].Text("subject"))
 		if id == "" {
 			name = ""
 		}
-		isNamed := slices.ContainsFunc(named, func(line string) bool { return name != "" && strings.HasPrefix(line, name) })
-		var fields []string
-		for _, field := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(namesOf(was[id]), namesOf(after))))) {
-			isGate := slices.Contains([]string{"ready", "produces", "check", "approval", "only"}, field)
-			switch {
-			case slices.Contains(texts, field) || bytes.Equal(was[id].Get(field), after.Get(field)):
-			case isGate && (isNamed || !was[id].Has(field)):
-			default:
-				fields = append(fields, field)
+		before, ok := was[id]
+		if !ok {
+			for _, field := range []string{"only", "outcomes", "status"} {
+				if is[id].Has(field) {
+					all = append(all, name+field+" is new")
+				}
 			}
+			continue
 		}
-		if len(fields) > 0 {
-			all = append(all, name+message.Sentence(fields)+map[bool]string{true: " differs", false: " differ"}[len(fields) == 1])
+		isNamed := slices.ContainsFunc(named, func(line string) bool { return name != "" && strings.HasPrefix(line, name) })
+		if fields := fieldsOf(before, is[id], isNamed); len(fields) > 0 {
+			all = append(all, name+message.Sentence(fields)+map[bool]string{true: " is another", false: " are others"}[len(fields) == 1])
 		}
 	}
 	return all
 }
 
+// fieldsOf returns the rules of a step, or of a file, that are not as before. named is set if the change of its gates is said.
+func fieldsOf(before, after jsonx.Object, named bool) (fields []string) {
+	for _, field := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(namesOf(before), namesOf(after))))) {
+		isGate := slices.Contains([]string{"ready", "produces", "check", "approval"}, field)
+		switch {
+		case slices.Contains(texts, field) || bytes.Equal(before.Get(field), after.Get(field)):
+		case field == "status" && after.Text(field) != workflow.Completed:
+		case field == "only" && named && before.Has(field), isGate && (named || !before.Has(field)):
+		default:
+			fields = append(fields, field)
+		}
+	}
+	return fields
+}
+
 // texts are the members of a step, and of a file, that are no rules. The steps of a file are compared one by one.
-var texts = []string{"fsm", "id", "subject", "description", "activeForm", "owner", "status", "metadata", "steps", "$schema"}
+var texts = []string{"fsm", "id", "subject", "description", "activeForm", "owner", "metadata", "steps", "$schema"}
 
 func namesOf(o jsonx.Object) (names []string) {
 	for name := range o.All() {

@@ -49,18 +49,20 @@ func (st *Store) UseGrant(ctx context.Context, command string, started []string)
 	}
 	used := false
 	err = st.Remember(ctx, func(m *Memory) {
+		// One to which the person said no may be there still: the client writes that late.
+		m.Grants = slices.DeleteFunc(m.Grants, func(g Grant) bool {
+			over, _ := client.Over(g.Written, g.Use)
+			return is(g) && over
+		})
 		if i := slices.IndexFunc(m.Grants, is); i >= 0 {
 			found, used = m.Grants[i], true
 			m.Grants = slices.Delete(m.Grants, i, i+1)
 		}
 	})
-	if err != nil {
-		return found, err
+	if err == nil && !used {
+		err = ErrNoGrant
 	}
-	if over, _ := client.Over(found.Written, found.Use); !used || over {
-		return found, ErrNoGrant
-	}
-	return found, nil
+	return found, err
 }
 
 // Seen is an event of the session that may end grants.

@@ -81,6 +81,18 @@ func TestAGrantEndsWithItsCall(t *testing.T) {
 	}
 }
 
+// TestANoBeforeAYesTakesNothingFromIt: the same command was refused before, and nothing has ended that grant.
+func TestANoBeforeAYesTakesNothingFromIt(t *testing.T) {
+	l := hydrated(t, `{}`)
+	written := transcriptOf(t, messageLine("m1", "u1"), result("u1"), messageLine("m2", "u2"))
+	for _, use := range []string{"u1", "u2"} {
+		require.NoError(t, l.Grant(t.Context(), Grant{Command: "x", Session: "s1", Use: use, Written: written}))
+	}
+	g, err := l.UseGrant(t.Context(), "x", []string{"x"})
+	require.NoError(t, err)
+	require.Equal(t, "u2", g.Use)
+}
+
 // TestWhichEventsEndAGrant: it lives as long as calls of the same message are carried out.
 func TestWhichEventsEndAGrant(t *testing.T) {
 	l := hydrated(t, `{}`)

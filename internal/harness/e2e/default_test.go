@@ -5,11 +5,14 @@
 package e2e
 
 import (
+	"bytes"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -112,6 +115,13 @@ func TestAQuestionReachesThePersonByACommand(t *testing.T) {
 	m.See(0, "Do you want to proceed")
 	m.Answer(0, "\x1b", "What should")
 	m.Clear()
+	require.Eventually(t, func() bool { // the client writes it late, and no person is as fast as this test
+		files, _ := filepath.Glob(filepath.Join(s.Home, ".claude", "projects", "*", s.Session+".jsonl"))
+		return slices.ContainsFunc(files, func(path string) bool {
+			data, _ := os.ReadFile(path)
+			return bytes.Contains(data, []byte("user-rejected"))
+		})
+	}, time.Minute, 10*time.Millisecond)
 	require.False(t, stateOf(t, s).Step(2).Done())
 	from := m.Here()
 	m.Enter("continue")
