@@ -200,7 +200,8 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	}
 	h.files, h.content = gates.FilesOf(ctx, h.dir, h.spec.Tasks()), state.ContentNow(ctx, h.dir, "")
 	r := h.request
-	label := tasks.Label{Invocation: r.Invocation, By: r.By, Command: r.Command, Spec: h.result.Spec, Session: r.Session}
+	label := tasks.Label{Invocation: r.Invocation, By: r.By, Command: r.Command, Spec: h.result.Spec, Session: r.Session,
+		Reloads: h.reloads != nil}
 	h.list.Record = h.record
 	var err error
 	if h.result.Outcome, err = h.list.Replace(ctx, label, plan); err == nil && h.demanded {

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -197,7 +198,7 @@ func (u undoneHydration) refused(ctx context.Context, s terminal.Streams, err er
 		hint = u.works(u.callOf(h.Step), " takes back the call that this is a part of")
 	case errors.Is(err, tasks.ErrContinued):
 		text, back := wentOn(ctx, s, u.list.Dir, u.all, h)
-		err, hint = fmt.Errorf("the workflow of %s %s, so nothing was undone", it, text), strings.Trim(back+"; "+u.earlier(), "; ")
+		err, hint = fmt.Errorf("the workflow of %s %s, so nothing was undone", it, cmp.Or(text, "has gone on in another list since")), strings.Trim(back+"; "+u.earlier(), "; ")
 	case errors.Is(err, tasks.ErrReplaced):
 		err, hint = fmt.Errorf("%s was replaced by %d, so nothing was undone", it, h.By), u.works(h.By, " undoes that")
 	case errors.Is(err, tasks.ErrNotKept):
@@ -213,7 +214,7 @@ func (u undoneHydration) earlier() string {
 		if h.Number <= u.Number && h.State != undone && h.State != undoing && h.Step == 0 {
 			line := undoLine(u.list, u.history(), u.name, h)
 			switch {
-			case line != "" && h.State == moved:
+			case line != "" && h.State == moved && h.Reloaded == nil:
 				return line + message.Sprintf(" brings back what call %s of %s had replaced", nameOf(h), quoted(h.Skill))
 			case line != "":
 				return line + message.Sprintf(" takes back call %s of %s", nameOf(h), quoted(h.Skill))

@@ -27,10 +27,11 @@ type Label struct {
 	Command    string `json:"command"`
 	Spec       string `json:"spec"` // path of the fsm.json
 	Session    string `json:"session"`
-	By         string `json:"by,omitzero"`    // who decided and how, as in "person terminal /dev/pts/7"; empty if Invocation tells
-	Undo       string `json:"undo,omitzero"`  // id of the change that this one undid
-	Step       int64  `json:"step,omitzero"`  // number of the step whose copies the change created or deleted; 0 for a hydration
-	Under      int64  `json:"under,omitzero"` // number of the step under which the tasks came; 0 if they came under none
+	By         string `json:"by,omitzero"`      // who decided and how, as in "person terminal /dev/pts/7"; empty if Invocation tells
+	Undo       string `json:"undo,omitzero"`    // id of the change that this one undid
+	Step       int64  `json:"step,omitzero"`    // number of the step whose copies the change created or deleted; 0 for a hydration
+	Reloads    bool   `json:"reloads,omitzero"` // it is the workflow that it replaced, with a changed fsm.json
+	Under      int64  `json:"under,omitzero"`   // number of the step under which the tasks came; 0 if they came under none
 
 	// Of a workflow that goes on in another list: see Continuation.
 	With  string  `json:"with,omitzero"`   // id of the continuation

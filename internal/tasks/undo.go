@@ -177,7 +177,10 @@ func (l List) planUndo(files vfs.FS, dir string, history []txn.Entry, what undoR
 	}
 	inList, by := r.inList(i, calls)
 	isElsewhere := len(inList) == 0 && by >= 0 && r.labels[by].With != ""
-	if len(inList) == 0 && by >= 0 && !isElsewhere {
+	switch {
+	case isElsewhere && r.labels[i].Reloads: // what it replaced is the workflow that has gone
+		return u, fmt.Errorf("%w: %s", ErrContinued, history[by].ID)
+	case len(inList) == 0 && by >= 0 && !isElsewhere:
 		return u, fmt.Errorf("%w: %s", ErrReplaced, history[by].ID)
 	}
 	for j, e := range history {
