@@ -149,6 +149,9 @@ func (t Task) setsLine() (text string, members []string) {
 }
 
 // outcomesLine returns the sentences that tell the agent how the step can end, and the member
+// PersonDecides is what the description of a step says of one that the person decides.
+const PersonDecides = "The person decides how it ends: they are asked, with exactly these options."
+
 // of the metadata in which it says so. level is what a stop ends.
 func (t Task) outcomesLine(level string) (text string, member []string) {
 	step := t.ForMachine()
@@ -170,7 +173,7 @@ func (t Task) outcomesLine(level string) (text string, member []string) {
 	text = endsIn + strings.Join(all, ", or ") + "."
 	switch step.Decides {
 	case ByPerson:
-		return text + " The person decides how it ends: they are asked, with exactly these options.", nil
+		return text + " " + PersonDecides, nil
 	case ByCommand:
 		return text + commandDecides, nil
 	}

@@ -172,6 +172,10 @@ func (w Way) toStart(c *state.Current) string {
 
 // toComplete tells the agent how to complete a step. chosen is how the person has decided that it ends, if they have.
 func (w Way) toComplete(c *state.Current, chosen string) string {
+	if choices := c.Choices(); w.Person && c.Decides == fsmspec.ByPerson && chosen == "" {
+		line := "When its work is done, say how it ends: " + state.ApproveCommand(c.ID, choices[0], "--list "+message.Line(w.Named))
+		return line + ", or with --outcome " + message.Alternatives(choices[1:])
+	}
 	line, outcome := "When its work is done: "+w.Command(w.complete(), fmt.Sprint(c.ID)), " --outcome NAME, which is "
 	if w.Kind == Tools {
 		line, outcome = "Call step_complete when the work of a step is done", ", with an outcome, which is "
@@ -200,6 +204,9 @@ func (w Way) toComplete(c *state.Current, chosen string) string {
 func (w Way) Spoken(description string) string {
 	if plain := fsmspec.WithoutCommand(description); plain != description && w.NoChecks != nil && w.NoChecks() {
 		description = plain
+	}
+	if w.Person {
+		description = strings.Replace(description, fsmspec.PersonDecides, "You decide how it ends.", 1)
 	}
 	const with, before, after = "Complete it with ", "metadata ", "}."
 	at := strings.LastIndex(description, with+before+"{")

@@ -198,7 +198,8 @@ func (u undoneHydration) refused(ctx context.Context, s terminal.Streams, err er
 		hint = u.works(u.callOf(h.Step), " takes back the call that this is a part of")
 	case errors.Is(err, tasks.ErrContinued):
 		text, back := wentOn(ctx, s, u.list.Dir, u.all, h)
-		err, hint = fmt.Errorf("the workflow of %s %s, so nothing was undone", it, cmp.Or(text, "has gone on in another list since")), strings.Trim(back+"; "+u.earlier(), "; ")
+		err = fmt.Errorf("the workflow of %s %s, so nothing was undone", it, cmp.Or(text, "has gone on in another list since"))
+		hint = strings.Trim(back+"; "+u.earlier(), "; ")
 	case errors.Is(err, tasks.ErrReplaced):
 		err, hint = fmt.Errorf("%s was replaced by %d, so nothing was undone", it, h.By), u.works(h.By, " undoes that")
 	case errors.Is(err, tasks.ErrNotKept):
