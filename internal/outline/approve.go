@@ -124,6 +124,8 @@ type demand struct {
 	acts   []string // the words of what has to wait for it
 	of     string   // what it is for, or ""
 	text   string   // of the sentence
+	part   string   // of that, with the demand
+	tail   string   // what follows the part
 	first  bool     // it comes before what the step does
 	behind bool     // it comes after that
 	unsure bool     // it comes before something, or after
@@ -175,6 +177,8 @@ func demanded(said string) (d demand, rest string, found bool) {
 			}
 			continue
 		}
+		_, behind, _ := strings.Cut(text, part)
+		one.part, one.tail = part, behind
 		return one, strings.Join(parts[i+1:], "; "), true
 	}
 	return d, "", false
@@ -283,7 +287,7 @@ func (r *reader) approval(h Hint, said string, i, k int) {
 		return
 	}
 	at, note := r.placeOf(d, rest, i, k)
-	if note != noteSplit && r.saysMore(d.text) || note == "" && r.unbinding(said) != nil {
+	if note != noteSplit && (r.saysMore(d.text) || !d.isLeft()) || note == "" && r.unbinding(said) != nil {
 		note = noteSome
 	}
 	if stepByNumber.in(said) {

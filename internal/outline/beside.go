@@ -37,6 +37,11 @@ var (
 		`demos?|demonstrations?|illustrations?|(?:for|as) (?:history|reference|inspiration|orientation|guidance|training)|kept|optional|` +
 		`by hand|manually|read-?only|dry run|reference|for (?:people|humans)|plan mode)\b|^(?:status|state|stage|disabled|enabled|active|` +
 		`deprecated)\b.*:|^(?:explains?|describes?|shows?|documents?) (?:how|what|why)\b`}
+	// ofReaders is what a description of a text begins with that tells nobody to do something, or says that it is not for work.
+	ofReaders = pattern{text: `(?i)^(?:how (?:[^t]|t[^o]|to\w)|(?:what|why)\b)|^(?:(?:an?|the|some|our|my|short) )*(?:notes?|` +
+		`documentation|explanations?|descriptions?|accounts?|records?|history) (?:on|of|about|for)\b|` +
+		`\b(?:not|n['’]t|never) (?:to be )?(?:use[d]?|invoke[d]?|meant|intended)\b.* (?:for|in|on|with) ` +
+		`(?:(?:actual|real|serious|any)\b|(?:work|practice|anything|everything)\W*$)`}
 	prohibiting = pattern{text: `(?i)^(?:(?:please|always|also|then|finally)\b,? ?)*` +
 		`(?:(?:you )?(?:must )?(?:do not|don['’]t|never|must not|avoid)(?: ever)? )?`}
 	// unbinding are words that can unbind, or hand over, whatever is ordered with them.
@@ -122,7 +127,7 @@ func (s sentence) isHarmless() bool {
 	case numbered.in(said), noneLeftOut.in(said), refused.in(plainly(s.text)): // see namedBy
 		return true
 	case s.isFront:
-		return (!forbidsUse.in(whenNot.without(said)) || ordersElse(said)) && !notInUse.in(said)
+		return (!forbidsUse.in(whenNot.without(said)) || ordersElse(said)) && !notInUse.in(said) && !ofReaders.in(said)
 	case isStored.in(said) && !pointing.in(said), isBeside(s) && !negation.in(said):
 		return true
 	case greeting.in(said), ofRole.in(said) && !onlyLooks.in(said), isRequired.in(said) && !restricts(said) && !vague.in(said),

@@ -154,7 +154,7 @@ func (n naming) isInCode(text string) bool {
 
 // orderedBy reports whether a sentence has only words of an order to run a command, and is one.
 func (n naming) orderedBy(s sentence) bool {
-	if !s.isPlainlyUnder() || strings.ContainsAny(s.text, "?|") {
+	if !s.isPlainlyUnder() && !demandsTests(s) || strings.ContainsAny(s.text, "?|") {
 		return false
 	}
 	said := s.text
@@ -176,6 +176,9 @@ func (n naming) orderedBy(s sentence) bool {
 // isBeside reports whether a sentence has only words with which nothing can be forbidden, or says not to touch something.
 func isBeside(s sentence) bool {
 	said := strings.TrimRight(normal(s.text), ".! ")
+	if writesTests(said) {
+		return true
+	}
 	if !s.isPlainlyUnder() || strings.ContainsAny(said, "?|:;(") {
 		return false
 	}
@@ -185,6 +188,22 @@ func isBeside(s sentence) bool {
 	word := first.find(said)
 	return !negation.in(said) && !doubtful.in(said) && word != nil && slices.Contains(wordsBeside, strings.ToLower(word[1])) &&
 		hasOnly(said, wordsBeside)
+}
+
+var (
+	ofTests  = pattern{text: `(?i)\b(?:tests?|suites?|specs?|checks?)\b`}
+	newTests = pattern{text: `(?i)^(?:write|add|fix|update|extend|create) (?:[\w-]+ ){0,4}tests?\b[^,;:?|(—–]*$`}
+)
+
+// demandsTests reports whether a sentence without a command demands that tests pass. That forbids nothing below any title.
+func demandsTests(s sentence) bool {
+	return !s.code && !strings.Contains(s.text, "`") && ofTests.in(s.text) && toPass.in(normal(s.text))
+}
+
+// writesTests reports whether a sentence tells to write a test, and nothing that restricts that.
+func writesTests(said string) bool {
+	said = withoutLead(said)
+	return newTests.in(said) && !negation.in(said) && !doubtful.in(said) && !ofOthers.in(said) && !running.in(said) && !invalid.in(said)
 }
 
 // isPlainlyUnder reports whether nothing above a sentence says whom or what it is for.

@@ -88,6 +88,10 @@ func (r *reader) product(h Hint, s sentence, behind []sentence) {
 		_, rest, _ := strings.Cut(s.text, m[0])
 		if isLocal(name) && !reads.in(m[0]) && !condition.in(gap) && isOrderedBehind(prefix) && endsOrder(rest) && !likePath.in(name) &&
 			!invented.in(name) && !r.takesBackFile(name, s, behind) {
+			if !isWrittenStill(normal(rest)) {
+				r.took = append(r.took, Left{Line: s.line + 1, What: shorten(s.text), Why: whySome})
+				return
+			}
 			if s := r.unbinding(s.text); s != nil {
 				r.took = append(r.took, Left{Line: s.line + 1, What: shorten(s.text), Why: whySome})
 				return
