@@ -148,7 +148,7 @@ func (h *hook) runner(words []shell.Word) string {
 		switch {
 		case known && settings.IsNamed(text):
 			return ""
-		case known && slices.Contains([]string{"command", "nice", "nohup", "time", "timeout"}, name):
+		case known && slices.Contains([]string{"command", "nice", "nohup", "stdbuf", "time", "timeout"}, name):
 		case i == 0 || !known || !isOption(text):
 			return cmp.Or(text, w.In(h.call.Command))
 		}

@@ -108,6 +108,16 @@ func (s *surroundings) called(n *syntax.CallExpr) {
 // declared takes in what declares variables.
 func (s *surroundings) declared(n *syntax.DeclClause) {
 	exports := n.Variant.Value == "export"
+	prints := func(a *syntax.Assign) bool {
+		if a.Name != nil || a.Value == nil {
+			return false
+		}
+		flag, known := Word{a.Value}.Literal()
+		return known && strings.HasPrefix(flag, "-") && strings.Contains(flag, "p")
+	}
+	if slices.ContainsFunc(n.Args, prints) && !slices.ContainsFunc(n.Args, func(a *syntax.Assign) bool { return a.Name != nil && !a.Naked }) {
+		return
+	}
 	for _, a := range n.Args {
 		switch {
 		case a.Name != nil && !exports:
@@ -182,8 +192,11 @@ func isHomeOfNVM(name, value string) bool {
 // setters print what sets up the programs of a shell, for eval.
 var setters = []string{"direnv", "pyenv", "rbenv", "nodenv", "jenv", "mise", "asdf", "fnm", "conda", "micromamba", "opam", "brew"}
 
-// setsUp reports whether source or eval sets up the programs of the shell as people do it: from the file activate of a venv, nvm.sh or
-// a startup file of the home directory, or from what a program prints that is for that. Like nvm use and conda activate it is let pass;
+// setUpAtHome are files below the home directory that set up the programs of a shell.
+var setUpAtHome = []string{".cargo/env", ".asdf/asdf.sh", ".sdkman/bin/sdkman-init.sh"}
+
+// setsUp reports whether source or eval sets up the programs of the shell as people do it: from the file activate of a venv, nvm.sh,
+// conda.sh, a startup file of the home directory or one of setUpAtHome, or from what a program prints that is for that. Like nvm use and conda activate it is let pass;
 // another file or text may set any variable.
 func (s *surroundings) setsUp(name string, words []Word) bool {
 	if len(words) != 1 {
@@ -192,8 +205,12 @@ func (s *surroundings) setsUp(name string, words []Word) bool {
 	if name != "eval" {
 		file := strings.Trim(words[0].In(s.line), `"'`)
 		dir, base := path.Split(file)
-		atHome := dir == "~/" || dir == "$HOME/" || dir == "${HOME}/"
-		return base == "activate" || base == "nvm.sh" || atHome && strings.HasPrefix(base, ".")
+		for _, home := range []string{"~/", "$HOME/", "${HOME}/"} {
+			if rest, ok := strings.CutPrefix(file, home); ok && (rest == base && strings.HasPrefix(base, ".") || slices.Contains(setUpAtHome, rest)) {
+				return true
+			}
+		}
+		return base == "activate" || base == "nvm.sh" || base == "conda.sh" && strings.HasSuffix(dir, "/etc/profile.d/")
 	}
 	parts := words[0].word.Parts
 	if quoted, ok := parts[0].(*syntax.DblQuoted); ok && len(parts) == 1 {

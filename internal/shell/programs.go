@@ -21,7 +21,7 @@ func builtins() []string {
 
 // runners are programs whose first words may be another command.
 func runners() []string {
-	return strings.Fields("env command builtin exec sudo doas nohup nice time timeout setsid xargs")
+	return strings.Fields("env command builtin exec sudo doas nohup nice stdbuf time timeout setsid xargs")
 }
 
 // writers are the programs that write texts which they are given, so that others may run these.
