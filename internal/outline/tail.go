@@ -18,20 +18,31 @@ var (
 		`iterate until)\b`}
 	inTheMeantime = pattern{text: `(?i)\b(?:meanwhile|mean ?time|in parallel|at the same time|while|anyway|regardless)\b`}
 	withThat      = pattern{text: `(?i)^(?:and )?(?:wait|await|address|revise|incorporate)\b`}
-	thenDo        = pattern{text: `(?i)^(?:(?:and|only) )?(?:then|afterwards|after that)\b`}
-	notWithout    = pattern{text: `(?i)^(?:and )?(?:do not|don't|never|you must not) (?:go on|go further|proceed|continue|start|begin|` +
+	thenDo        = pattern{text: `(?i)^(?:and|then|(?:and )?only then|afterwards|after that)\b`}
+	keepShort     = pattern{text: `(?i)^keep (?:it|them) (?:short|brief|concise|simple|clear|under|below)\b`}
+	// hands is what an order says that leaves the demand to somebody else, or makes it one of form only.
+	hands      = pattern{text: `(?i)\b(?:to (?:do|write|save|make)|memory|chat|back|given|name|yourself|somebody|someone|who)\b`}
+	notWithout = pattern{text: `(?i)^(?:and )?(?:do not|don't|never|you must not) (?:go on|go further|proceed|continue|start|begin|` +
 		`move on|push|merge|publish|deploy|release|commit|code|finish)\b[^,]* ?\b(?:without|before|until|till|unless)\b`}
-	isMandatory = pattern{text: `(?i)^(?:(?:it|this|that) is )?(?:required|mandatory|necessary|needed|important)$`}
+	isMandatory = pattern{text: `(?i)^(?:(?:it|this|that) is )?(?:required|mandatory|necessary|needed|important|always|ever|` +
+		`no exceptions?|without exceptions?)$|^(?:(?:never|do not|don't) (?:skip|assume) (?:it|this)|(?:they|` + persons +
+		`) (?:must|has to|have to) say yes(?: explicitly)?)$`}
 	// ofForm says how what is written looks.
 	ofForm = pattern{text: `(?i)^(?:(?:and|then) )?` + "`x`" + `|^(?:with|including|containing|listing|under|at most|at least|up to|` +
-		`(?:an?|one|two|three|\d+) (?:[\w-]+ )?(?:pages?|lines?|words?|sentences?|paragraphs?|sections?|items?|rows?|entr(?:y|ies))\b)`}
+		`(?:grouped|sorted|ordered) by|(?:an?|one|two|three|\d+) (?:[\w-]+ )?(?:pages?|lines?|words?|sentences?|` +
+		`paragraphs?|sections?|items?|rows?|entr(?:y|ies))\b)`}
 	// listing leads to what is in a file, of which ofList is a part.
 	listing = pattern{text: `(?i)^: |^\W*(?:with|listing|containing|including|describing)\b`}
 	ofList  = pattern{text: `^(?:and )?[a-z][\w ]*$`}
 	// behindFile is what may follow the name of a file.
-	behindFile = pattern{text: `(?i)^(?:with|under|from|before|until|file|first|now|too|also|then|that|listing|containing|including|` +
-		`describing|using|at the (?:end|top|beginning|root))\b`}
+	behindFile = pattern{text: `(?i)^(?:first|now|too|also|accordingly)$|^(?:with|under|from|before (?:you|we|the|any|\w+ing)|` +
+		`file|that \w+s (?:the|an?|all|each|every)|listing|containing|including|` +
+		`describing|using|following|based on|at the (?:end|top|beginning|root))\b`}
 )
+
+// besideDemand are verbs of orders that may follow a demand, or an order to write a file, and leave it one.
+var besideDemand = strings.Fields(`add ask await commit describe explain fix include link list mention note present repeat report review say
+	show stop summarise summarize update use wait`)
 
 // isHarmful reports whether what a sentence says behind a demand or an order may take that back.
 func isHarmful(tail string) bool {
@@ -47,10 +58,10 @@ func isHarmful(tail string) bool {
 	}
 	verb := strings.ToLower(firstWord(bare))
 	goes := slices.Contains(goesFurther, verb)
-	if negation.in(tail) || doubtful.in(tail) || !isImperative(bare) && !goes {
+	if negation.in(bare) || doubtful.in(tail) || hands.in(tail) || byName.in(tail) || !isImperative(bare) && !goes || verb == "let" {
 		return true
 	}
-	return !thenDo.in(tail) && (goes || verb == "let" || slices.Contains(ofGoing, verb) || slices.Contains(ofLeave, verb))
+	return !thenDo.in(tail) && !keepShort.in(tail) && !slices.Contains(besideDemand, verb)
 }
 
 // isLeft reports whether what follows a demand in its sentence leaves it one.
@@ -69,7 +80,7 @@ func (d demand) isLeft() bool {
 
 // isWrittenStill reports whether what follows the name of a file in an order to write it leaves that one.
 func isWrittenStill(rest string) bool {
-	lists := listing.in(rest)
+	lists := listing.in(rest) && (strings.Contains(rest, ",") || strings.Contains(rest, " and "))
 	for i, tail := range tailEnd.compiled().Split(rest, -1) {
 		tail = strings.Trim(tail, " .!*_")
 		switch {
