@@ -192,7 +192,8 @@ func isBeside(s sentence) bool {
 
 var (
 	ofTests  = pattern{text: `(?i)\b(?:tests?|suites?|specs?|checks?)\b`}
-	newTests = pattern{text: `(?i)^(?:write|add|fix|update|extend|create) (?:[\w-]+ ){0,4}tests?\b[^,;:?|(—–]*$`}
+	newTests = pattern{text: `(?i)^(?:write|add|fix|update|extend|create) (?:[\w-]+ ){0,4}tests?(?: cases?)?(?: first)?` +
+		`(?: (?:for|that|which|of|covering|with)\b[^,;:?|(—–]*)?\W*$`}
 )
 
 // demandsTests reports whether a sentence without a command demands that tests pass. That forbids nothing below any title.
