@@ -196,8 +196,8 @@ var setters = []string{"direnv", "pyenv", "rbenv", "nodenv", "jenv", "mise", "as
 var setUpAtHome = []string{".cargo/env", ".asdf/asdf.sh", ".sdkman/bin/sdkman-init.sh"}
 
 // setsUp reports whether source or eval sets up the programs of the shell as people do it: from the file activate of a venv, nvm.sh,
-// conda.sh, a startup file of the home directory or one of setUpAtHome, or from what a program prints that is for that. Like nvm use and conda activate it is let pass;
-// another file or text may set any variable.
+// conda.sh, a startup file of the home directory or one of setUpAtHome, or from what a program prints that is for that. Like nvm use and
+// conda activate it is let pass; another file or text may set any variable.
 func (s *surroundings) setsUp(name string, words []Word) bool {
 	if len(words) != 1 {
 		return false
@@ -206,7 +206,8 @@ func (s *surroundings) setsUp(name string, words []Word) bool {
 		file := strings.Trim(words[0].In(s.line), `"'`)
 		dir, base := path.Split(file)
 		for _, home := range []string{"~/", "$HOME/", "${HOME}/"} {
-			if rest, ok := strings.CutPrefix(file, home); ok && (rest == base && strings.HasPrefix(base, ".") || slices.Contains(setUpAtHome, rest)) {
+			rest, ok := strings.CutPrefix(file, home)
+			if ok && (rest == base && strings.HasPrefix(base, ".") || slices.Contains(setUpAtHome, rest)) {
 				return true
 			}
 		}
