@@ -305,6 +305,8 @@ func TestSentBack(t *testing.T) {
 	s = stateOf(stepLine{id: 1, status: completed})
 	agent, _ = sentBack(s, s.Ready(), Stopping{Mode: Remind}, "")
 	require.Contains(t, agent, `#1 "A" is completed without passing its gates, so complete it again.`)
+	s = stateOf(stepLine{id: 1, status: completed}, stepLine{id: 2, status: pending})
+	require.Len(t, stop(s, Stopping{Mode: Remind}, reminder{}), 1, "beside it no other step is let through")
 }
 
 func TestResumed(t *testing.T) {

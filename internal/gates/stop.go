@@ -65,8 +65,10 @@ func stop(s *state.State, x Stopping, last reminder) []*state.Current {
 		return nil
 	}
 	var left []*state.Current
+	unchecked := len(s.WorkThatIs(state.Unchecked)) > 0 // beside which no other step is let through
 	for _, c := range s.Ready() {
-		if s.Checking(c.ID) || s.AwaitsPerson(c) || s.SaidNo(c) || x.Agent != "" && !startedBy(s, c, x.Agent) {
+		waits := unchecked && s.Word(c) == state.Ready || s.Checking(c.ID) || s.AwaitsPerson(c) || s.SaidNo(c)
+		if waits || x.Agent != "" && !startedBy(s, c, x.Agent) {
 			continue
 		}
 		left = append(left, c)

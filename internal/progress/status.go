@@ -294,7 +294,7 @@ func Waiting(s *state.State) (lines []string) {
 			lines = append(lines, c.Name()+" waits for its check, which is running")
 		case len(waits) > 0:
 			lines = append(lines, fmt.Sprintf("%s waits for %s", c.Name(), strings.Join(waits, ", ")))
-		case s.AwaitsPerson(c):
+		case s.Word(c) == state.Awaits:
 			lines = append(lines, c.Name()+" waits for a person")
 		}
 	}
