@@ -204,7 +204,7 @@ func (q Query) lines(ctx context.Context, all []Unfinished, to ...string) (text 
 			if !q.Named && q.List != "" {
 				to = ""
 			}
-			if (dir != u.List || u.Cleaned) && (dir == "" || !hasOpen(ctx, dir, u.Workflow.Command)) {
+			if (dir != u.List || u.Cleaned) && (dir == "" || !hasOpen(ctx, dir, u.Workflow.Command, true)) {
 				lines += "\n    " + Line(q.Lookup, u.Workflow.Command, u.List, to)
 			}
 		}
@@ -260,14 +260,15 @@ func (q Query) whose(ctx context.Context, lists []string) (text string) {
 
 // MayTake reports whether the list has an unfinished workflow of a skill that could go on in the other one.
 func MayTake(ctx context.Context, from, to, skill string) bool {
-	return !txn.IsAbsent(to) && hasOpen(ctx, from, skill) && !hasOpen(ctx, to, skill)
+	return !txn.IsAbsent(to) && hasOpen(ctx, from, skill, false) && !hasOpen(ctx, to, skill, true)
 }
 
-// hasOpen reports whether a list has an unfinished workflow of a skill.
-func hasOpen(ctx context.Context, list, skill string) bool {
+// hasOpen reports whether a list has an unfinished workflow of a skill; under is set if one under a step of another counts, beside which
+// none can go on.
+func hasOpen(ctx context.Context, list, skill string, under bool) bool {
 	s, err := state.LoadNow(ctx, list)
 	return err == nil && slices.ContainsFunc(s.Workflows(), func(w *workflow.Workflow) bool {
-		return w.Command == skill && s.Parent(w) == nil && len(s.OpenIn(w)) > 0
+		return w.Command == skill && (under || s.Parent(w) == nil) && len(s.OpenIn(w)) > 0
 	})
 }
 

@@ -115,6 +115,9 @@ func (h Hydration) decision(list string) decisions.Record {
 		r.Restored, r.Created = r.Created, nil
 	case h.went != "":
 		r.Decision, r.Why = "continued", "it goes on in the task list "+h.went
+		if len(r.Deleted) == 0 { // its task files were gone
+			r.Deleted = h.gone
+		}
 	case h.From != nil:
 		r.Decision, r.Why = "continued", "it was in the task list "+h.From.List
 	case h.isBack():

@@ -50,11 +50,12 @@ type Hydration struct {
 	From *workflow.From `json:"from,omitempty"` // where its workflow was before; nil if it began with the hydration
 	To   string         `json:"to,omitzero"`    // the list in which its workflow goes on
 
-	doneStep string // the name of the step Parent, if that is done
-	spent    bool   // it was undone after its workflow had gone on elsewhere, which that left there
-	by       string // who decided; see tasks.Label
-	project  string // directory of the project; empty if unknown
-	went     string // the list to which it has taken its workflow, which may have come back since; empty if it has not
+	doneStep string  // the name of the step Parent, if that is done
+	spent    bool    // it was undone after its workflow had gone on elsewhere, which that left there
+	by       string  // who decided; see tasks.Label
+	project  string  // directory of the project; empty if unknown
+	gone     []int64 // of a change by which a workflow went on elsewhere: the numbers of its steps, those without a task among them
+	went     string  // the list to which it has taken its workflow, which may have come back since; empty if it has not
 	record   workflow.Workflow
 }
 
@@ -244,6 +245,7 @@ func (r *reader) hydration(i int) Hydration {
 	var label tasks.Label
 	_ = json.Unmarshal([]byte(e.Label), &label, jsonx.Tolerant) // missing fields stay empty
 	h.Skill, h.Spec, h.Session, h.Step, h.To, h.went = label.Command, label.Spec, label.Session, label.Step, label.To, label.To
+	h.gone = label.Steps
 	w, err := workflow.ParseWorkflow(e.Record)
 	if err == nil {
 		h.SHA256, h.Parent, h.project, h.Lost, h.From, h.record = w.SHA256, w.Parent, w.Dir, w.Lost, w.From(), w
