@@ -326,7 +326,7 @@ func (r *reader) state(i int, h Hydration) (_ ChangeState, by int64) {
 	if slices.ContainsFunc(h.Created, func(t ChangedTask) bool { return !t.Gone }) {
 		return inList, 0
 	}
-	for _, later := range slices.Backward(r.entries[i+1:]) { // one before it may have taken out what was under a step
+	for _, later := range r.entries[i+1:] {
 		if r.undone[later.ID] == "" && deletes(later, r.entries[i].Created) {
 			return replaced, later.Number
 		}
