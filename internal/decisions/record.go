@@ -131,7 +131,7 @@ func ByCall(typed bool) string {
 	return "agent skill"
 }
 
-// Way says for people how somebody decided or began something.
+// Way is how something was decided or begun, in words for people.
 func Way(how string) string {
 	switch how {
 	case "terminal":

@@ -273,7 +273,7 @@ func outcomeOf(c *state.Current, label string) string {
 	return ""
 }
 
-// decidedMeanwhile tells the agent that the step has ended in a terminal before the question about it was answered, or is "".
+// decidedMeanwhile tells the agent that the step ended in a terminal before the question about it was answered. It is empty if none did.
 func decidedMeanwhile(s *state.State, x Choice) string {
 	var meant []*state.Current
 	for _, c := range s.Steps {

@@ -72,8 +72,8 @@ func (h *hook) vouchers(script shell.Script) (all []state.Voucher, a client.Answ
 	return all, a
 }
 
-// isWrapper reports whether a path in the line leads to a script of this program's name, which may change what it likes before it runs
-// this program. dir is where the shell is, empty if that is not known. What npm has put into node_modules is a script, too.
+// isWrapper reports whether a path in the line leads to a script with this program's name: it may change the environment and then run
+// this program. dir is where the shell is, empty if that is not known. The scripts that npm puts into node_modules are none.
 func (h *hook) isWrapper(words []shell.Word, dir string) bool {
 	for _, w := range words {
 		text, known := w.Text(h.homely)
