@@ -24,6 +24,8 @@ type Each struct {
 
 	// Workflow is what is done for one line, as an fsm.json; see [ForItem].
 	Workflow string `json:"workflow"`
+	// Itself is true if that is the task itself, and not the parts of it.
+	Itself bool `json:"itself,omitzero"`
 }
 
 // level is the tasks of one array.
@@ -38,9 +40,6 @@ type step struct {
 	members string // of metadata; each followed by a comma, without the tag
 	parts   level  // what the task consists of; of a task with Each, what is done for a line
 }
-
-// isCopied reports whether the task itself is done for each line, not parts of it.
-func (t *Task) isCopied(parts int) bool { return t.Each != nil && parts == 0 }
 
 // join returns what a task that is itself done for each line is in the list: the join of its copies, whose gates, outcomes and texts are
 // theirs. The calls that belong to it are refused before there are copies, too.
@@ -82,7 +81,7 @@ func (p *parser) level(entries []*entry) level {
 		s.parts.machine = e.machine
 		if e.task.Each != nil {
 			each := *e.task.Each
-			each.Workflow = e.workflow()
+			each.Workflow, each.Itself = e.workflow(), len(e.parts) == 0
 			s.task.Each = &each
 		}
 		l.steps = append(l.steps, s)
@@ -202,7 +201,7 @@ func (p *parser) proveAll(entries []*entry) *machine.Machine {
 // is there only the join of its copies.
 func (e *entry) declared() machine.Step {
 	s := e.task.ForMachine()
-	if e.task.isCopied(len(e.parts)) {
+	if e.task.Each != nil && len(e.parts) == 0 {
 		return machine.Step{ID: s.ID, BlockedBy: s.BlockedBy, When: s.When, Done: s.Done, Join: true}
 	}
 	s.Result = e.isResult()
@@ -246,9 +245,8 @@ func (p *parser) leadsBackToItself(e *entry) bool {
 		found = true
 		at, path := e.place([]string{"outcomes", o.Name, "back"}, machine.Step{})
 		p.problems.note(at, e, keepsMeaning, func() (pointer, text string) {
-			return e.pointer(path...), fmt.Sprintf("%s leads back to step %d, but each line ends by itself: it can lead back only to this step; "+
-				"to repeat more for each line, put the steps into do",
-				o.Name, o.Back)
+			return e.pointer(path...), fmt.Sprintf("%s leads back to step %d, but each line ends by itself: it can lead back only to this "+
+				"step; to repeat more for each line, put the steps into do", o.Name, o.Back)
 		})
 	}
 	return !found

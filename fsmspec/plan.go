@@ -90,7 +90,7 @@ func (l level) place(all []Level, at Level) []Level {
 	bases := make([]int64, len(l.steps)) // of the parts
 	for i, s := range l.steps {
 		t := s.task
-		if t.isCopied(len(s.parts.steps)) {
+		if t.Each != nil && t.Each.Itself {
 			t = t.join()
 		}
 		if len(t.BlockedBy) == 0 {

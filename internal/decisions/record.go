@@ -83,6 +83,7 @@ type Record struct {
 	Tree      string   `json:"tree,omitzero"`
 	Reopens   []int64  `json:"reopens,omitempty"`
 	NotNeeded []int64  `json:"not_needed,omitempty"`
+	LeftOut   []string `json:"left_out,omitempty"`
 	Items     []string `json:"items,omitempty"`
 
 	// Of a workflow.

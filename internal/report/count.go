@@ -5,7 +5,6 @@ package report
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -179,7 +178,8 @@ func (c *counter) add(r *decisions.Record) {
 }
 
 func (c *counter) counts(r *decisions.Record) bool {
-	return (c.skill == "" || r.Workflow == c.skill || strings.HasSuffix(r.Workflow, ":"+c.skill)) && (c.belongs == nil || c.belongs(r.Project))
+	return (c.skill == "" || r.Workflow == c.skill || strings.HasSuffix(r.Workflow, ":"+c.skill)) &&
+		(c.belongs == nil || c.belongs(r.Project))
 }
 
 // taken counts which runs a change of a list has taken out, and brought back or from elsewhere: those of any workflow.
@@ -338,6 +338,22 @@ func (c *counter) kept(x *run, s *state.State) {
 	}
 }
 
+// over gives a step of a run that is over a row, and counts what no decision about it tells: that it is gone, or that what it is under is
+// over.
+func (c *counter) over(x *run, s *state.State, b *state.Current) {
+	word := s.Word(b)
+	if word.IsOpen() {
+		return
+	}
+	isNamed := func(e state.Evidence) bool { return slices.Contains(e.NotNeeded, b.ID) }
+	switch row := c.of(x, s, b); {
+	case word == state.IsGone:
+		row.gone++
+	case word == state.IsNotNeeded && !slices.ContainsFunc(s.Evidence, isNamed):
+		row.notNeeded++
+	}
+}
+
 // of returns what is counted of a step of a run.
 func (c *counter) of(x *run, s *state.State, b *state.Current) *step {
 	step := c.settle(x, false).at(s.PlaceInFile(b))
@@ -404,13 +420,10 @@ func (v *version) at(place string) *step {
 	return s
 }
 
-// leaveOut counts the steps that turned out not to be needed. Their numbers are as far from their places as that of the step that tells.
+// leaveOut counts the steps that turned out not to be needed.
 func (v *version) leaveOut(r *decisions.Record) {
-	above := r.Place[:strings.LastIndex(r.Place, ".")+1]
-	for _, n := range r.NotNeeded {
-		if local := n - r.Step + r.Task; r.Task > 0 && local > 0 {
-			v.at(above+strconv.FormatInt(local, 10)).notNeeded++
-		}
+	for _, place := range r.LeftOut {
+		v.at(place).notNeeded++
 	}
 }
 

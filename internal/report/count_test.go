@@ -151,7 +151,7 @@ func TestWhatIsNoRefusal(t *testing.T) {
 	l.step(1, "allow", func(r *decisions.Record) { exit(1)(r); r.Gate, r.Reopens, r.Content = "", []int64{1}, "a" })
 	l.step(1, "allow", func(r *decisions.Record) { r.Passed, r.Content = []string{"check"}, "b" })
 	l.step(2, "skip", nil)
-	l.step(3, "allow", func(r *decisions.Record) { r.Task, r.NotNeeded = 3, []int64{4} })
+	l.step(3, "allow", func(r *decisions.Record) { r.LeftOut = []string{"4"} })
 	x, _ := count(t, l.text(t), time.Time{})
 	steps := x.Skills[0].Versions[0].Steps
 	require.Len(t, steps[0].Gates, 1)
@@ -369,11 +369,12 @@ func TestTheReportIsOfItsSchema(t *testing.T) {
 		var l told
 		for range rapid.IntRange(0, 30).Draw(t, "lines") {
 			if len(l.lines) == 0 || rapid.IntRange(0, 5).Draw(t, "begins") == 0 {
-				l.begin(rapid.SampledFrom([]string{"/a", "/b"}).Draw(t, "list"), rapid.SampledFrom([]string{"", "1", "2"}).Draw(t, "digest"))
+				l.begin(rapid.SampledFrom([]string{"/a", "/b"}).Draw(t, "list"),
+					rapid.SampledFrom([]string{"", "1", "2"}).Draw(t, "digest"))
 				continue
 			}
-			decision := rapid.SampledFrom([]string{"allow", "deny", "ask", "no", "skip", "done", "reopen", "end", "seen", "late", "answer", "permit",
-				"lapse", "called", "odd"}).Draw(t, "decision")
+			decision := rapid.SampledFrom([]string{"allow", "deny", "ask", "no", "skip", "done", "reopen", "end", "seen", "late", "answer",
+				"permit", "lapse", "called", "odd"}).Draw(t, "decision")
 			l.step(rapid.Int64Range(1, 3).Draw(t, "step"), decision, func(r *decisions.Record) {
 				r.To = rapid.SampledFrom([]string{"in_progress", "completed", ""}).Draw(t, "to")
 				r.Gate = rapid.SampledFrom([]string{"", "check", "order", "outcome check"}).Draw(t, "gate")

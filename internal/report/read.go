@@ -244,9 +244,9 @@ func (c *counter) readList(ctx context.Context, s terminal.Streams, dir string) 
 		if x != nil {
 			c.kept(x, one)
 		}
-		for _, b := range one.Missing() {
+		for _, b := range one.Steps {
 			if of := c.at(dir, one.OfSkill(b.Workflow).Steps[0].ID); of != nil {
-				c.of(of, one, b).gone++
+				c.over(of, one, b)
 			}
 		}
 		if x != nil && !x.ended && !ended.IsZero() {

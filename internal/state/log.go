@@ -48,7 +48,8 @@ func (s *State) openOnce(w *workflow.Workflow, e Evidence) (n int) {
 		switch {
 		case slices.Contains(e.Reopens, c.ID):
 			n++
-		case c.Done(), s.aboutToBeCompleted(c), slices.Contains(e.NotNeeded, c.ID), c.ID == e.Step && e.Lets() && e.To == workflow.Completed:
+		case c.Done(), s.aboutToBeCompleted(c), slices.Contains(e.NotNeeded, c.ID),
+			c.ID == e.Step && e.Lets() && e.To == workflow.Completed:
 		default:
 			n++
 		}
@@ -79,7 +80,7 @@ func (e Evidence) record(step workflow.Step, w *workflow.Workflow) decisions.Rec
 func (s *State) record(e Evidence, c *Current) decisions.Record {
 	r := e.record(c.Step, c.Workflow)
 	r.Place, r.Passed, r.Gate, r.Wrong = s.PlaceInFile(c), e.passed(c.Step), string(e.Gate), e.Wrong
-	r.Unreached = e.unreached(c.Step)
+	r.Unreached, r.LeftOut = e.unreached(c.Step), s.leftOut(e, c)
 	r.Answer = e.Answer()
 	if e.Content != nil && len(e.Content.Trees) == 1 {
 		r.Content = e.Content.Trees[0]
@@ -108,10 +109,23 @@ func (s *State) PlaceInFile(c *Current) string {
 		return ""
 	case !c.Workflow.Part || p == nil:
 		return own
-	case c.Workflow.Item != "" && len(c.Workflow.Steps) == 1 && c.Local == p.Local && p.Each != nil: // the step itself
+	case c.Workflow.Item != "" && p.Each != nil && p.Each.Itself:
 		return s.PlaceInFile(p)
 	}
 	return s.PlaceInFile(p) + "." + own
+}
+
+// leftOut returns the places of the steps that the line made unnecessary; of those below them, and below its own, as far as the state is
+// folded.
+func (s *State) leftOut(e Evidence, c *Current) (places []string) {
+	for _, x := range s.Steps {
+		over := func(p *Current) bool { return p == c && c.Done() || slices.Contains(e.NotNeeded, p.ID) }
+		if slices.Contains(e.NotNeeded, x.ID) || x.NotNeeded && s.OfSkill(x.Workflow) == s.OfSkill(c.Workflow) &&
+			e.Lets() && slices.ContainsFunc(s.Above(x.Workflow), over) {
+			places = append(places, s.PlaceInFile(x))
+		}
+	}
+	return places
 }
 
 // defined returns the subject that the fsm.json gives to a step which is a copy for a line; empty of any other.
