@@ -79,7 +79,8 @@ func (f *Frame) GoPast(ctx context.Context, p Past, by state.By) (*state.State, 
 // noStep returns the error about a step that the list does not have, or not any more.
 func noStep(left state.Departed, id int64) error {
 	if went := left[message.Itoa(id)]; went != "" {
-		return message.WithHint(fmt.Errorf("#%d: %w: %s", id, errNoStep, went), "name the list in which it is: fsmtx status --all shows them")
+		return message.WithHint(fmt.Errorf("#%d: %w: %s", id, errNoStep, went),
+			"name the list in which it is: fsmtx status --all shows them")
 	}
 	return fmt.Errorf("#%d: %w", id, errNoStep)
 }
@@ -123,7 +124,7 @@ func MayEnd(s *state.State, id int64) error {
 	switch c := s.Step(id); {
 	case c == nil:
 		return noStep(s.Departed, id)
-	case len(EndedWith(s, c.Workflow)) == 0:
+	case len(EndedWith(s, c.Workflow)) == 0 || isEnded(s, c.Workflow):
 		return fmt.Errorf("%s: %w", c.Name(), errOver)
 	}
 	return nil
@@ -152,9 +153,19 @@ func OnlyOpen(s *state.State) (step int64, err error) {
 	return 0, message.WithHint(errors.New("no workflow is open in this task list"), "fsmtx status lists the steps")
 }
 
-// EndedWith returns the steps of a workflow that its end makes unnecessary.
+// EndedWith returns the steps of a workflow, and of those under its steps, that its end makes unnecessary: the open ones. If none is open
+// they are those that are gone, whose workflow may come back.
 func EndedWith(s *state.State, w *workflow.Workflow) []*state.Current {
-	return slices.DeleteFunc(s.In(w), func(c *state.Current) bool { return !s.IsLeft(c) })
+	if open := s.OpenWithin(w); len(open) > 0 {
+		return open
+	}
+	return slices.DeleteFunc(s.In(w), func(c *state.Current) bool { return !s.IsMissing(c) })
+}
+
+// isEnded reports whether a person has ended the workflow.
+func isEnded(s *state.State, w *workflow.Workflow) bool {
+	_, ended := s.EndOf(w)
+	return ended
 }
 
 // ended returns the error about a step that is not open.

@@ -77,12 +77,13 @@ func (c *Current) isPlain() bool {
 // lines that gave values.
 func (s *State) foldOf(w *workflow.Workflow, lines foldedLines) (given []Evidence) {
 	f := folding{state: w.Machine.Start(), decided: map[int64]Evidence{}, stale: map[int64]bool{}, left: map[int64]bool{},
-		begun: map[int64]time.Time{}, told: map[int64][]string{}}
+		gone: map[int64]bool{}, begun: map[int64]time.Time{}, told: map[int64][]string{}}
 	for e := range lines.about(w) {
 		c := s.Step(e.Step)
 		switch {
 		case c != nil && c.Unread && e.Verdict != End: // its status is believed
 		case e.Verdict == Shown && (e.With == "" || e.With == w.With), c != nil && c.Workflow == w:
+			f.pass(s.goneBefore(w, e))
 			f.add(e)
 		case e.Lets() && s.restarts(w, e.Reopens), e.IsReopen() && s.isAfter(w, e.Step) && f.anyDone(w):
 			f.restart(w)
@@ -93,9 +94,13 @@ func (s *State) foldOf(w *workflow.Workflow, lines foldedLines) (given []Evidenc
 	}
 	steps, p := s.In(w), s.Parent(w)
 	under := p != nil && p.NotNeeded
+	if under {
+		e, _ := s.lastOfAll(func(e Evidence) bool { return slices.Contains(e.NotNeeded, p.ID) })
+		f.pass(s.goneBefore(w, e))
+	}
 	for _, c := range steps {
 		e, ok := f.decided[c.ID]
-		c.over = ok || f.state.Outcome(c.ID) != "" || c.Step.Status == fsmspec.Completed
+		c.over = ok || f.state.Outcome(c.ID) != "" && !f.gone[c.ID] || c.Step.Status == fsmspec.Completed
 		switch {
 		case c.Unread && c.Status == workflow.Completed:
 			f.state = f.state.After(machine.Event{Kind: machine.Concluded, Step: c.ID, Outcome: machine.Done})
@@ -186,6 +191,7 @@ type folding struct {
 	stale   map[int64]bool     // steps that were opened again since the list was last seen to show that
 	left    map[int64]bool     // such steps that nobody has started since: their files may be left in progress from before
 	unshown bool               // there are such steps
+	gone    map[int64]bool     // steps that were gone when a person ended what they are in
 
 	given []Evidence          // the lines that gave values
 	begun map[int64]time.Time // when a step was started in its present round
@@ -236,6 +242,16 @@ func (f *folding) restart(w *workflow.Workflow) {
 	for _, s := range w.Steps {
 		delete(f.decided, s.ID)
 		f.stale[s.ID], f.left[s.ID], f.unshown = true, true, true
+	}
+}
+
+// pass passes steps that are gone, as far as they are open.
+func (f *folding) pass(steps []*Current) {
+	for _, c := range steps {
+		if _, ok := f.decided[c.ID]; !ok && f.state.Outcome(c.ID) == "" {
+			f.state = f.state.After(machine.Event{Kind: machine.Passed, Step: c.ID})
+			f.gone[c.ID] = true
+		}
 	}
 }
 
@@ -299,7 +315,8 @@ func (s *State) RecordSeen(by By) (lines []Evidence) {
 	s.Unseen, s.EndedOtherwise = nil, nil
 	lines = append(lines, s.seenBegun(by)...)
 	if s.Unshown && !slices.ContainsFunc(s.Steps, func(c *Current) bool { return c.stale }) {
-		lines = append(lines, Evidence{Time: s.Time, Step: s.Steps[0].ID, Verdict: Shown, Why: "the list shows what was opened again", By: by})
+		lines = append(lines, Evidence{Time: s.Time, Step: s.Steps[0].ID, Verdict: Shown, Why: "the list shows what was opened again",
+			By: by})
 		s.Unshown = false
 	}
 	s.Evidence = append(s.Evidence, lines...)

@@ -32,6 +32,15 @@ func (s *State) IsMissing(c *Current) bool {
 	return !s.Interrupted && c.Gone() && !c.Unread && !c.NotNeeded && !c.over
 }
 
+// goneBefore returns the steps of a workflow that were gone when a person ended it, or one that it is under, with the line. It does not
+// name them, and they stay gone.
+func (s *State) goneBefore(w *workflow.Workflow, e Evidence) []*Current {
+	if e.Verdict != End {
+		return nil
+	}
+	return slices.DeleteFunc(s.In(w), func(c *Current) bool { return !c.Gone() || slices.Contains(e.NotNeeded, c.ID) })
+}
+
 // IsLeft reports whether the step is open, or was when its task was removed: the task could come back.
 func (s *State) IsLeft(c *Current) bool { return !c.Done() || s.IsMissing(c) }
 

@@ -245,8 +245,13 @@ func (s *State) LastEver(id int64) (Evidence, bool) {
 
 // lastOf returns the last line about the step of which is returns true.
 func (s *State) lastOf(id int64, is func(Evidence) bool) (Evidence, bool) {
+	return s.lastOfAll(func(e Evidence) bool { return e.Step == id && is(e) })
+}
+
+// lastOfAll returns the last line of which is returns true.
+func (s *State) lastOfAll(is func(Evidence) bool) (Evidence, bool) {
 	for _, e := range slices.Backward(s.Evidence) {
-		if e.Step == id && is(e) {
+		if is(e) {
 			return e, true
 		}
 	}

@@ -75,6 +75,13 @@ func (s *State) OpenIn(w *workflow.Workflow) []*Current {
 	return slices.DeleteFunc(s.In(w), (*Current).Done)
 }
 
+// OpenWithin returns the steps of a workflow, and of those under its steps, that are not done.
+func (s *State) OpenWithin(w *workflow.Workflow) []*Current {
+	return slices.DeleteFunc(slices.Clone(s.Steps), func(c *Current) bool {
+		return c.Done() || c.Workflow != w && !slices.ContainsFunc(s.Above(c.Workflow), func(p *Current) bool { return p.Workflow == w })
+	})
+}
+
 // Unfinished returns the workflows under a step that keep it from being completed.
 func (s *State) Unfinished(c *Current) []*workflow.Workflow {
 	return slices.DeleteFunc(s.Under(c), s.OfList().Finished)
