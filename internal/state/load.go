@@ -242,6 +242,9 @@ func recordOf(history []txn.Entry) *OnRecord {
 			r.Workflows = append(r.Workflows, one)
 			for _, u := range one.All() {
 				r.records[u] = one
+				if u.Over {
+					replaced[u] = true
+				}
 				for i := range u.Steps {
 					r.known[message.Itoa(u.Steps[i].ID)] = RecordedStep{Step: &u.Steps[i], Workflow: u}
 				}

@@ -47,6 +47,7 @@ func runs(ctx context.Context, dir string, undone bool) (all []*State, err error
 			return nil, err
 		}
 		s.Left, s.replaced = r.replaced[w], r.replaced
+		s.reviveOver()
 		if s.Run() == w { // else copies of its steps are not on record any more
 			all = append(all, s)
 		}
@@ -56,6 +57,17 @@ func runs(ctx context.Context, dir string, undone bool) (all []*State, err error
 	}
 	slices.SortFunc(all, func(a, b *State) int { return cmp.Compare(a.Steps[0].ID, b.Steps[0].ID) })
 	return all, nil
+}
+
+// reviveOver gives the steps that were replaced before their workflow came from another list the status that they had there.
+func (s *State) reviveOver() {
+	over := slices.DeleteFunc(s.Missing(), func(c *Current) bool { return !c.Workflow.Over })
+	for _, c := range over {
+		c.Status = s.statusBefore(c)
+	}
+	if len(over) > 0 {
+		s.Fold()
+	}
 }
 
 // Run returns the first workflow that is under no step; nil if there is none.

@@ -86,6 +86,7 @@ type Workflow struct {
 	Before []From     `json:"before,omitempty"` // where it was before, oldest first; none if it began in this list
 	Since  time.Time  `json:"since,omitzero"`   // of one that was elsewhere: when its hydration began there
 	Beside []Workflow `json:"beside,omitempty"` // of one that was elsewhere: what came under its steps later
+	Over   bool       `json:"over,omitzero"`    // of these: others had come in the place of its steps
 
 	// What is read from FSM. Of those in Under only this, Parent and Round are their own; they came in the same transaction.
 	Steps   []Step           `json:"-"` // in the order of the fsm.json, with numbers of the list
