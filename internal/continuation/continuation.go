@@ -72,7 +72,8 @@ func (q Query) in(dir string, s *state.State, last time.Time) (all []Unfinished)
 	for _, w := range s.Workflows() {
 		cleaned := s.Parent(w) == nil && s.Revive(w)
 		if s.Parent(w) == nil && len(s.OpenIn(w)) > 0 && (cleaned || dir != q.List) {
-			all = append(all, Unfinished{dir, tasklist.ShortName(q.Lookup, dir), w.Steps[0].ID, w, s.CountIn(w), last, atWork, cleaned, same})
+			name := tasklist.ShortName(q.Lookup, dir)
+			all = append(all, Unfinished{dir, name, w.Steps[0].ID, w, s.CountIn(w), last, atWork, cleaned, same})
 		}
 	}
 	return all
@@ -318,9 +319,9 @@ func (q Query) log(to *state.Store, u Unfinished, w *workflow.Workflow) {
 	}
 	line.Why, line.List, line.Project, line.Run = "it was in the task list "+u.List, to.List.Dir, w.Dir, w.Steps[0].ID
 	line.Deleted = nil
-	line.Steps, line.Open = u.Steps.All(), &u.Steps.Open
+	line.Steps, line.Open, line.FromList, line.FromRun = u.Steps.All(), &u.Steps.Open, u.List, u.Root
 	if u.List == to.List.Dir {
-		line.Decision, line.Why = "hydrated", state.CameBack
+		line.Decision, line.Why, line.FromList, line.FromRun = "hydrated", state.CameBack, "", 0
 	}
 	to.Log(line)
 }

@@ -54,6 +54,8 @@ type Record struct {
 	Digest   string `json:"digest,omitzero"`
 	Run      int64  `json:"run,omitzero"`
 	Parent   int64  `json:"parent,omitzero"`
+	FromList string `json:"from_list,omitzero"`
+	FromRun  int64  `json:"from_run,omitzero"`
 	Guard    string `json:"guard,omitzero"`
 
 	// Of a step.

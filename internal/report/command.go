@@ -149,13 +149,12 @@ func (c *counter) read(ctx context.Context, s terminal.Streams, files []string, 
 			return is
 		}
 	}
-	for _, dir := range dirs {
+	groups, forgotten := c.together(dirs)
+	for _, lists := range groups {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		for _, trouble := range c.readList(ctx, s, dir) {
-			s.Errorf("%s: %v", dir, trouble)
-		}
+		c.readLists(ctx, s, lists, forgotten)
 	}
 	return nil, nil
 }

@@ -4,6 +4,7 @@ package report
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -29,11 +30,11 @@ type counter struct {
 	skill  string // the only one that is counted; empty is all
 	skills map[string]*skill
 	runs   map[runKey]*run
-	order  []runKey        // of runs, as they came
-	again  map[place]int64 // how often a run with this number began anew: of another machine with the same paths
-	began  map[begun]int64 // which of them a log has
-	came   map[place]bool  // the steps that came from another list, with whose first one a run was counted there
-	from   *source         // the log that is read; nil of a list
+	order  []runKey             // of runs, as they came
+	again  map[place]int64      // how often a run with this number began anew: of another machine with the same paths
+	began  map[begun]int64      // which of them a log has
+	came   map[string][]arrival // by the lists, in the order of time
+	from   *source              // the log that is read; nil of a list
 
 	belongs func(project string) bool // which projects are counted; nil is all
 
@@ -43,7 +44,7 @@ type counter struct {
 
 func newCounter(since time.Time, only string) *counter {
 	return &counter{since: since, skill: only, skills: map[string]*skill{}, runs: map[runKey]*run{},
-		again: map[place]int64{}, began: map[begun]int64{}, came: map[place]bool{}}
+		again: map[place]int64{}, began: map[begun]int64{}, came: map[string][]arrival{}}
 }
 
 // skill is what was counted of a workflow, by its versions.
@@ -123,13 +124,42 @@ type begun struct {
 	place
 }
 
-// keyOf returns the run that has the number in a list: of those with the same the one that has begun in the log, else the last.
-func (c *counter) keyOf(list string, n int64) runKey {
-	p := place{list, n}
-	if again, ok := c.began[begun{c.from, p}]; ok {
-		return runKey{p, again}
+// arrival is that a workflow, with what is under its steps, came from another list: the steps from the first to the last are those that
+// had smaller numbers there.
+type arrival struct {
+	time            time.Time
+	from            string
+	first, last, by int64
+}
+
+// arrives adds an arrival, unless it is known.
+func (c *counter) arrives(list string, a arrival) {
+	if !slices.ContainsFunc(c.came[list], func(o arrival) bool { return o.first == a.first && o.from == a.from }) {
+		c.came[list] = append(c.came[list], a)
 	}
-	return runKey{p, c.again[p]}
+}
+
+// keyOf returns the run that has the number in a list: of those with the same the one that has begun in the log, else the last. One that
+// came from another list is the one that has begun there.
+func (c *counter) keyOf(list string, n int64) runKey {
+	p, at := place{list, n}, time.Time{}
+	for {
+		again, ok := c.began[begun{c.from, p}]
+		if !ok {
+			again = c.again[p]
+		}
+		key, i := runKey{p, again}, -1
+		for j, a := range c.came[p.list] {
+			if a.first <= p.run && p.run <= a.last && (at.IsZero() || a.time.Before(at)) {
+				i = j
+			}
+		}
+		if ok || i < 0 || c.runs[key] != nil {
+			return key
+		}
+		a := c.came[p.list][i]
+		p, at = place{a.from, p.run - a.by}, a.time
+	}
 }
 
 // at returns that run; nil if there is none.
@@ -148,8 +178,7 @@ type run struct {
 	byPerson       bool // it ended by a person's word
 	undone, before bool // before: it began before the time that is reported
 	replaced       bool // by another run in its list
-	elsewhere      bool // it goes on from another list, and was counted there
-	left           bool // it goes on in another list, and is counted there
+	left           bool // it goes on in a project that is not counted
 	steps          map[int64]*runStep
 }
 
@@ -184,12 +213,12 @@ func (c *counter) counts(r *decisions.Record) bool {
 
 // taken counts which runs a change of a list has taken out, and brought back or from elsewhere: those of any workflow.
 func (c *counter) taken(r *decisions.Record) {
-	if r.Decision == "continued" && !leaves(r) {
-		for _, n := range append(r.Created, r.Run) {
-			c.came[place{r.List, n}] = true
-			if x := c.at(r.List, n); x != nil { // its decisions came with it, or its tasks come back
-				x.elsewhere = true
-			}
+	if r.FromList != "" {
+		c.arrives(r.List, arrival{r.Time, r.FromList, r.Run, math.MaxInt64, r.Run - r.FromRun})
+	}
+	for _, n := range append(r.Created, r.Run) {
+		if x := c.at(r.List, n); x != nil && r.FromList != "" {
+			x.left = c.belongs != nil && !c.belongs(r.Project)
 		}
 	}
 	for _, n := range r.Deleted {
@@ -198,9 +227,7 @@ func (c *counter) taken(r *decisions.Record) {
 		case x == nil:
 		case r.Decision == "undone":
 			x.undone = true
-		case r.Decision == "continued" && leaves(r):
-			x.left = true
-		case r.Run != 0:
+		case r.Run != 0 && r.Decision != "continued":
 			x.replaced = true
 		}
 	}
@@ -213,8 +240,7 @@ func (c *counter) taken(r *decisions.Record) {
 
 // hydrated counts the beginning of a run.
 func (c *counter) hydrated(r *decisions.Record) {
-	begins := r.Decision == "hydrated" || r.Decision == "continued"
-	if !begins || leaves(r) || r.Who == string(state.Fsmtx) { // the tasks for the lines of a step
+	if r.FromList == "" && r.Decision != "hydrated" || r.Run == 0 || r.Who == string(state.Fsmtx) { // the tasks for the lines of a step
 		return
 	}
 	if r.Decision == "hydrated" {
@@ -236,9 +262,6 @@ func (c *counter) beginAgain(r *decisions.Record) {
 	c.run(r).hydrated = r.Time
 }
 
-// leaves reports whether a workflow leaves a list, of a continuation, which has a record for each list.
-func leaves(r *decisions.Record) bool { return r.Run == 0 || slices.Contains(r.Deleted, r.Run) }
-
 // run returns the run of a decision.
 func (c *counter) run(r *decisions.Record) *run {
 	key := c.keyOf(r.List, r.Run)
@@ -252,7 +275,7 @@ func (c *counter) run(r *decisions.Record) *run {
 		c.skills[r.Workflow] = s
 	}
 	x = &run{from: c.from, skill: s, key: versionKey{digest: r.Digest}, spec: r.Spec, began: r.Time, before: r.Time.Before(c.since),
-		elsewhere: c.came[key.place], steps: map[int64]*runStep{}}
+		steps: map[int64]*runStep{}}
 	c.runs[key] = x
 	if c.order = append(c.order, key); len(c.order) > mostRuns {
 		c.forget(c.order[0])
@@ -379,9 +402,7 @@ func (c *counter) finish() {
 // conclude counts how a run stands at last.
 func (c *counter) conclude(x *run) {
 	v := c.settle(x, false)
-	if !x.elsewhere {
-		v.begun++
-	}
+	v.begun++
 	switch {
 	case x.undone:
 		v.undone++

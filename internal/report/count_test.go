@@ -186,11 +186,15 @@ func TestHowARunStandsAtLast(t *testing.T) {
 	change("undone", 0, []int64{10}, []int64{1, 2})
 	assert.Equal(t, []int{2, 0, 1, 0, 1}, stands())
 	change("continued", 1, []int64{1, 2}, nil)
-	l.begin("/tasks/2", "1")
-	l.step(1, "allow", nil)
-	change("continued", 1, nil, nil)
+	l.base.List, l.base.Run, l.base.FromList, l.base.FromRun = "/tasks/2", 5, "/tasks/1", 1
+	change("continued", 5, nil, nil)
+	l.base.FromList = ""
+	l.step(5, "allow", nil)
 	assert.Equal(t, []int{2, 0, 1, 0, 1}, stands())
-	l.step(2, "allow", func(r *decisions.Record) { r.Finished = true })
+	l.step(6, "allow", func(r *decisions.Record) { r.Finished = true })
+	assert.Equal(t, []int{2, 1, 0, 0, 1}, stands())
+	l.base.FromList, l.base.FromRun = "/tasks/2", 5
+	change("continued", 5, nil, nil) // of another machine, with the same paths: nothing goes round for ever
 	assert.Equal(t, []int{2, 1, 0, 0, 1}, stands())
 }
 

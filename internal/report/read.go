@@ -21,7 +21,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/show"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -215,30 +217,77 @@ func readLine(from *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// readList counts what is on record of a list, and returns why some of it is missing.
-func (c *counter) readList(ctx context.Context, s terminal.Streams, dir string) (troubles []error) {
-	if err := tasklist.Interrupted(ctx, s.Getenv, dir); err != nil {
-		return []error{fmt.Errorf("%s: %w", dir, err)}
+// together returns the lists in groups, those between which a workflow went in one, and how many changes each has forgotten. What cannot
+// be read is said when the list is counted.
+func (c *counter) together(dirs []string) (groups [][]string, forgotten map[string]int) {
+	in, forgotten := map[string]*[]string{}, map[string]int{}
+	for _, dir := range dirs {
+		in[dir] = &[]string{dir}
+		history, _ := txn.ReadHistory(dir)
+		for _, e := range history {
+			forgotten[dir] = max(0, int(e.Number)-len(history))
+			if l, ok := tasks.Continuation(e.Label); !ok || l.To != "" {
+				continue
+			}
+			if w, err := workflow.ParseWorkflow(e.Record); err == nil && w.From() != nil {
+				a := arrival{e.Time, w.From().List, w.Steps[0].ID, 0, w.Steps[0].ID - w.From().Root}
+				for _, r := range w.Records() {
+					for _, u := range r.All() {
+						a.last = max(a.last, u.Steps[len(u.Steps)-1].ID)
+					}
+				}
+				c.arrives(dir, a)
+			}
+		}
 	}
-	all, troubles, err := show.Decided(show.Extent{List: dir, Env: s.Env, Alone: true})
-	if err != nil {
-		return append(troubles, err)
+	for list, all := range c.came {
+		for _, a := range all {
+			if to, from := in[list], in[a.from]; from != nil && from != to {
+				*to = append(*to, *from...)
+				for _, dir := range *from {
+					in[dir] = to
+				}
+			}
+		}
 	}
+	for _, dir := range dirs {
+		if group := *in[dir]; group[0] == dir {
+			groups = append(groups, group)
+		}
+	}
+	return groups, forgotten
+}
+
+// readLists counts what is on record of lists between which workflows went, in the order of time, and says why some of it is missing.
+func (c *counter) readLists(ctx context.Context, s terminal.Streams, dirs []string, forgotten map[string]int) {
+	var all []decisions.Record
+	for _, dir := range dirs {
+		decided, troubles, err := show.Decided(show.Extent{List: dir, Env: s.Env, Alone: true})
+		if err := cmp.Or(tasklist.Interrupted(ctx, s.Getenv, dir), err); err != nil {
+			decided, troubles = nil, append(troubles, err)
+		}
+		for _, trouble := range troubles {
+			s.Errorf("%s: %v", dir, trouble)
+		}
+		if slices.ContainsFunc(decided, func(r decisions.Record) bool { return c.belongs == nil || c.belongs(r.Project) }) {
+			c.forgotten += forgotten[dir]
+		}
+		all = append(all, decided...)
+	}
+	slices.SortStableFunc(all, func(a, b decisions.Record) int { return a.Time.Compare(b.Time) })
 	for i := range all {
 		c.add(&all[i])
 	}
+	for _, dir := range dirs {
+		if err := c.readRuns(ctx, dir); err != nil {
+			s.Errorf("%s: %v", dir, err)
+		}
+	}
+}
+
+// readRuns counts what the runs of a list show, and no decision says.
+func (c *counter) readRuns(ctx context.Context, dir string) error {
 	runs, err := state.Runs(ctx, dir)
-	if err != nil {
-		return append(troubles, err)
-	}
-	history, err := txn.ReadHistory(dir)
-	if err != nil {
-		return append(troubles, err)
-	}
-	isOurs := func(r decisions.Record) bool { return c.belongs == nil || c.belongs(r.Project) }
-	if n := len(history); n > 0 && slices.ContainsFunc(all, isOurs) {
-		c.forgotten += max(0, int(history[n-1].Number)-n)
-	}
 	for _, one := range runs {
 		x, ended := c.at(dir, one.Steps[0].ID), proof.Of(one, dir).Ended
 		if x != nil {
@@ -253,5 +302,5 @@ func (c *counter) readList(ctx context.Context, s terminal.Streams, dir string) 
 			c.end(x, ended)
 		}
 	}
-	return troubles
+	return err
 }

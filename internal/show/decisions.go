@@ -115,11 +115,8 @@ func (h Hydration) decision(list string) decisions.Record {
 		r.Restored, r.Created = r.Created, nil
 	case h.went != "":
 		r.Decision, r.Why = "continued", "it goes on in the task list "+h.went
-		if len(r.Deleted) == 0 { // its task files were gone
-			r.Deleted = h.gone
-		}
 	case h.From != nil:
-		r.Decision, r.Why = "continued", "it was in the task list "+h.From.List
+		r.Decision, r.Why, r.FromList, r.FromRun = "continued", "it was in the task list "+h.From.List, h.From.List, h.From.Root
 	case h.isBack():
 		r.Why = state.CameBack
 	case h.Reloaded != nil:
@@ -130,6 +127,9 @@ func (h Hydration) decision(list string) decisions.Record {
 	r.DecidedBy(by)
 	if len(r.Created) > 0 {
 		r.Run, r.Steps = r.Created[0], len(r.Created)
+	}
+	if h.From != nil { // its first step may have been gone
+		r.Run = h.record.Steps[0].ID
 	}
 	return r
 }

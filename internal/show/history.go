@@ -50,12 +50,11 @@ type Hydration struct {
 	From *workflow.From `json:"from,omitempty"` // where its workflow was before; nil if it began with the hydration
 	To   string         `json:"to,omitzero"`    // the list in which its workflow goes on
 
-	doneStep string  // the name of the step Parent, if that is done
-	spent    bool    // it was undone after its workflow had gone on elsewhere, which that left there
-	by       string  // who decided; see tasks.Label
-	project  string  // directory of the project; empty if unknown
-	gone     []int64 // of a change by which a workflow went on elsewhere: the numbers of its steps, those without a task among them
-	went     string  // the list to which it has taken its workflow, which may have come back since; empty if it has not
+	doneStep string // the name of the step Parent, if that is done
+	spent    bool   // it was undone after its workflow had gone on elsewhere, which that left there
+	by       string // who decided; see tasks.Label
+	project  string // directory of the project; empty if unknown
+	went     string // the list to which it has taken its workflow, which may have come back since; empty if it has not
 	record   workflow.Workflow
 }
 
@@ -245,7 +244,6 @@ func (r *reader) hydration(i int) Hydration {
 	var label tasks.Label
 	_ = json.Unmarshal([]byte(e.Label), &label, jsonx.Tolerant) // missing fields stay empty
 	h.Skill, h.Spec, h.Session, h.Step, h.To, h.went = label.Command, label.Spec, label.Session, label.Step, label.To, label.To
-	h.gone = label.Steps
 	w, err := workflow.ParseWorkflow(e.Record)
 	if err == nil {
 		h.SHA256, h.Parent, h.project, h.Lost, h.From, h.record = w.SHA256, w.Parent, w.Dir, w.Lost, w.From(), w
@@ -274,7 +272,7 @@ func (r *reader) hydration(i int) Hydration {
 			h.State, h.By, h.To = moved, 0, l.To
 		}
 	}
-	if to := r.left(i); h.State == undone && to != "" {
+	if to := r.left(i, h); h.State == undone && to != "" {
 		h.State, h.By, h.To, h.spent = moved, 0, to, true
 	}
 	if label.Undo != "" {
@@ -285,10 +283,10 @@ func (r *reader) hydration(i int) Hydration {
 
 // left returns the list in which the workflow of entry i went on before the entry was undone, so that only what it had replaced came back;
 // empty if it had not left.
-func (r *reader) left(i int) (to string) {
+func (r *reader) left(i int, h Hydration) (to string) {
 	for _, e := range r.entries[i+1:] {
 		switch l, ok := tasks.Continuation(e.Label); {
-		case !deletes(e, r.entries[i].Created):
+		case !deletes(e, r.own(i, h)):
 		case ok && l.To != "":
 			to = l.To
 		default:
@@ -326,12 +324,21 @@ func (r *reader) state(i int, h Hydration) (_ ChangeState, by int64) {
 	if slices.ContainsFunc(h.Created, func(t ChangedTask) bool { return !t.Gone }) {
 		return inList, 0
 	}
+	own := r.own(i, h)
 	for _, later := range r.entries[i+1:] {
-		if r.undone[later.ID] == "" && deletes(later, r.entries[i].Created) {
+		if r.undone[later.ID] == "" && deletes(later, own) {
 			return replaced, later.Number
 		}
 	}
 	return gone, 0
+}
+
+// own returns the tasks that entry i created for the steps of its workflow: of one that came from another list, what is under these steps
+// may be replaced while the workflow goes on.
+func (r *reader) own(i int, h Hydration) []txn.EntryFile {
+	return slices.DeleteFunc(slices.Clone(r.entries[i].Created), func(f txn.EntryFile) bool {
+		return h.From != nil && !slices.ContainsFunc(h.record.Steps, func(s workflow.Step) bool { return s.ID == tasks.Form.Number(f.Name) })
+	})
 }
 
 // deletes reports whether a change has taken one of the tasks out of the list, also by a continuation when its file was gone.

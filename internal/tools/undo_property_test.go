@@ -38,6 +38,7 @@ var undoSkills = map[string]string{
 type undoWorld struct {
 	worlds.Home
 	calls   int
+	begun   int    // by these
 	history string // how many calls it keeps that nothing in the list needs
 }
 
@@ -90,6 +91,9 @@ func (w *undoWorld) call(t *rapid.T, skill string) error {
 	_, err := w.run(t, false, fmt.Sprintf(`{"session_id": %q, "cwd": %q, "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_use_id": "toolu_%d",
 "tool_input": {"skill": %[4]q}, "tool_response": {"success": true, "commandName": %[4]q}}`, worlds.ListID, w.Path("project"), w.calls, skill),
 		"hydrate", "--history", w.history)
+	if err == nil {
+		w.begun++
+	}
 	return err
 }
 
