@@ -81,7 +81,8 @@ func NewReport(s terminal.Streams) *cobra.Command {
 				}
 			}
 			for _, d := range damaged {
-				s.Errorf("%s: left out %s that cannot be read; the first is line %d: %s", d.File, terminal.Count(d.Lines, "line"), d.First, d.Why)
+				s.Errorf("%s: left out %s that cannot be read; the first is line %d: %s", d.File, terminal.Count(d.Lines, "line"),
+					d.First, d.Why)
 			}
 			switch {
 			case len(x.Skills) > 0 && !asJSON:

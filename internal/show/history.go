@@ -337,7 +337,9 @@ func (r *reader) state(i int, h Hydration) (_ ChangeState, by int64) {
 // may be replaced while the workflow goes on.
 func (r *reader) own(i int, h Hydration) []txn.EntryFile {
 	return slices.DeleteFunc(slices.Clone(r.entries[i].Created), func(f txn.EntryFile) bool {
-		return h.From != nil && !slices.ContainsFunc(h.record.Steps, func(s workflow.Step) bool { return s.ID == tasks.Form.Number(f.Name) })
+		return h.From != nil && !slices.ContainsFunc(h.record.Steps, func(s workflow.Step) bool {
+			return s.ID == tasks.Form.Number(f.Name)
+		})
 	})
 }
 

@@ -327,7 +327,7 @@ func (r *OnRecord) addUnread(dir string) error {
 			workflows[t.Tag] = w
 		}
 		step := t.step(ids)
-		w.Steps = append(w.Steps, workflow.Step{ID: step.ID, Local: step.Local, Status: step.Status}) // in any order: the list may show a cycle
+		w.Steps = append(w.Steps, workflow.Step{ID: step.ID, Local: step.Local, Status: step.Status}) // the list may show a cycle
 		r.Steps, r.Unread = append(r.Steps, RecordedStep{Step: &step, Workflow: w, Unread: true}), true
 	}
 	for _, w := range workflows {

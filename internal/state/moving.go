@@ -150,8 +150,8 @@ func (st *Store) resolve(ctx context.Context, dir *txn.Dir, m *Moving) (elsewher
 		}
 	}
 	if err == nil && elsewhere && !out {
-		err = st.List.RemoveIn(ctx, dir, tasks.Label{Command: m.Command, Spec: m.Spec, Session: m.Session, With: m.ID, To: m.To, Steps: m.Steps,
-			By: m.By})
+		err = st.List.RemoveIn(ctx, dir, tasks.Label{Command: m.Command, Spec: m.Spec, Session: m.Session, With: m.ID, To: m.To,
+			Steps: m.Steps, By: m.By})
 	}
 	switch {
 	case err != nil: // the note stays, and the next one tries again

@@ -88,8 +88,9 @@ func (w *undoWorld) streams(agent bool) terminal.Streams {
 // call is the call of a skill by the agent.
 func (w *undoWorld) call(t *rapid.T, skill string) error {
 	w.calls++
-	_, err := w.run(t, false, fmt.Sprintf(`{"session_id": %q, "cwd": %q, "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_use_id": "toolu_%d",
-"tool_input": {"skill": %[4]q}, "tool_response": {"success": true, "commandName": %[4]q}}`, worlds.ListID, w.Path("project"), w.calls, skill),
+	_, err := w.run(t, false, fmt.Sprintf(`{"session_id": %q, "cwd": %q, "hook_event_name": "PostToolUse", "tool_name": "Skill",
+"tool_use_id": "toolu_%d", "tool_input": {"skill": %[4]q}, "tool_response": {"success": true, "commandName": %[4]q}}`,
+		worlds.ListID, w.Path("project"), w.calls, skill),
 		"hydrate", "--history", w.history)
 	if err == nil {
 		w.begun++

@@ -111,7 +111,8 @@ func (w *Workflow) OurVariable(name string) bool {
 	name = strings.ToLower(name)
 	n, outcome := strings.CutPrefix(name, "outcome_")
 	_, isVar := w.Vars[name]
-	return name == fsmspec.Args || name == fsmspec.Round || name == fsmspec.Item || isVar || outcome && strings.Trim(n, "0123456789") == "" ||
+	return name == fsmspec.Args || name == fsmspec.Round || name == fsmspec.Item || isVar ||
+		outcome && strings.Trim(n, "0123456789") == "" ||
 		slices.ContainsFunc(w.Steps, func(s fsmspec.Task) bool {
 			return slices.ContainsFunc(s.Set, func(v fsmspec.Value) bool { return v.Name == name })
 		})

@@ -77,7 +77,7 @@ type Workflow struct {
 	Definition map[string]string `json:"definition,omitempty"` // see Definition
 	Changed    string            `json:"changed,omitzero"`     // in what the definition has changed without a word to the person
 	Reloaded   *Reloaded         `json:"reloaded,omitempty"`   // nil unless it was reloaded; the last time
-	Kept       map[int64][]int64 `json:"kept,omitempty"`       // the steps that stayed done at reloads, with the numbers that they had before
+	Kept       map[int64][]int64 `json:"kept,omitempty"`       // the steps that stayed done at reloads, with their numbers before
 	Lost       []string          `json:"lost,omitempty"`       // which unfinished workflows it has replaced; see HasReplaced
 
 	// Sums of the hooks that could answer for the person when it was begun, see Answerer; nil if that is not known.
