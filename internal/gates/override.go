@@ -156,10 +156,11 @@ func OnlyOpen(s *state.State) (step int64, err error) {
 // EndedWith returns the steps of a workflow, and of those under its steps, that its end makes unnecessary: the open ones. If none is open
 // they are those that are gone, whose workflow may come back.
 func EndedWith(s *state.State, w *workflow.Workflow) []*state.Current {
-	if open := s.OpenWithin(w); len(open) > 0 {
+	all := s.Within(w)
+	if open := slices.DeleteFunc(slices.Clone(all), (*state.Current).Done); len(open) > 0 {
 		return open
 	}
-	return slices.DeleteFunc(s.In(w), func(c *state.Current) bool { return !s.IsMissing(c) })
+	return slices.DeleteFunc(all, func(c *state.Current) bool { return !s.IsMissing(c) })
 }
 
 // isEnded reports whether a person has ended the workflow.

@@ -75,10 +75,10 @@ func (s *State) OpenIn(w *workflow.Workflow) []*Current {
 	return slices.DeleteFunc(s.In(w), (*Current).Done)
 }
 
-// OpenWithin returns the steps of a workflow, and of those under its steps, that are not done.
-func (s *State) OpenWithin(w *workflow.Workflow) []*Current {
+// Within returns the steps of a workflow, and of those under its steps.
+func (s *State) Within(w *workflow.Workflow) []*Current {
 	return slices.DeleteFunc(slices.Clone(s.Steps), func(c *Current) bool {
-		return c.Done() || c.Workflow != w && !slices.ContainsFunc(s.Above(c.Workflow), func(p *Current) bool { return p.Workflow == w })
+		return c.Workflow != w && !slices.ContainsFunc(s.Above(c.Workflow), func(p *Current) bool { return p.Workflow == w })
 	})
 }
 

@@ -117,9 +117,7 @@ func (s *State) Count() Count { return s.CountOf(s.Steps) }
 // CountIn counts the steps of a workflow with those under them, of which it consists for everybody.
 func (s *State) CountIn(w *workflow.Workflow) Count {
 	all := s.OfList()
-	return all.CountOf(slices.DeleteFunc(slices.Clone(all.Steps), func(c *Current) bool {
-		return c.Workflow != w && !slices.ContainsFunc(all.Above(c.Workflow), func(p *Current) bool { return p.Workflow == w })
-	}))
+	return all.CountOf(all.Within(w))
 }
 
 // Roots returns the workflows in which the steps are, of which none is under a step.
