@@ -64,6 +64,7 @@ type Record struct {
 	Place     string   `json:"place,omitzero"`
 	Subject   string   `json:"subject,omitzero"`
 	Defined   string   `json:"defined,omitzero"`
+	Join      bool     `json:"join,omitzero"`
 	From      string   `json:"from,omitzero"`
 	To        string   `json:"to,omitzero"`
 	Outcome   string   `json:"outcome,omitzero"`

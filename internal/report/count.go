@@ -443,8 +443,11 @@ func (v *version) at(place string) *step {
 
 // leaveOut counts the steps that turned out not to be needed.
 func (v *version) leaveOut(r *decisions.Record) {
-	for _, place := range r.LeftOut {
-		v.at(place).notNeeded++
+	for _, one := range r.LeftOut {
+		place, subject, _ := strings.Cut(one, " ")
+		s := v.at(place)
+		s.subject = cmp.Or(s.subject, subject)
+		s.notNeeded++
 	}
 }
 
@@ -583,9 +586,9 @@ func (s *step) allowed(r *decisions.Record, x *runStep) {
 	}
 }
 
-// completed counts that the step was done, by whatever way.
+// completed counts that the step was done, by whatever way. One that is done for each line was when what is done there was.
 func (s *step) completed(r *decisions.Record, x *runStep) {
-	if x.done {
+	if x.done || r.Join {
 		return
 	}
 	s.done, x.done = s.done+1, true

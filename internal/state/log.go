@@ -88,7 +88,7 @@ func (s *State) record(e Evidence, c *Current) decisions.Record {
 	for _, g := range e.Gaps {
 		r.Gaps = append(r.Gaps, string(g))
 	}
-	r.Defined = s.defined(c)
+	r.Defined, r.Join = s.defined(c), c.Each != nil && c.Each.Itself
 	for w := c.Workflow; w != nil && w.Part; { // which came with the run
 		p := s.Parent(w)
 		if p == nil {
@@ -115,14 +115,14 @@ func (s *State) PlaceInFile(c *Current) string {
 	return s.PlaceInFile(p) + "." + own
 }
 
-// leftOut returns the places of the steps that the line made unnecessary; of those below them, and below its own, as far as the state is
-// folded.
+// leftOut returns the places of the steps that the line made unnecessary, each with its subject; of those below them, and below its own,
+// as far as the state is folded.
 func (s *State) leftOut(e Evidence, c *Current) (places []string) {
 	for _, x := range s.Steps {
 		over := func(p *Current) bool { return p == c && c.Done() || slices.Contains(e.NotNeeded, p.ID) }
 		if slices.Contains(e.NotNeeded, x.ID) || x.NotNeeded && s.OfSkill(x.Workflow) == s.OfSkill(c.Workflow) &&
 			e.Lets() && slices.ContainsFunc(s.Above(x.Workflow), over) {
-			places = append(places, s.PlaceInFile(x))
+			places = append(places, s.PlaceInFile(x)+" "+cmp.Or(s.defined(x), x.Subject))
 		}
 	}
 	return places
