@@ -9,7 +9,7 @@ import (
 // approval asks a person before a step is completed.
 func approval(c *state.Current) Verdict {
 	return Verdict{
-		Decision: state.Ask, Step: c.ID, gate: fsmspec.PersonApproves, question: c.Approval,
+		Decision: state.Ask, Step: c.ID, gate: fsmspec.PersonApproves, of: state.OfText(c.Approval), question: c.Approval,
 		Why: "approval: " + message.Clip(message.Words(c.Approval), message.MaxSubject),
 		Reason: message.Clip(c.Approval, state.MaxReason) + "\n(Yes completes the step " + c.Name() + " of " +
 			message.Words(c.Workflow.Command) + ".)",
@@ -38,5 +38,6 @@ func unattended(c *state.Current) Verdict {
 // person cannot be asked about a completed step, so it has to be completed again.
 func unapproved(c *state.Current) Verdict {
 	return deny(c, "completed without approval",
-		c.Name()+" was completed without the approval that it needs. Set it to in_progress and complete it again, so that the person is asked")
+		c.Name()+" was completed without the approval that it needs. Set it to in_progress and complete it again, "+
+			"so that the person is asked")
 }

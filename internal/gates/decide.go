@@ -102,7 +102,7 @@ func (c *call) asTwin(s *state.State, target *state.Current, d decision) decisio
 	switch {
 	case c.twin == nil || !d.decided() && d.check == nil:
 		return d
-	case !d.decided() || d.verdict.Decision != state.Deny || d.verdict.Why != c.twin.Why: // something has changed since
+	case !d.decided() || d.verdict.Decision != state.Deny || d.verdict.of != c.twin.Of: // something has changed since
 		d.verdict = twinVerdict(s, target, *c.twin)
 	}
 	return decision{verdict: d.verdict}
@@ -328,7 +328,7 @@ func (c *call) decidedTwin(s *state.State) (state.Evidence, bool) {
 // twinVerdict returns the verdict of a call that another process has decided. It is said again,
 // because that process may have been killed before it answered.
 func twinVerdict(s *state.State, c *state.Current, e state.Evidence) Verdict {
-	v := Verdict{Decision: e.Verdict, Step: c.ID, Why: e.Why}
+	v := Verdict{Decision: e.Verdict, Step: c.ID, of: e.Of, Why: e.Why}
 	switch {
 	case len(e.Reopens) > 0:
 		v.Turn = &Turn{e.Outcome, message.ForAgent(s.TurnedBy(e))}
@@ -357,7 +357,8 @@ func (c *call) running(s *state.State, target *state.Current) (v Verdict) {
 	case starts && known && e.Lets() && e.To == workflow.Completed && c.update.Use != "" && !e.Time.Before(c.begun):
 		v = deny(target, "it is done", target.Name()+" was completed by another call of this message, so it need not be started")
 	case s.Checking(target.ID) && !(starts && target.Status == workflow.Pending):
-		v = deny(target, "its check is running", target.Name()+" is being completed by another call, whose check is running: wait until it ends")
+		v = deny(target, "its check is running",
+			target.Name()+" is being completed by another call, whose check is running: wait until it ends")
 		v.until = true
 	default:
 		return Verdict{}
@@ -373,7 +374,7 @@ func (c *call) seenLine(s *state.State, b *state.Current, v Verdict) state.Evide
 		Unchanged: v.unchanged, Watched: v.watched, Gaps: append([]state.Gap{state.Otherwise}, v.gaps...),
 		Content: c.content(b)}
 	if !v.Allowed() {
-		e.Verdict, e.Why, e.Gate = state.Deny, v.Why, v.gate
+		e.Verdict, e.Why, e.Gate, e.Of = state.Deny, v.Why, v.gate, v.of
 	}
 	return e
 }
@@ -393,8 +394,8 @@ func (c *call) finalDecision(s *state.State, target *state.Current, v Verdict, l
 	}
 	e := state.Evidence{
 		Time: s.Time, Step: target.ID, From: target.Status, To: c.update.Status, Verdict: v.Decision,
-		Why: v.Why, Note: c.update.Note, Agent: c.update.Agent, Check: v.Check, By: c.by(c.update, v), Use: c.update.Use, Tree: c.tree(target),
-		Unchanged: v.unchanged, Watched: v.watched, Question: v.question, Gaps: v.gaps,
+		Why: v.Why, Note: c.update.Note, Agent: c.update.Agent, Check: v.Check, By: c.by(c.update, v), Use: c.update.Use,
+		Tree: c.tree(target), Unchanged: v.unchanged, Watched: v.watched, Question: v.question, Gaps: v.gaps,
 		Content: c.content(target),
 	}
 	if v.declined {
@@ -424,6 +425,7 @@ func (c *call) finalDecision(s *state.State, target *state.Current, v Verdict, l
 		c.endsObserved(s, target, &e)
 	}
 	if !v.Allowed() {
+		e.Gate, e.Of = v.gate, v.of
 		n := s.Repeats(e) + 1
 		switch {
 		case c.twin != nil:
@@ -431,7 +433,7 @@ func (c *call) finalDecision(s *state.State, target *state.Current, v Verdict, l
 		case v.Check != nil && v.Check.Interrupted: // it has not failed
 			n = 1
 		}
-		if e.Gate = v.gate; n > 1 {
+		if n > 1 {
 			e.Times = n
 		}
 		v = c.repeated(target, v, n)
@@ -460,7 +462,7 @@ func (c *call) repeated(target *state.Current, v Verdict, n int) Verdict {
 	case v.Decision == state.Ask && c.Apply: // the caller asks the person itself, or says that it cannot
 	case v.Decision == state.Ask:
 		v.Reason += unanswered(n, state.ApproveCommand(target.ID, v.Outcome, c.listFlag()))
-	case v.until: // it is no use to count these
+	case v.until, c.Via.Who == state.ThePerson: // it is no use to count these
 	case n >= state.MaxRepeats:
 		v.past.only = true
 		v.Reason += ".\nThis is the same refusal for the " + message.Nth(n) + " time: stop trying, and ask the person what to do"

@@ -158,7 +158,7 @@ func (c *call) refuse(s *state.State, p part, owners []owner) (v Verdict, lines 
 	n := 1
 	for _, old := range slices.Backward(s.Calls) {
 		if old.Step == o.ID && old.Rule == o.text {
-			if old.Refuses() && old.Why == v.Why {
+			if old.Refuses() && old.Of == v.of {
 				n = 1 + max(1, old.Times)
 			}
 			break
@@ -293,7 +293,7 @@ func (c *call) callLine(s *state.State, o owner, v Verdict) state.Evidence {
 	if v.Decision == state.Deny {
 		by.Who = state.Fsmtx
 	}
-	return state.Evidence{Time: s.Time, Step: o.ID, From: o.Status, To: o.Status, Verdict: v.Decision, Why: v.Why, Rule: o.text,
+	return state.Evidence{Time: s.Time, Step: o.ID, From: o.Status, To: o.Status, Verdict: v.Decision, Why: v.Why, Of: v.of, Rule: o.text,
 		Agent: c.update.Agent, By: by, Use: c.update.Use}
 }
 

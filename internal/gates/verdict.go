@@ -45,7 +45,7 @@ type Verdict struct {
 	Decision state.Decision
 	Step     int64  // number of the step that the update is about; 0 if the task is not a step
 	Reason   string // why it is denied, for the agent; or the question for the person
-	Why      string // the reason in a few words, for the evidence; equal reasons have equal texts
+	Why      string // the reason in a few words, for people
 	Check    *state.Result
 	Outcome  string // of an Ask: the outcome that the person has to say if they answer in a terminal; or empty
 	// Trouble is what the person has to know: why gates could not be evaluated, or why the
@@ -67,6 +67,7 @@ type Verdict struct {
 	unchanged []string // files that the step produces and that are as they were
 
 	gate     fsmspec.GateKind // that denies or asks; empty if it is another rule
+	of       string           // see state.Evidence
 	question string           // of an Ask: the words that the person is shown
 	watched  *state.Watched   // see state.Evidence
 	gaps     []state.Gap      // see state.Evidence
@@ -130,6 +131,7 @@ func (v Verdict) Allowed() bool { return v.Decision == "" || v.Decision == state
 // evaluated.
 func (v Verdict) Undecided() bool { return v.undecided }
 
+// deny denies an update of a step. why says what is refused: another one for each rule, and for each thing that it is about.
 func deny(c *state.Current, why, reason string) Verdict {
-	return Verdict{Decision: state.Deny, Step: c.ID, Why: why, Reason: reason}
+	return Verdict{Decision: state.Deny, Step: c.ID, of: state.OfText(why), Why: why, Reason: reason}
 }

@@ -42,6 +42,7 @@ type Evidence struct {
 	By      By        `json:"by,omitzero"`
 
 	Gate      fsmspec.GateKind `json:"gate,omitzero"`       // that denied or asked; empty if it was another rule
+	Of        string           `json:"of,omitzero"`         // what that refused or asked about, see OfText: the same for the same
 	Wrong     bool             `json:"wrong,omitzero"`      // of an override: the person says that the step was refused wrongly
 	Question  string           `json:"question,omitzero"`   // that the person was asked; of an answer, what they chose is Outcome
 	Outcome   string           `json:"outcome,omitzero"`    // in which the step ends
@@ -116,12 +117,14 @@ type Extent struct {
 // agent is told to ask a person.
 const MaxRepeats = 3
 
-// same reports whether two decisions are about the same update of the same step, with the
-// same verdict and reason. The output of a check is not part of the reason: it may contain
-// times. The command and how it ended are.
+// same reports whether two decisions are about the same update of the same step, with the same verdict, by the same gate, about the same.
+// The output of a check is not part of that: it may contain times. The command and how it ended are.
 func (e Evidence) same(o Evidence) bool {
-	return e.Step == o.Step && e.To == o.To && e.Verdict == o.Verdict && e.Why == o.Why && commandOf(e) == commandOf(o)
+	return e.Step == o.Step && e.To == o.To && e.Verdict == o.Verdict && e.Gate == o.Gate && e.Of == o.Of && commandOf(e) == commandOf(o)
 }
+
+// OfText returns Evidence.Of for what a gate refuses or asks about.
+func OfText(what string) string { return string(digits(crc32.ChecksumIEEE([]byte(what)))) }
 
 func commandOf(e Evidence) string {
 	if e.Check == nil {

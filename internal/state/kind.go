@@ -186,7 +186,7 @@ func (d Decision) Word(to string) string {
 // Yes returns the line that lets through what a person was asked about: what their gates have found stands.
 func (e Evidence) Yes(at time.Time, from, why string, by By) Evidence {
 	e.Time, e.From, e.Verdict, e.Why, e.By = at, from, Allow, why, by
-	e.Use, e.Times, e.Note, e.Check, e.Gate = "", 0, "", nil, ""
+	e.Use, e.Times, e.Note, e.Check, e.Gate, e.Of = "", 0, "", nil, "", ""
 	return e
 }
 
