@@ -124,19 +124,12 @@ func console(pid int, all map[int]windows.ProcessEntry32) (name string, leader i
 
 // Arguments returns the command line of a process, nil if it cannot be read.
 func Arguments(pid int) []string {
-	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
-	if err != nil {
-		return nil
-	}
-	defer windows.CloseHandle(h)
-	buf := make([]byte, 1<<16)
-	var n uint32
-	if windows.NtQueryInformationProcess(h, windows.ProcessCommandLineInformation, unsafe.Pointer(&buf[0]), uint32(len(buf)), &n) != nil {
-		return nil
-	}
-	line := (*windows.NTUnicodeString)(unsafe.Pointer(&buf[0])).String()
-	args, err := windows.DecomposeCommandLine(line)
-	if err != nil || len(args) == 0 {
+	var line []uint16
+	look(pid, func(p parameters) {
+		line = p.text(uintptr(unsafe.Pointer(p.CommandLine.Buffer)), uintptr(p.CommandLine.Length))
+	})
+	args, err := windows.DecomposeCommandLine(string(utf16.Decode(line)))
+	if line == nil || err != nil || len(args) == 0 {
 		return nil
 	}
 	args[0] = filepath.ToSlash(args[0])
@@ -145,35 +138,13 @@ func Arguments(pid int) []string {
 
 // envOf returns the environment with which a process was started, nil if it cannot be read.
 func envOf(pid int) (env []string) {
-	h, err := windows.OpenProcess(windows.PROCESS_QUERY_INFORMATION|windows.PROCESS_VM_READ, false, uint32(pid))
-	if err != nil {
-		return nil
-	}
-	defer windows.CloseHandle(h)
-	var info windows.PROCESS_BASIC_INFORMATION
-	var n uint32
-	if windows.NtQueryInformationProcess(h, windows.ProcessBasicInformation, unsafe.Pointer(&info), uint32(unsafe.Sizeof(info)), &n) != nil {
-		return nil
-	}
-	at := func(address uintptr, to unsafe.Pointer, size uintptr) bool {
-		var read uintptr
-		return address != 0 && windows.ReadProcessMemory(h, address, (*byte)(to), size, &read) == nil && read == size
-	}
-	var peb windows.PEB
-	var with windows.RTL_USER_PROCESS_PARAMETERS
-	if !at(uintptr(unsafe.Pointer(info.PebBaseAddress)), unsafe.Pointer(&peb), unsafe.Sizeof(peb)) ||
-		!at(uintptr(unsafe.Pointer(peb.ProcessParameters)), unsafe.Pointer(&with), unsafe.Sizeof(with)) {
-		return nil
-	}
-	size := with.EnvironmentSize
-	if size == 0 || size > maxEnvironment {
-		return nil
-	}
-	text := make([]uint16, size/2)
-	if !at(uintptr(with.Environment), unsafe.Pointer(&text[0]), size/2*2) {
-		return nil
-	}
-	for one := range strings.SplitSeq(string(utf16.Decode(text)), "\x00") {
+	var all []uint16
+	look(pid, func(p parameters) {
+		if p.EnvironmentSize <= maxEnvironment {
+			all = p.text(uintptr(p.Environment), p.EnvironmentSize)
+		}
+	})
+	for one := range strings.SplitSeq(string(utf16.Decode(all)), "\x00") {
 		if one == "" {
 			break
 		}
@@ -184,3 +155,46 @@ func envOf(pid int) (env []string) {
 
 // maxEnvironment bounds an environment, in bytes.
 const maxEnvironment = 16 << 20
+
+// parameters are what a process was started with. Its pointers are addresses in that process.
+type parameters struct {
+	windows.RTL_USER_PROCESS_PARAMETERS
+	of windows.Handle
+}
+
+// look gives the parameters of a process; it does nothing if they cannot be read. (ProcessCommandLineInformation, which wine does not
+// have, would not do for the environment.)
+func look(pid int, use func(parameters)) {
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_INFORMATION|windows.PROCESS_VM_READ, false, uint32(pid))
+	if err != nil {
+		return
+	}
+	defer windows.CloseHandle(h)
+	var info windows.PROCESS_BASIC_INFORMATION
+	size := uint32(unsafe.Sizeof(info))
+	if windows.NtQueryInformationProcess(h, windows.ProcessBasicInformation, unsafe.Pointer(&info), size, &size) != nil {
+		return
+	}
+	var peb windows.PEB
+	p := parameters{of: h}
+	if p.read(uintptr(unsafe.Pointer(info.PebBaseAddress)), unsafe.Pointer(&peb), unsafe.Sizeof(peb)) &&
+		p.read(uintptr(unsafe.Pointer(peb.ProcessParameters)), unsafe.Pointer(&p.RTL_USER_PROCESS_PARAMETERS),
+			unsafe.Sizeof(p.RTL_USER_PROCESS_PARAMETERS)) {
+		use(p)
+	}
+}
+
+// read reads memory of the process.
+func (p parameters) read(address uintptr, to unsafe.Pointer, size uintptr) bool {
+	var read uintptr
+	return address != 0 && windows.ReadProcessMemory(p.of, address, (*byte)(to), size, &read) == nil && read == size
+}
+
+// text returns so many bytes of the process's memory, nil if they cannot be read.
+func (p parameters) text(address, size uintptr) []uint16 {
+	text := make([]uint16, size/2)
+	if len(text) == 0 || !p.read(address, unsafe.Pointer(&text[0]), size/2*2) {
+		return nil
+	}
+	return text
+}

@@ -23,8 +23,8 @@ client() {
   local name=@anthropic-ai/claude-code-win32-x64 pinned version want archive
   pinned=$(echo "$here"/../realclient/pinned/claude-code-*.json)
   version=${pinned##*claude-code-} version=${version%.json}
-  if [ ! -e "$1/claude-$version.exe" ]; then
-    mkdir -p "$1/new"
+  if [ ! -e "$1/claude-$version/claude.exe" ]; then
+    mkdir -p "$1/new" "$1/claude-$version"
     want=$(grep -A 3 "\"node_modules/$name\"" "$pinned" | sed -n 's/.*"integrity": "\(.*\)".*/\1/p')
     archive=$(cd "$1/new" && npm pack --silent "$name@$version")
     if [ "sha512-$(openssl dgst -sha512 -binary "$1/new/$archive" | openssl base64 -A)" != "$want" ]; then
@@ -32,10 +32,10 @@ client() {
       return 1
     fi
     tar -xzf "$1/new/$archive" -C "$1/new" package/claude.exe
-    mv "$1/new/package/claude.exe" "$1/claude-$version.exe"
+    mv "$1/new/package/claude.exe" "$1/claude-$version/claude.exe" # by its name the program knows it
     rm -r "$1/new"
   fi
-  echo "claude-$version.exe"
+  echo "claude-$version\\claude.exe"
 }
 
 # counted runs the tests of a package and keeps what they print for the summary.
