@@ -5,23 +5,26 @@ case $0 in
 */*) here=${0%/*} ;;
 *) here=. ;;
 esac
-system=$(uname -sm)
+system=$(uname -sm) program=fsmtx
 case $system in
 'Linux x86_64') platform=linux-amd64 ;;
 'Linux aarch64' | 'Linux arm64') platform=linux-arm64 ;;
 'Darwin x86_64') platform=darwin-amd64 ;;
 'Darwin arm64') platform=darwin-arm64 ;;
+MINGW* | MSYS* | CYGWIN*) platform=. program=fsmtx.exe ;; # a shell of Git for Windows
 *) platform=none ;;
 esac
+program=$here/$platform/$program
 absent() {
 	case "$1 $2" in
 	'hook '* | 'hydrate '* | 'guard H'* | 'guard skill-files')
-		# As a hook: some agents refuse every call whose hook fails. The hook of SessionStart
-		# has a report in this variable.
+		# As a hook: some agents refuse every call whose hook fails.
 		if [ ! -t 0 ]; then
-			[ -z "$FSMTX_REPORT" ] || printf '%s\n' "$FSMTX_REPORT"
 			# In a session with a workflow the call of a step is refused, as where this file is missing.
 			case $(cat) in
+			*'"hook_event_name":"SessionStart"'*)
+				@report@
+				;;
 			*'"hook_event_name":"Stop"'*)
 				@tell@
 				;;
@@ -39,4 +42,4 @@ absent() {
 }
 trap 'absent "$@"' 0 # also if exec fails
 shopt -s execfail 2>/dev/null
-test ! -x "$here/$platform/fsmtx" -o ! -s "$here/$platform/fsmtx" || exec "$here/$platform/fsmtx" "$@"
+test ! -x "$program" -o ! -s "$program" || exec "$program" "$@"

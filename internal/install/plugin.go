@@ -151,7 +151,15 @@ func (p Plugin) hooks() (hooks []settings.Hook) {
 	for _, part := range p.Parts {
 		hooks = append(hooks, part.Hooks...)
 	}
+	if p.onWindows() {
+		return settings.ForWindows(hooks)
+	}
 	return hooks
+}
+
+// onWindows reports whether the plugin has a program for Windows.
+func (p Plugin) onWindows() bool {
+	return slices.ContainsFunc(p.Programs, func(one Program) bool { return one.Platform.isWindows() })
 }
 
 func appendAll(files []file, part Part) ([]file, error) {
@@ -189,7 +197,7 @@ func (p Plugin) readme() []byte {
 			if h.Matcher != "" {
 				matcher = fmt.Sprintf(" of `%s`", cmp.Or(h.If, h.Matcher))
 			}
-			fmt.Fprintf(&b, "- %s%s: `fsmtx %s`\n", h.Event, matcher, strings.Join(append(h.Args[:len(h.Args):len(h.Args)], h.Flags...), " "))
+			fmt.Fprintf(&b, "- %s%s: `fsmtx %s`\n", h.Event, matcher, strings.Join(slices.Concat(h.Args, h.Flags), " "))
 		}
 	}
 	b.WriteString("- SessionStart: `sh`, which reports if `bin/fsmtx` does not run here\n")
@@ -215,6 +223,9 @@ func (p Plugin) platforms() string {
 	text := "\nThis is fsmtx " + p.Version + ", for " + strings.Join(names, ", ") + ".\n"
 	if len(names) > 1 {
 		text += "`bin/fsmtx` is a script, which starts the program for the platform that it runs on.\n"
+	}
+	if p.onWindows() {
+		text += "Windows, also on arm64, runs `bin/fsmtx.exe`.\n"
 	}
 	return text
 }

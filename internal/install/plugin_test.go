@@ -1,9 +1,14 @@
 package install
 
 import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -92,26 +97,31 @@ func TestTheVersionFollowsThePrograms(t *testing.T) {
 }
 
 // TestTheSessionStartHookReportsAProgramThatDoesNotRun runs that hook of a plugin for all platforms where the program is
-// missing or not executable.
+// missing or not executable; with a program for Windows it has no line of a shell.
 func TestTheSessionStartHookReportsAProgramThatDoesNotRun(t *testing.T) {
+	for _, platforms := range [][]Platform{Platforms(), Platforms()[:4]} {
+		reportsAProgramThatDoesNotRun(t, platforms)
+	}
+}
+
+func reportsAProgramThatDoesNotRun(t *testing.T, platforms []Platform) {
 	p := small()
 	p.Parts, p.Programs = []Part{Workflows(settings.Hooks(Command, nil, settings.Duty{}))}, nil
-	for _, platform := range Platforms() {
+	for _, platform := range platforms {
 		p.Programs = append(p.Programs, Program{Platform: platform, Fsmtx: []byte("#!/bin/sh\necho hooked\n")})
 	}
-	var lines []string
-	for _, h := range p.hooks() {
-		if h.Event == client.SessionStart {
-			lines = append(lines, h.Line())
-		}
-	}
-	require.Len(t, lines, 1, "the event starts one process")
+	hooks := slices.DeleteFunc(p.hooks(), func(h settings.Hook) bool { return h.Event != client.SessionStart })
+	require.Len(t, hooks, 1, "the event starts one process")
 	dir, tools := t.TempDir(), t.TempDir()
 	must(p.Write(dir, false))
 	hook := func(system string) string {
 		require.NoError(t, os.WriteFile(filepath.Join(tools, "uname"), []byte("#!/bin/sh\necho "+system+"\n"), 0o755))
-		c := exec.Command("/bin/sh", "-c", lines[0])
+		c := exec.Command("/bin/sh", "-c", hooks[0].Line())
+		if hooks[0].Exec {
+			c = exec.Command(filepath.Join(dir, programPath), hooks[0].Args...)
+		}
 		c.Env = []string{"PATH=" + tools + ":/usr/bin:/bin", "CLAUDE_PLUGIN_ROOT=" + dir}
+		c.Stdin = strings.NewReader(`{"session_id":"abc-123","hook_event_name":"SessionStart"}`)
 		return string(must(c.Output()))
 	}
 	reports := func(out string) {
@@ -132,6 +142,55 @@ func TestTheSessionStartHookReportsAProgramThatDoesNotRun(t *testing.T) {
 	require.NoError(t, os.WriteFile(program, []byte("\xcf\xfa\xed\xfe\x07"), 0o755))
 	require.NoError(t, os.Chmod(program, 0o755))
 	reports(hook("Darwin arm64"))
+	if hooks[0].Exec {
+		assert.Equal(t, "hooked\n", hook("MINGW64_NT-10.0-19045 x86_64"), "in the Bash of Git for Windows")
+		return
+	}
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "bin/fsmtx")))
 	reports(hook("Linux x86_64"))
+}
+
+// TestAPluginForWindows has one program in place of a script there, which needs no shell: the hooks have "args", and look at both shells.
+func TestAPluginForWindows(t *testing.T) {
+	release := t.TempDir()
+	var buf bytes.Buffer
+	packed := zip.NewWriter(&buf)
+	for _, name := range []string{"fsmtx.exe", "fsmtx-tools.exe", "README.md"} {
+		into := must(packed.Create("fsmtx_9.9.9_windows_amd64/" + name))
+		must(into.Write([]byte("content of " + name)))
+	}
+	require.NoError(t, packed.Close())
+	archive := filepath.Join(release, "fsmtx_9.9.9_windows_amd64.zip")
+	require.NoError(t, os.WriteFile(archive, buf.Bytes(), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(release, "fsmtx_9.9.9_windows_arm64.zip"), nil, 0o644))
+	sums := fmt.Sprintf("%x  %s\n", sha256.Sum256(buf.Bytes()), filepath.Base(archive))
+	require.NoError(t, os.WriteFile(filepath.Join(release, "SHA256SUMS"), []byte(sums), 0o644))
+
+	p := small()
+	p.Parts, p.MCP = []Part{Workflows(settings.Hooks(Command, nil, settings.Duty{}))}, true
+	var err error
+	p.Programs, p.Version, err = Release(release, nil)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	must(p.Write(dir, false))
+
+	assert.Equal(t, "content of fsmtx.exe", content(t, dir, "bin/fsmtx.exe"))
+	assert.Equal(t, "content of fsmtx-tools.exe", content(t, dir, "bin/fsmtx-tools.exe"))
+	assert.Equal(t, []Platform{"windows/amd64"}, must(ReadPlugin(dir)).Platforms)
+	hooks := content(t, dir, "hooks/hooks.json")
+	assert.Equal(t, 15, strings.Count(hooks, `"command": "${CLAUDE_PLUGIN_ROOT}/bin/fsmtx",`))
+	assert.Equal(t, 3, strings.Count(hooks, `"matcher": "Bash|PowerShell"`))
+	assert.NotContains(t, hooks, `"if"`)
+	assert.Empty(t, must(p.Write(dir, false)), "written again it is up to date")
+	p.Programs = p.Programs[:0]
+	_, err = p.Write(dir, true)
+	assert.ErrorIs(t, err, errPlatforms)
+
+	require.NoError(t, os.WriteFile(archive, buf.Bytes()[:100], 0o644))
+	_, _, err = Release(release, nil)
+	assert.ErrorIs(t, err, errChecksum)
+	sums = fmt.Sprintf("%x  %s\n", sha256.Sum256(buf.Bytes()[:100]), filepath.Base(archive))
+	require.NoError(t, os.WriteFile(filepath.Join(release, "SHA256SUMS"), []byte(sums), 0o644))
+	_, _, err = Release(release, nil)
+	assert.ErrorIs(t, err, errArchive)
 }

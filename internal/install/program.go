@@ -18,7 +18,7 @@ const (
 	// Command is the program's path in the plugin's hooks. The client expands the
 	// variable (fact 24); a plugin's bin is not on the PATH of its hooks. There is no
 	// variable for the platform (fact 72), so in a plugin for several platforms this path
-	// is a script.
+	// is a script; Windows runs the file beside it that has the same name and ".exe".
 	Command = "${CLAUDE_PLUGIN_ROOT}/" + programPath
 
 	binPath     = "bin"
@@ -32,9 +32,10 @@ var errPlatform = errors.New("fsmtx does not run on this platform")
 // Platform is an operating system and an architecture, by Go's names: "linux/amd64".
 type Platform string
 
-// Platforms returns the platforms on which this program runs.
+// Platforms returns the platforms for which a plugin can have programs. Windows on arm64 runs that of amd64: it has no script that
+// chooses.
 func Platforms() []Platform {
-	return []Platform{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64"}
+	return []Platform{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64"}
 }
 
 // ThisPlatform returns the platform of this process.
@@ -48,8 +49,18 @@ func ParsePlatform(name string) (Platform, error) {
 	return "", fmt.Errorf("%q: %w", name, errPlatform)
 }
 
-// dir returns the platform's directory below bin.
-func (p Platform) dir() string { return strings.ReplaceAll(string(p), "/", "-") }
+// isWindows reports whether it is an architecture of Windows.
+func (p Platform) isWindows() bool { return strings.HasPrefix(string(p), "windows/") }
+
+// paths returns the paths of both programs in a plugin, which may have those of other platforms.
+func (p Platform) paths(several bool) (fsmtx, tools string) {
+	system, _, _ := strings.Cut(string(p), "/")
+	names, dir := programs.Both(system), binPath+"/"
+	if several && !p.isWindows() {
+		dir += strings.ReplaceAll(string(p), "/", "-") + "/"
+	}
+	return dir + names[0], dir + names[1]
+}
 
 // Program holds a plugin's programs for one platform.
 type Program struct {
@@ -68,33 +79,40 @@ var choose string
 func trimmed(f shell.Fallback) string { return strings.TrimSuffix(string(f), "; ") }
 
 // programs returns the files of the programs. A single program for this platform is in bin.
-// Otherwise the programs are in directories below bin, and bin has the script.
+// Otherwise the programs are in directories below bin, but those for Windows, and bin has the script.
 func (p Plugin) programs() (files []file) {
 	put := func(path string, data []byte) {
 		if data != nil {
 			files = append(files, file{path: path, mode: 0o755, data: data})
 		}
 	}
-	if len(p.Programs) == 1 && p.Programs[0].Platform == ThisPlatform() {
-		put(programPath, p.Programs[0].Fsmtx)
-		put(toolsPath, p.Programs[0].Tools)
-		return files
-	}
+	several := len(p.Programs) != 1 || p.Programs[0].Platform != ThisPlatform()
 	for _, one := range p.Programs {
-		put(binPath+"/"+one.Platform.dir()+"/"+settings.Program, one.Fsmtx)
-		put(binPath+"/"+one.Platform.dir()+"/"+programs.Tools, one.Tools)
+		fsmtx, tools := one.Platform.paths(several)
+		put(fsmtx, one.Fsmtx)
+		put(tools, one.Tools)
 	}
-	put(programPath, []byte(strings.NewReplacer("@refuse@", trimmed(shell.Refuse), "@tell@", trimmed(shell.Tell)).Replace(choose)))
+	if several {
+		report := `[ -z "$FSMTX_REPORT" ] || printf '%s\n' "$FSMTX_REPORT"` // what the hook of SessionStart has exported
+		if p.onWindows() {                                                  // where the hooks have no line that could export it
+			report = "printf '%s\\n' " + shell.Quote(settings.MissingReport(Command))
+		}
+		put(programPath, []byte(strings.NewReplacer("@refuse@", trimmed(shell.Refuse), "@tell@", trimmed(shell.Tell), "@report@", report).
+			Replace(choose)))
+	}
 	return files
 }
 
 // programPaths returns the paths of all files that programs can return.
-func programPaths() []string {
-	paths := []string{programPath, toolsPath}
-	for _, p := range Platforms() {
-		paths = append(paths, binPath+"/"+p.dir()+"/"+settings.Program, binPath+"/"+p.dir()+"/"+programs.Tools)
+func programPaths() (paths []string) {
+	for _, p := range append(Platforms(), ThisPlatform()) {
+		for _, several := range []bool{false, true} {
+			fsmtx, tools := p.paths(several)
+			paths = append(paths, fsmtx, tools)
+		}
 	}
-	return paths
+	slices.Sort(paths)
+	return slices.Compact(paths)
 }
 
 // Own returns the programs that run here.

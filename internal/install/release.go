@@ -2,6 +2,7 @@ package install
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bufio"
 	"bytes"
 	"compress/gzip"
@@ -30,16 +31,17 @@ const (
 var (
 	// errNoRelease is returned for a directory without archives of a release.
 	errNoRelease = message.NewError("has no archives of a release",
-		"the directory must have the archives fsmtx_VERSION_SYSTEM_ARCH.tar.gz of a release, and SHA256SUMS")
+		"the directory must have the archives fsmtx_VERSION_SYSTEM_ARCH.tar.gz of a release (.zip for Windows), and SHA256SUMS")
 	// errChecksum is returned for an archive whose checksum is not the one in SHA256SUMS.
-	errChecksum = message.NewError("is not the archive that SHA256SUMS names", "download the archive and the SHA256SUMS of one release again")
+	errChecksum = message.NewError("is not the archive that SHA256SUMS names",
+		"download the archive and the SHA256SUMS of one release again")
 	// errVersions is returned for archives of several releases in one directory.
 	errVersions = errors.New("archives of more than one version")
 	// errArchive is returned for a malformed archive, and for one that lacks a program.
 	errArchive = message.NewError("is not an archive of a release", "download the archive and the SHA256SUMS of one release again")
 )
 
-var archiveShape = pattern.New(`^fsmtx_(.+)_(linux|darwin)_(amd64|arm64)\.tar\.gz$`)
+var archiveShape = pattern.New(`^fsmtx_(.+)_(linux|darwin|windows)_(amd64|arm64)\.(tar\.gz|zip)$`)
 
 // Release returns the programs in the archives of a release and its version. The archives
 // are in dir, with SHA256SUMS. want are the platforms; nil means all that have an archive.
@@ -120,8 +122,12 @@ func readArchive(file string, sums map[string]string) (Program, error) {
 		return Program{}, fmt.Errorf("%s %w", file, errChecksum)
 	}
 	var one Program
-	wanted := map[string]*[]byte{programs.Fsmtx: &one.Fsmtx, programs.Tools: &one.Tools}
-	if err := extract(data, wanted); err != nil {
+	names, unpack := programs.Both(""), extract
+	if filepath.Ext(file) == ".zip" {
+		names, unpack = programs.Both("windows"), unzip
+	}
+	wanted := map[string]*[]byte{names[0]: &one.Fsmtx, names[1]: &one.Tools}
+	if err := unpack(data, wanted); err != nil {
 		return Program{}, fmt.Errorf("%s %w: %w", file, errArchive, err)
 	}
 	for name, data := range wanted {
@@ -155,4 +161,27 @@ func extract(archive []byte, wanted map[string]*[]byte) error {
 			return err
 		}
 	}
+}
+
+// unzip is extract for an archive of Windows.
+func unzip(archive []byte, wanted map[string]*[]byte) error {
+	files, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		return err
+	}
+	for _, f := range files.File {
+		into := wanted[path.Base(f.Name)]
+		if into == nil || !f.Mode().IsRegular() {
+			continue
+		}
+		data, err := f.Open()
+		if err != nil {
+			return err
+		}
+		*into, err = io.ReadAll(io.LimitReader(data, maxProgram))
+		if err = errors.Join(err, data.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }

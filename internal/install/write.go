@@ -116,7 +116,7 @@ func ReadPlugin(dir string) (Existing, error) {
 	}
 	e.Name, e.Programs, e.MCP = manifest.Name, strings.TrimSpace(string(version)), e.has(serverPath)
 	for _, p := range Platforms() {
-		if e.has(binPath + "/" + p.dir() + "/" + settings.Program) {
+		if fsmtx, _ := p.paths(true); e.has(fsmtx) && e.has(programPath) {
 			e.Platforms = append(e.Platforms, p)
 		}
 	}

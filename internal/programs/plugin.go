@@ -96,7 +96,11 @@ func findInPlugin() string {
 	if rel, outside := filepath.Rel(root, found); err == nil && (outside != nil || !filepath.IsLocal(rel)) {
 		return ""
 	}
-	return filepath.Join(root, "bin", Fsmtx)
+	self, err := Path() // PowerShell would open the script that has no suffix
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(root, "bin", filepath.Base(self))
 }
 
 // PluginRoot returns the directory of the plugin that this program is part of, "" if it is of none.

@@ -18,7 +18,7 @@ import (
 // find the program on PATH (fact 67, client 2.1.329).
 const Program = "fsmtx"
 
-// Hook is one command that the client runs on one event. But on Windows it is registered as a line of the
+// Hook is one command that the client runs on one event. Unless it is Exec it is registered as a line of the
 // shell, in "command" alone: other agents read the client's files too, ignore "args" and run
 // "command" in a shell whose standard input is the event (fact 127). The line does nothing if
 // the program is missing, because some of these agents refuse every call whose hook fails
@@ -37,6 +37,10 @@ type Hook struct {
 	Closed   bool
 	inList   bool           // the program is started only if the session's list has a state directory
 	fallback shell.Fallback // if the program cannot be started
+
+	// Exec registers the hook with "args", without a shell: on Windows the client's shell may be Git Bash or PowerShell.
+	// Nothing then tells a session with a workflow from others, so the program is always started.
+	Exec bool
 
 	Report string // what the shell prints if the program does not run; empty for nothing
 
@@ -85,8 +89,7 @@ func Hooks(binary string, flags []string, d Duty) []Hook {
 		return Hook{Event: event, Matcher: matcher, Command: binary, Args: []string{"hook", ofClaude}, Flags: flags, Timeout: timeout}
 	}
 	start := on(client.SessionStart, "", short)
-	person, model := Missing(binary)
-	start.Report = strings.TrimSpace(client.Tell(client.SessionStart, model, person).Output)
+	start.Report = MissingReport(binary)
 	if d.NoSteps {
 		return []Hook{on(client.PostToolUse, "Skill", short), on(client.UserPromptExpansion, "", short),
 			on(client.PreToolUse, taskTools, short),
@@ -108,19 +111,29 @@ func Hooks(binary string, flags []string, d Duty) []Hook {
 	}
 	ran := on(client.PostToolUse, "Bash", short)
 	ran.If = onProgram
-	if isExec(binary) { // without Git Bash the model has PowerShell only, of which "if" knows nothing
-		bash.If, ran.Matcher, ran.If = "", "Bash|PowerShell", ""
-		if !d.Only.Shell {
-			bash.Matcher = ran.Matcher
-		}
-	}
 	answered, unanswered := on(client.PostToolUse, "^"+servedTools+"$", short), on(client.PostToolUseFailure, "^"+servedTools+"$", short)
 	failed := ran
 	failed.Event = client.PostToolUseFailure
-	return []Hook{on(client.PostToolUse, "Skill|TaskUpdate|AskUserQuestion", short), ran, answered, failed, unanswered,
+	all := []Hook{on(client.PostToolUse, "Skill|TaskUpdate|AskUserQuestion", short), ran, answered, failed, unanswered,
 		on(client.UserPromptExpansion, "", short),
 		stepping, on(client.PreToolUse, "^("+otherTaskTools+")$", short), inList(client.PreToolUse, tools), bash,
 		on(client.TaskCompleted, "", StepTimeout), inList(client.UserPromptSubmit, ""), stop, on(client.SubagentStop, "", short), start}
+	if isExec(binary) {
+		return ForWindows(all)
+	}
+	return all
+}
+
+// ForWindows returns hooks that Windows runs, too: they are Exec, and look at each line of both shells, because without Git Bash the
+// model has PowerShell only, of which "if" knows nothing.
+func ForWindows(hooks []Hook) []Hook {
+	all := slices.Clone(hooks)
+	for i, h := range all {
+		if all[i].Exec = true; h.If == onProgram {
+			all[i].Matcher, all[i].If = "Bash|PowerShell", ""
+		}
+	}
+	return all
 }
 
 // onProgram selects the lines of the shell that may run this program. Its path may be quoted, so that no blank need come after its name.
@@ -173,9 +186,8 @@ const form = 1
 
 const formMark = " # " + Program + " form "
 
-// isExec reports whether the hook is registered with "args", without a shell: on Windows the client's shell may be Git Bash or PowerShell.
-// Nothing then tells a session with a workflow from others, so the program is always started.
-func (h Hook) isExec() bool { return isExec(h.Command) && !h.isOthers() }
+// isExec reports whether the hook is registered with "args".
+func (h Hook) isExec() bool { return (h.Exec || isExec(h.Command)) && !h.isOthers() }
 
 func isExec(program string) bool { return strings.EqualFold(filepath.Ext(program), ".exe") }
 

@@ -3,6 +3,7 @@ package settings
 import (
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
 )
@@ -30,9 +31,15 @@ func Missing(program string) (person message.ForPerson, model message.ForAgent) 
 		Program+" is missing, and is at "+programs.Home)
 }
 
+// MissingReport is the answer to SessionStart that has both texts of Missing.
+func MissingReport(program string) string {
+	person, model := Missing(program)
+	return strings.TrimSpace(client.Tell(client.SessionStart, model, person).Output)
+}
+
 func absence(workflows, remedy, of, fate, tell string) (person message.ForPerson, model message.ForAgent) {
 	return message.ForPerson(workflows + " are not put into the task list, and their steps do not hold. " + remedy),
 		message.ForAgent("The program " + Program + of + ", which puts the workflow of a skill into the task list, " + fate +
-			". If a skill that you run has an fsm.json beside its SKILL.md, its steps are in that file: take a step only when those in its " +
-			"blockedBy are completed. Tell the user once that " + tell + ".")
+			". If a skill that you run has an fsm.json beside its SKILL.md, its steps are in that file: take a step only when those in " +
+			"its blockedBy are completed. Tell the user once that " + tell + ".")
 }

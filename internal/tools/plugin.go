@@ -30,8 +30,9 @@ The plugin has its own hooks, so its users do not need "fsmtx install". One of t
 reports at the start of a session if the program does not run on that machine.
 
 The plugin runs on the platform of this program. --platforms all, or a list of
-linux/amd64,linux/arm64,darwin/amd64,darwin/arm64, adds programs for these platforms to
-bin, and a script bin/fsmtx that starts the right one. With --from the programs come from
+linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64, adds programs for these
+platforms to bin, and a script bin/fsmtx that starts the right one; Windows, also on arm64,
+starts bin/fsmtx.exe. With --from the programs come from
 the archives of a release, which are in the directory RELEASE with their SHA256SUMS ("make
 dist" writes such a directory); without --platforms all archives there are used. Programs
 for other platforms than this one come only from there.
@@ -101,7 +102,7 @@ func newPlugin(s terminal.Streams) *cobra.Command {
 	c.Flags().StringSliceVar(&f.with, "with", nil, "add a `part`: planning or skill-files (repeatable), or none")
 	c.Flags().BoolVar(&f.mcp, "mcp", false, "add the MCP server (fsmtx mcp)")
 	command.Complete(c, "with", "planning", "skill-files", "none")
-	command.Complete(c, "platforms", "all", "linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64")
+	command.Complete(c, "platforms", "all", "linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64")
 	_ = c.MarkFlagDirname("from")
 	f.steps.flags(c)
 	c.Flags().BoolVar(&f.force, "force", false, "replace files that differ")
@@ -185,7 +186,7 @@ func (f *pluginFlags) wanted(old install.Existing) ([]install.Platform, error) {
 		p, err := install.ParsePlatform(name)
 		if err != nil {
 			return nil, command.Fail(command.ExitUsage, fmt.Errorf("--platforms: %w", err),
-				"the platforms are linux/amd64, linux/arm64, darwin/amd64, darwin/arm64, or all")
+				"the platforms are linux/amd64, linux/arm64, darwin/amd64, darwin/arm64, windows/amd64, or all")
 		}
 		want = append(want, p)
 	}
@@ -208,7 +209,8 @@ func (f *pluginFlags) parts(dir string, old install.Existing) ([]install.Part, e
 	extras := f.extras(dir)
 	for _, name := range f.with {
 		if _, known := extras[name]; !known && name != "none" {
-			return nil, command.Fail(command.ExitNo, fmt.Errorf("--with: unknown part %q", name), "the parts are planning and skill-files, or none")
+			return nil, command.Fail(command.ExitNo, fmt.Errorf("--with: unknown part %q", name),
+				"the parts are planning and skill-files, or none")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(extras)) {

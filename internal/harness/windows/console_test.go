@@ -120,7 +120,8 @@ func (w world) start(pseudo windows.Handle, env, args []string) windows.Handle {
 func TestInAConsole(t *testing.T) {
 	w := newWorld(t)
 	w.skill("ship", `{"fsm": 2, "steps": [
-		{"id": 1, "subject": "Grüße schreiben → Łódź"}, {"id": 2, "subject": "Publish", "approval": "Publish it?", "blockedBy": [1]}]}`)
+		{"id": 1, "subject": "Grüße schreiben → Łódź"},
+		{"id": 2, "subject": "Publish", "approval": "Publish it?", "blockedBy": [1]}]}`)
 	out, code := w.run("", []string{"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=abc-123"}, "begin", "ship")
 	require.Zero(t, code, out)
 	status := []string{"status", "--list", "abc-123"}
@@ -145,6 +146,13 @@ func TestInAConsole(t *testing.T) {
 	screen, ended = w.inConsole("pwsh.exe", done("2")...)
 	assert.Zero(t, ended, screen)
 	assert.Contains(t, screen, "done: #2")
+	screen, ended = w.inConsole("pwsh.exe", "undo", "--list", "abc-123", "--force")
+	assert.Zero(t, ended, screen)
+	screen, ended = w.inConsole("pwsh.exe", "undo", "--list", "abc-123", "2")
+	assert.Zero(t, ended, screen)
+	out, code = w.run("", nil, "log", "--json", "--list", "abc-123")
+	assert.Zero(t, code, out)
+	assert.Equal(t, 2, strings.Count(out, `"who": "person"`), out)
 	out, code = w.run("", nil, append(status, "--full")...)
 	assert.Zero(t, code, out)
 	assert.Contains(t, out, "2 of 2 steps done")
