@@ -2,6 +2,7 @@ package caller
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,13 +35,16 @@ func read(pid int) (p process, err error) {
 		}
 	}
 	if pid == os.Getpid() {
+		p.group, p.foreground = 1, 1
+		p.terminal, p.session, p.beside = console(pid, maps.Clone(all))
 		if starter, ok := all[p.parent]; ok && p.comm != "fsmtx" && programOf(windows.UTF16ToString(starter.ExeFile[:])) == "fsmtx" {
 			if above, err := read(p.parent); err == nil { // fsmtx, which waits for this part of it
+				if p.session == p.parent { // the console was opened for it
+					p.session = pid
+				}
 				p.parent = above.parent
 			}
 		}
-		p.group, p.foreground = 1, 1
-		p.terminal, p.session, p.beside = console(pid, all)
 	}
 	return p, nil
 }

@@ -59,14 +59,19 @@ func shown(h windows.Handle) string {
 	return strings.Join(text, "\n")
 }
 
-// inConsole runs the program in a new console, below a program with the name shell, and returns what is on the console then.
-func (w world) inConsole(shell string, args ...string) (screen string, code uint32) {
+// inConsole runs the program in a new console, below a program with the name shell, and returns what is on the console then. Without a
+// shell the console is opened for the program, and what is on it is not known.
+func (w world) inConsole(name string, args ...string) (screen string, code uint32) {
 	w.t.Helper()
 	dir := w.t.TempDir()
-	shell, file := filepath.Join(dir, shell), filepath.Join(dir, "screen")
+	shell, file := filepath.Join(dir, name), filepath.Join(dir, "screen")
 	self, err := os.ReadFile(os.Args[0])
 	require.NoError(w.t, err)
-	require.NoError(w.t, os.WriteFile(shell, self, 0o755))
+	command := append([]string{w.program}, args...)
+	if name != "" {
+		require.NoError(w.t, os.WriteFile(shell, self, 0o755))
+		command = append([]string{shell}, command...)
+	}
 	var keys, in, out, read, pseudo windows.Handle
 	require.NoError(w.t, windows.CreatePipe(&in, &keys, nil, 0))
 	require.NoError(w.t, windows.CreatePipe(&read, &out, nil, 0))
@@ -76,7 +81,7 @@ func (w world) inConsole(shell string, args ...string) (screen string, code uint
 		_, _ = io.Copy(io.Discard, f)
 		_ = f.Close()
 	}()
-	h := w.start(pseudo, append(w.environ(), "FSMTX_TEST_SCREEN="+file), append([]string{shell, w.program}, args...))
+	h := w.start(pseudo, append(w.environ(), "FSMTX_TEST_SCREEN="+file), command)
 	state, err := windows.WaitForSingleObject(h, uint32(time.Minute.Milliseconds()))
 	require.NoError(w.t, err)
 	if state != windows.WAIT_OBJECT_0 {
@@ -87,6 +92,9 @@ func (w world) inConsole(shell string, args ...string) (screen string, code uint
 	windows.ClosePseudoConsole(pseudo)
 	for _, h := range []windows.Handle{h, in, out, keys} {
 		_ = windows.CloseHandle(h)
+	}
+	if name == "" {
+		return "", code
 	}
 	text, err := os.ReadFile(file)
 	require.NoError(w.t, err)
@@ -150,9 +158,13 @@ func TestInAConsole(t *testing.T) {
 	assert.Zero(t, ended, screen)
 	screen, ended = w.inConsole("pwsh.exe", "undo", "--list", "abc-123", "2")
 	assert.Zero(t, ended, screen)
-	out, code = w.run("", nil, "log", "--json", "--list", "abc-123")
+	for _, args := range [][]string{{"--force"}, {"4"}} {
+		_, ended = w.inConsole("", append([]string{"undo", "--list", "abc-123"}, args...)...)
+		assert.Zero(t, ended)
+	}
+	out, code = w.run("", nil, "log", "--decisions", "--json", "--list", "abc-123")
 	assert.Zero(t, code, out)
-	assert.Equal(t, 2, strings.Count(out, `"who": "person"`), out)
+	assert.Equal(t, 4, strings.Count(out, `was undone","who":"person","how":"terminal"`), out)
 	out, code = w.run("", nil, append(status, "--full")...)
 	assert.Zero(t, code, out)
 	assert.Contains(t, out, "2 of 2 steps done")
