@@ -321,7 +321,7 @@ func (q Query) log(to *state.Store, u Unfinished, w *workflow.Workflow) {
 	line.Deleted = nil
 	line.Steps, line.Open, line.FromList, line.FromRun = u.Steps.All(), &u.Steps.Open, u.List, u.Root
 	if u.List == to.List.Dir {
-		line.Decision, line.Why, line.FromList, line.FromRun = "hydrated", state.CameBack, "", 0
+		line.Decision, line.Why = "hydrated", state.CameBack
 	}
 	to.Log(line)
 }

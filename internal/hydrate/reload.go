@@ -292,7 +292,7 @@ func (r *Reload) Apply(ctx context.Context, env Env, o Options, because string, 
 	result, err = h.Apply(ctx)
 	if o.Log != nil {
 		d := Call{Request: r.request, Result: result, Err: err}.Decision(start, time.Now())
-		d.Why = cmp.Or(d.Why, "reloaded: "+because)
+		d.Why, d.FromList, d.FromRun = cmp.Or(d.Why, "reloaded: "+because), d.List, r.Workflow.Steps[0].ID
 		o.Log(d)
 	}
 	return result, err
@@ -304,7 +304,8 @@ func doneIn(data []byte, done []int64) []byte {
 	mark = func(list []jsontext.Value, only []int64) jsontext.Value {
 		for i, entry := range list {
 			step, ok := jsonx.ParseObject(entry)
-			if id := string(step.Get("id")); !ok || only != nil && !slices.ContainsFunc(only, func(n int64) bool { return message.Itoa(n) == id }) {
+			id := string(step.Get("id"))
+			if !ok || only != nil && !slices.ContainsFunc(only, func(n int64) bool { return message.Itoa(n) == id }) {
 				continue
 			}
 			step = step.WithText("status", workflow.Completed)
@@ -346,7 +347,8 @@ func (r *Reload) keep(w *workflow.Workflow) {
 	}
 	was := r.Workflow
 	w.BegunBy = was.BegunBy
-	w.Reloaded = &workflow.Reloaded{SHA256: was.SHA256, Because: r.because, Who: string(r.by.Who), How: string(r.by.How), Young: r.by.Young}
+	w.Reloaded = &workflow.Reloaded{SHA256: was.SHA256, Root: was.Steps[0].ID, Because: r.because, Who: string(r.by.Who),
+		How: string(r.by.How), Young: r.by.Young}
 	w.Client, w.Agent, w.Chosen, w.Answerers = was.Client, was.Agent, was.Chosen, was.Answerers
 	w.Kept = map[int64][]int64{}
 	keptIn(w, was, was.Kept, w.Kept)

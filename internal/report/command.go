@@ -26,7 +26,8 @@ find it, too. Set elsewhere, it has to be in the environment of their terminals:
 no log otherwise. A line that comes twice counts once. Logs may be named in any order.
 
 For each skill it shows the versions of its fsm.json side by side, the oldest first: runs that were
-begun, ended, left open, replaced and undone, and their median time; another SKILL.md is no version.
+begun, ended, left open, replaced and undone, and their median time; another SKILL.md is no version,
+and a run that was reloaded counts in its last one.
 From ten runs on it says how many ended, and how often one was refused something. For each step how
 often it was done, by which gate it was refused and what came then, how often it was sent back,
 asked about, and gone past, and its median time from start to end. "Then passed" says how often a

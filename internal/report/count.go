@@ -31,6 +31,7 @@ type counter struct {
 	skills map[string]*skill
 	runs   map[runKey]*run
 	order  []runKey             // of runs, as they came
+	undone map[place]bool       // the steps that an undo has taken out of a list
 	again  map[place]int64      // how often a run with this number began anew: of another machine with the same paths
 	began  map[begun]int64      // which of them a log has
 	came   map[string][]arrival // by the lists, in the order of time
@@ -44,7 +45,7 @@ type counter struct {
 
 func newCounter(since time.Time, only string) *counter {
 	return &counter{since: since, skill: only, skills: map[string]*skill{}, runs: map[runKey]*run{},
-		again: map[place]int64{}, began: map[begun]int64{}, came: map[string][]arrival{}}
+		undone: map[place]bool{}, again: map[place]int64{}, began: map[begun]int64{}, came: map[string][]arrival{}}
 }
 
 // skill is what was counted of a workflow, by its versions.
@@ -174,11 +175,14 @@ type run struct {
 	key            versionKey
 	spec           string
 	began          time.Time
+	used           time.Time        // when this version of it was first used
+	digests        map[int64]string // of its versions, by the number of its first step with each
 	ended          bool
-	byPerson       bool // it ended by a person's word
-	undone, before bool // before: it began before the time that is reported
-	replaced       bool // by another run in its list
-	left           bool // it goes on in a project that is not counted
+	at             time.Time // when it ended; zero if that is not on record
+	byPerson       bool      // it ended by a person's word
+	undone, before bool      // before: it began before the time that is reported
+	replaced       bool      // by another run in its list
+	left           bool      // it goes on in a project that is not counted
 	steps          map[int64]*runStep
 }
 
@@ -213,27 +217,38 @@ func (c *counter) counts(r *decisions.Record) bool {
 
 // taken counts which runs a change of a list has taken out, and brought back or from elsewhere: those of any workflow.
 func (c *counter) taken(r *decisions.Record) {
-	if r.FromList != "" {
-		c.arrives(r.List, arrival{r.Time, r.FromList, r.Run, math.MaxInt64, r.Run - r.FromRun})
-	}
-	for _, n := range append(r.Created, r.Run) {
-		if x := c.at(r.List, n); x != nil && r.FromList != "" {
-			x.left = c.belongs != nil && !c.belongs(r.Project)
+	if r.FromList != "" && r.Run != 0 {
+		a := arrival{r.Time, r.FromList, r.Run, math.MaxInt64, r.Run - r.FromRun}
+		if r.FromList == r.List {
+			a.last = r.Run
+		}
+		c.arrives(r.List, a)
+		for _, n := range append(r.Created, r.Run) {
+			if x := c.at(r.List, n); x != nil && r.FromList != r.List {
+				x.left = c.belongs != nil && !c.belongs(r.Project)
+			}
 		}
 	}
+	// The undo of an undo takes out again what had been replaced.
+	again := slices.ContainsFunc(r.Restored, func(n int64) bool { return c.undone[place{r.List, n}] })
 	for _, n := range r.Deleted {
 		x := c.at(r.List, n)
+		if r.Decision == "undone" && !again {
+			c.undone[place{r.List, n}] = true
+		}
 		switch {
 		case x == nil:
-		case r.Decision == "undone":
+		case c.undone[place{r.List, n}]:
 			x.undone = true
-		case r.Run != 0 && r.Decision != "continued":
+		case r.Decision == "undone", r.Run != 0 && r.Decision != "continued" && x != c.at(r.List, r.Run):
 			x.replaced = true
 		}
 	}
 	for _, n := range r.Restored {
+		delete(c.undone, place{r.List, n})
 		if x := c.at(r.List, n); x != nil {
 			x.undone, x.replaced = false, false
+			x.use(x.digests[n], r.Time)
 		}
 	}
 }
@@ -243,7 +258,7 @@ func (c *counter) hydrated(r *decisions.Record) {
 	if r.FromList == "" && r.Decision != "hydrated" || r.Run == 0 || r.Who == string(state.Fsmtx) { // the tasks for the lines of a step
 		return
 	}
-	if r.Decision == "hydrated" {
+	if r.FromList == "" {
 		c.beginAgain(r)
 	}
 	c.run(r)
@@ -267,6 +282,8 @@ func (c *counter) run(r *decisions.Record) *run {
 	key := c.keyOf(r.List, r.Run)
 	x := c.runs[key]
 	if x != nil {
+		x.use(r.Digest, r.Time)
+		x.digests[r.Run] = r.Digest
 		return x
 	}
 	s := c.skills[r.Workflow]
@@ -274,14 +291,21 @@ func (c *counter) run(r *decisions.Record) *run {
 		s = &skill{name: r.Workflow, versions: map[versionKey]*version{}}
 		c.skills[r.Workflow] = s
 	}
-	x = &run{from: c.from, skill: s, key: versionKey{digest: r.Digest}, spec: r.Spec, began: r.Time, before: r.Time.Before(c.since),
-		steps: map[int64]*runStep{}}
+	x = &run{from: c.from, skill: s, key: versionKey{digest: r.Digest}, spec: r.Spec, began: r.Time, used: r.Time,
+		before: r.Time.Before(c.since), steps: map[int64]*runStep{}, digests: map[int64]string{r.Run: r.Digest}}
 	c.runs[key] = x
 	if c.order = append(c.order, key); len(c.order) > mostRuns {
 		c.forget(c.order[0])
 		c.order = c.order[1:]
 	}
 	return x
+}
+
+// use makes the run one of another version, with which it goes on.
+func (x *run) use(digest string, at time.Time) {
+	if digest != "" && digest != x.key.digest {
+		x.key.digest, x.used, x.version = digest, at, nil
+	}
 }
 
 // forget counts a run as it is, so that a log of any length takes no more memory.
@@ -305,14 +329,14 @@ func (c *counter) settle(x *run, observing bool) *version {
 	x.key.observing = observing
 	v := x.skill.versions[x.key]
 	if v == nil {
-		v = &version{versionKey: x.key, first: x.began, steps: map[string]*step{}}
+		v = &version{versionKey: x.key, first: x.used, steps: map[string]*step{}}
 		x.skill.versions[x.key] = v
 	}
-	if x.began.Before(v.first) {
-		v.first = x.began
+	if x.used.Before(v.first) {
+		v.first = x.used
 	}
-	if !x.began.Before(v.last) {
-		v.last, v.spec = x.began, cmp.Or(x.spec, v.spec)
+	if !x.used.Before(v.last) {
+		v.last, v.spec = x.used, cmp.Or(x.spec, v.spec)
 	}
 	x.version = v
 	return v
@@ -337,14 +361,10 @@ func (c *counter) decided(r *decisions.Record) {
 		v.leaveOut(r)
 	}
 	switch {
-	case ends && !x.ended:
-		x.ended, x.byPerson = true, true
-		v.byPerson++
-	case r.Decision == string(state.Reopen) && x.byPerson:
+	case r.Decision == string(state.Reopen):
 		x.ended, x.byPerson = false, false
-		v.byPerson--
-	case r.Finished && !x.ended:
-		c.end(x, r.Time)
+	case (ends || r.Finished) && !x.ended:
+		x.ended, x.at, x.byPerson = true, r.Time, ends
 	}
 	if x.ended {
 		x.steps = nil
@@ -384,14 +404,6 @@ func (c *counter) of(x *run, s *state.State, b *state.Current) *step {
 	return step
 }
 
-// end counts the end of a run.
-func (c *counter) end(x *run, at time.Time) {
-	x.ended = true
-	v := c.settle(x, false)
-	v.ended++
-	v.times.add(at.Sub(x.began))
-}
-
 // finish counts what is open.
 func (c *counter) finish() {
 	for _, x := range c.runs {
@@ -406,7 +418,12 @@ func (c *counter) conclude(x *run) {
 	switch {
 	case x.undone:
 		v.undone++
-	case x.ended, x.left:
+	case x.ended && x.byPerson:
+		v.byPerson++
+	case x.ended:
+		v.ended++
+		v.times.add(x.at.Sub(x.began))
+	case x.left:
 	case x.replaced:
 		v.replaced++
 	default:

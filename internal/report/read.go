@@ -11,6 +11,7 @@ import (
 	"hash/maphash"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -21,7 +22,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/show"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
-	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
@@ -226,10 +226,10 @@ func (c *counter) together(dirs []string) (groups [][]string, forgotten map[stri
 		history, _ := txn.ReadHistory(dir)
 		for _, e := range history {
 			forgotten[dir] = max(0, int(e.Number)-len(history))
-			if l, ok := tasks.Continuation(e.Label); !ok || l.To != "" {
-				continue
-			}
-			if w, err := workflow.ParseWorkflow(e.Record); err == nil && w.From() != nil {
+			w, err := workflow.ParseWorkflow(e.Record)
+			switch {
+			case err != nil:
+			case w.From() != nil:
 				a := arrival{e.Time, w.From().List, w.Steps[0].ID, 0, w.Steps[0].ID - w.From().Root}
 				for _, r := range w.Records() {
 					for _, u := range r.All() {
@@ -237,6 +237,8 @@ func (c *counter) together(dirs []string) (groups [][]string, forgotten map[stri
 					}
 				}
 				c.arrives(dir, a)
+			case w.Reloaded != nil:
+				c.arrives(dir, arrival{e.Time, dir, w.Steps[0].ID, w.Steps[0].ID, w.Steps[0].ID - w.Reloaded.Root})
 			}
 		}
 	}
@@ -285,21 +287,29 @@ func (c *counter) readLists(ctx context.Context, s terminal.Streams, dirs []stri
 	}
 }
 
-// readRuns counts what the runs of a list show, and no decision says.
+// readRuns counts what the runs of a list show, and no decision says: how each stands, also those under steps of others.
 func (c *counter) readRuns(ctx context.Context, dir string) error {
-	runs, err := state.Runs(ctx, dir)
-	for _, one := range runs {
-		x, ended := c.at(dir, one.Steps[0].ID), proof.Of(one, dir).Ended
-		if x != nil {
+	all, err := state.Runs(ctx, dir)
+	for _, one := range all {
+		if x, w := c.at(dir, one.Steps[0].ID), one.Run(); x != nil {
+			x.use(w.SHA256, w.Began)
 			c.kept(x, one)
 		}
-		for _, b := range one.Steps {
-			if of := c.at(dir, one.OfSkill(b.Workflow).Steps[0].ID); of != nil {
-				c.over(of, one, b)
+		run := proof.Of(one, dir)
+		for i, b := range one.Steps {
+			first := one.Step(one.OfSkill(b.Workflow).Steps[0].ID)
+			x := c.at(dir, first.ID)
+			if x == nil {
+				continue
 			}
-		}
-		if x != nil && !x.ended && !ended.IsZero() {
-			c.end(x, ended)
+			c.over(x, one, b)
+			if b == first {
+				x.at, x.ended = time.Time{}, b.Workflow != one.Run() || !run.Ended.IsZero()
+			}
+			x.ended = x.ended && !(one.Word(b).IsOpen() && one.IsEarlier(b) == one.IsEarlier(first))
+			if at := run.Steps[i].Ended; at.After(x.at) {
+				x.at = at
+			}
 		}
 	}
 	return err

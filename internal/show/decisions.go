@@ -118,9 +118,9 @@ func (h Hydration) decision(list string) decisions.Record {
 	case h.From != nil:
 		r.Decision, r.Why, r.FromList, r.FromRun = "continued", "it was in the task list "+h.From.List, h.From.List, h.From.Root
 	case h.isBack():
-		r.Why = state.CameBack
+		r.Why, r.FromList, r.FromRun = state.CameBack, list, h.Step
 	case h.Reloaded != nil:
-		r.Why = "reloaded: " + h.Reloaded.Because
+		r.Why, r.FromList, r.FromRun = "reloaded: "+h.Reloaded.Because, list, h.Reloaded.Root
 	case h.Step != 0:
 		r.Why, by = "the tasks for the lines of #"+strconv.FormatInt(h.Step, 10), string(state.Fsmtx)
 	}
@@ -128,7 +128,7 @@ func (h Hydration) decision(list string) decisions.Record {
 	if len(r.Created) > 0 {
 		r.Run, r.Steps = r.Created[0], len(r.Created)
 	}
-	if h.From != nil { // its first step may have been gone
+	if len(h.record.Steps) > 0 && r.Run != 0 { // the first step of one that came from another list may have been gone
 		r.Run = h.record.Steps[0].ID
 	}
 	return r

@@ -162,7 +162,7 @@ func TestEveryReaderCountsTheSame(t *testing.T) {
 			}
 		}
 		require.Equal(t, want, sum, "status")
-		w.requireReport(t)
+		w.report(t)
 		require.Equal(t, want, countIn(t, read("next")), "next")
 		require.Equal(t, want, states(t, read("attest", "--print", "--open", "--tree"), "predicate", "steps"), "attest")
 		words := wordsIn(t, status)
@@ -196,22 +196,30 @@ func TestEveryReaderCountsTheSame(t *testing.T) {
 	})
 }
 
-// requireReport: each call is one run, wherever it went.
-func (w *undoWorld) requireReport(t *rapid.T) {
+// report requires that each call is one run, wherever it went, and stands in one way at last; and returns what report says of them, empty
+// if something is forgotten.
+func (w *undoWorld) report(t *rapid.T) string {
 	text, err := w.run(t, false, "", "report", "--json")
 	require.NoError(t, err)
 	var said struct {
-		Skills    []struct{ Versions []struct{ Begun int } }
+		Skills []struct {
+			Versions []struct{ Begun, Ended, EndedByPerson, Undone, Replaced, Open int }
+		}
 		Forgotten int
 	}
 	require.NoError(t, json.Unmarshal([]byte(text), &said))
 	begun := 0
 	for _, skill := range said.Skills {
-		for _, version := range skill.Versions {
-			begun += version.Begun
+		for _, v := range skill.Versions {
+			begun += v.Begun
+			require.Equal(t, v.Begun, v.Ended+v.EndedByPerson+v.Undone+v.Replaced+v.Open, text)
 		}
 	}
-	require.True(t, begun == w.begun || said.Forgotten > 0, "%d runs, and report: %s", w.begun, text)
+	if said.Forgotten > 0 {
+		return ""
+	}
+	require.Equal(t, w.begun, begun, "report: %s", text)
+	return text
 }
 
 // tasksIn returns the states of the tasks that calls have created, those in this state or all, by their numbers.

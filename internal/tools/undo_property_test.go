@@ -253,14 +253,18 @@ func TestAfterAnUndoEveryReaderSaysWhatItSaidBefore(t *testing.T) {
 		if rapid.Bool().Draw(t, "worked on") {
 			w.works(t, highest)
 		}
-		after := w.read(t, number)
+		after, report := w.read(t, number), w.report(t)
 		_, err := w.run(t, false, "", "undo", "--list", worlds.ListID, strconv.Itoa(number), "--force")
 		require.NoError(t, err)
 		undo := w.last()
 		requireSame(t, before, w.read(t, number-1))
+		w.report(t)
 		_, err = w.run(t, false, "", "undo", "--list", worlds.ListID, strconv.Itoa(undo))
 		require.NoError(t, err)
 		requireSame(t, after, w.read(t, number))
+		if again := w.report(t); again != "" {
+			require.Equal(t, report, again)
+		}
 	})
 }
 

@@ -105,6 +105,7 @@ type Workflow struct {
 // Reloaded says that a person has put this fsm.json in the place of another one in the middle of the work, and why.
 type Reloaded struct {
 	SHA256  string `json:"sha256"` // of the other one
+	Root    int64  `json:"root"`   // the number that the first step had
 	Because string `json:"because"`
 	Who     string `json:"who"`
 	How     string `json:"how"`
