@@ -50,7 +50,8 @@ prints.
 		ValidArgsFunction: CompleteSkills(s),
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 1 && args[0] == "" {
-				return &Exit{exitTrouble, fmt.Errorf("got %s, want at most the name of a skill", InWords(args)), "run fsmtx continue --help"}
+				return &Exit{exitTrouble, fmt.Errorf("got %s, want at most the name of a skill", InWords(args)),
+					"run fsmtx continue --help"}
 			}
 			return nil
 		},
@@ -132,7 +133,7 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 	}
 	u, err := continuation.Choose(ctx, q, from, strings.Join(args, ""))
 	if err != nil {
-		return &Exit{ExitNo, err, message.Hint(err)}
+		return &Exit{ExitNo, err, l.endsOther(err)}
 	}
 	rule := ruleOf(c)
 	switch rule.What = q.Needs(u); {
@@ -151,7 +152,7 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 	defer stop()
 	text, err := continuation.Take(ctx, q, &l.Store, u)
 	if err != nil {
-		return &Exit{ExitNo, err, l.endsOther(ctx, err, u.Workflow.Command)}
+		return &Exit{ExitNo, err, l.endsOther(err)}
 	}
 	if f.list == "" {
 		presence.Join(ctx, &l.Store, s, "", here, false)
@@ -171,21 +172,16 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 	return l.print(out, text)
 }
 
-// endsOther returns what to do if err is that a workflow of the same skill is open where one should go on: a person can end it.
-func (l *listWork) endsOther(ctx context.Context, err error, skill string) string {
-	now, unread := l.Now(ctx)
-	if !errors.Is(err, state.ErrOpenHere) || unread != nil {
-		return ""
+// endsOther returns what to do about an error of continue: if a skill would be open twice in the list, a person can end that workflow.
+func (l *listWork) endsOther(err error) string {
+	var open *state.OpenHereError
+	if !errors.As(err, &open) {
+		return message.Hint(err)
 	}
-	for _, w := range now.Workflows() {
-		if open := now.OpenIn(w); w.Command == skill && len(open) > 0 {
-			line := fmt.Sprintf("fsmtx step end %d --because \"...\" --list ", open[0].ID) +
-				shell.Join(tasklist.ShortName(l.streams.Getenv, l.List.Dir))
-			if l.streams.Who().Kind == caller.Person {
-				return line + " ends that one"
-			}
-			return "a person can end that one, in a terminal outside the client: " + line
-		}
+	line := fmt.Sprintf("fsmtx step end %d --because \"...\" --list ", open.Step.ID) +
+		shell.Join(tasklist.ShortName(l.streams.Getenv, open.List))
+	if l.streams.Who().Kind == caller.Person {
+		return line + " ends that one"
 	}
-	return ""
+	return "a person can end that one, in a terminal outside the client: " + line
 }

@@ -32,10 +32,11 @@ type Unfinished struct {
 	Root     int64  // number of its first step
 	Workflow *workflow.Workflow
 	Steps    state.Count
-	Time     time.Time // when the list was last worked on
-	AtWork   bool      // the client of another session runs that works on the list
-	Cleaned  bool      // the list has none of its tasks any more
-	Same     bool      // the session is of the client that asks: it was cleared or forked, has another id now, or is the one at work
+	Time     time.Time        // when the list was last worked on
+	AtWork   bool             // the client of another session runs that works on the list
+	Cleaned  bool             // the list has none of its tasks any more
+	All      []*state.Current // its steps, with those under them
+	Same     bool             // the session is of the client that asks: it was cleared or forked, has another id now, or is the one at work
 }
 
 // Query is where a workflow is to go on.
@@ -73,7 +74,7 @@ func (q Query) in(dir string, s *state.State, last time.Time) (all []Unfinished)
 		cleaned := s.Parent(w) == nil && s.Revive(w)
 		if s.Parent(w) == nil && len(s.OpenIn(w)) > 0 && (cleaned || dir != q.List) {
 			name := tasklist.ShortName(q.Lookup, dir)
-			all = append(all, Unfinished{dir, name, w.Steps[0].ID, w, s.CountIn(w), last, atWork, cleaned, same})
+			all = append(all, Unfinished{dir, name, w.Steps[0].ID, w, s.CountIn(w), last, atWork, cleaned, s.Within(w), same})
 		}
 	}
 	return all
@@ -180,7 +181,7 @@ func (q Query) which(ctx context.Context, all []Unfinished) error {
 		if lines := q.lines(ctx, all, q.List); lines != "" {
 			return message.Lines("nothing was continued. Run one of these:" + lines)
 		}
-		return fmt.Errorf("nothing was continued: the workflow of %s %w: %s", words(all[0]), state.ErrOpenHere, message.Words(q.List))
+		return fmt.Errorf("nothing was continued: %w", clash(ctx, q.List, all[0].All))
 	}
 	const none = "nothing was continued: a terminal has no task list of its own"
 	targets := q.targets()
@@ -205,7 +206,7 @@ func (q Query) lines(ctx context.Context, all []Unfinished, to ...string) (text 
 			if !q.Named && q.List != "" {
 				to = ""
 			}
-			if (dir != u.List || u.Cleaned) && (dir == "" || !hasOpen(ctx, dir, u.Workflow.Command, true)) {
+			if (dir != u.List || u.Cleaned) && (dir == "" || clash(ctx, dir, u.All) == nil) {
 				lines += "\n    " + Line(q.Lookup, u.Workflow.Command, u.List, to)
 			}
 		}
@@ -261,16 +262,19 @@ func (q Query) whose(ctx context.Context, lists []string) (text string) {
 
 // MayTake reports whether the list has an unfinished workflow of a skill that could go on in the other one.
 func MayTake(ctx context.Context, from, to, skill string) bool {
-	return !txn.IsAbsent(to) && hasOpen(ctx, from, skill, false) && !hasOpen(ctx, to, skill, true)
+	s, err := state.LoadNow(ctx, from)
+	return err == nil && !txn.IsAbsent(to) && slices.ContainsFunc(s.Workflows(), func(w *workflow.Workflow) bool {
+		return w.Command == skill && s.Parent(w) == nil && len(s.OpenIn(w)) > 0 && clash(ctx, to, s.Within(w)) == nil
+	})
 }
 
-// hasOpen reports whether a list has an unfinished workflow of a skill; under is set if one under a step of another counts, beside which
-// none can go on.
-func hasOpen(ctx context.Context, list, skill string, under bool) bool {
+// clash returns a *state.OpenHereError if an open skill of these steps is open in the list, too.
+func clash(ctx context.Context, list string, steps []*state.Current) error {
 	s, err := state.LoadNow(ctx, list)
-	return err == nil && slices.ContainsFunc(s.Workflows(), func(w *workflow.Workflow) bool {
-		return w.Command == skill && (under || s.Parent(w) == nil) && len(s.OpenIn(w)) > 0
-	})
+	if err != nil {
+		return nil // whatever changes the list reports that
+	}
+	return s.Clash(steps, list)
 }
 
 // Take makes the workflow go on in this list, by this session, and returns what there is to say of it, beside what is ready.

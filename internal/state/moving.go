@@ -297,9 +297,29 @@ type Continuing struct {
 	By     By
 }
 
+// OpenHereError is returned by Continue if a skill would be open twice in the list.
+type OpenHereError struct {
+	Step *Current // an open step of it that is there already
+	List string
+}
+
+func (e *OpenHereError) Error() string {
+	return fmt.Sprintf("the workflow of %s is open in this list, too: %s", message.Words(e.Step.Workflow.Command), message.Words(e.List))
+}
+
+// Clash returns an *OpenHereError if a skill of these steps of another list is open in this one, too, also under a step.
+func (s *State) Clash(steps []*Current, list string) error {
+	for _, c := range s.Steps {
+		same := func(o *Current) bool { return !o.Done() && o.Workflow.Command == c.Workflow.Command }
+		if !c.Done() && slices.ContainsFunc(steps, same) {
+			return &OpenHereError{c, list}
+		}
+	}
+	return nil
+}
+
 // Errors of Continue.
 var (
-	ErrOpenHere    = errors.New("is open in this list, too")
 	errNothingOpen = errors.New("has no open step")
 	errChecking    = errors.New("a check of one of its steps is running")
 )
@@ -436,10 +456,8 @@ func (st *Store) receive(ctx context.Context, t *taken, m *Moving, x Continuing)
 		return nil, err
 	}
 	defer st.Release(dir)
-	for _, o := range s.Workflows() {
-		if o.Command == m.Command && len(s.OpenIn(o)) > 0 {
-			return nil, fmt.Errorf("the workflow of %s %w: %s", message.Words(m.Command), ErrOpenHere, st.List.Dir)
-		}
+	if err := s.Clash(t.steps, st.List.Dir); err != nil {
+		return nil, err
 	}
 	err = st.List.CreateIn(ctx, dir, func(base int64) ([]fsmspec.Creation, string, tasks.Label, int64, error) {
 		all := t.recorded()
