@@ -188,7 +188,8 @@ func TestUntrustedDirectoriesAreDescribed(t *testing.T) {
 	require.NoError(t, os.Chmod(root+"/open", 0o720))
 	for path, want := range map[string]string{
 		root + "/file": "it is a file", root + "/link": "it is a symbolic link", root + "/pipe": "it is a named pipe",
-		root + "/open": "others may write to it (mode 0720)", "/dev/null": "it is neither a file nor a directory",
+		root + "/open": "others may write to it (mode 0720); inspect it, then: chmod 700 '" + root + "/open'",
+		"/dev/null":    "it is neither a file nor a directory",
 	} {
 		err := checkTrusted(vfs.OS{}, path)
 		assert.ErrorIs(t, err, ErrUntrustedDir)

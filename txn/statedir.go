@@ -188,10 +188,25 @@ func checkTrustedInfo(dir string, info fs.FileInfo) error {
 		return fmt.Errorf("%s: %w: %w", dir, ErrUntrustedDir, ofOther(user, dir))
 	}
 	if safefile.OthersMayWrite(info) {
-		return untrusted(dir, fmt.Sprintf("others may write to it (mode %04o)", info.Mode().Perm()))
+		return fmt.Errorf("%s: %w: %w", dir, ErrUntrustedDir, ofOthers{info.Mode().Perm(), dir})
 	}
 	return nil
 }
+
+// ofOthers is that others may write into a directory. It is an ErrOfOther.
+type ofOthers struct {
+	mode fs.FileMode
+	dir  string
+}
+
+func (e ofOthers) Error() string {
+	return fmt.Sprintf("others may write to it (mode %04o); inspect it, then: chmod 700 '%s'", e.mode, quoted(e.dir))
+}
+
+func (ofOthers) Is(target error) bool { return target == safefile.ErrOfOther }
+
+// quoted is a path between single quotes of a shell.
+func quoted(path string) string { return strings.ReplaceAll(path, "'", `'\''`) }
 
 // ofOther says to whom a directory belongs, and what mends that: if root has made it here by mistake, how it becomes this user's.
 func ofOther(user int, dir string) error {
@@ -202,7 +217,7 @@ func ofOther(user int, dir string) error {
 		return fmt.Errorf("%w %d; inspect it, then move it away", safefile.ErrOfOther, user)
 	}
 	return fmt.Errorf("%w 0 (root); if root has run fsmtx here, mend it: sudo chown -R %d '%s'", safefile.ErrOfOther, os.Geteuid(),
-		strings.ReplaceAll(filepath.Dir(dir), "'", `'\''`))
+		quoted(filepath.Dir(dir)))
 }
 
 // ownerOf returns the id of the user who owns a file, or this user's id if the file

@@ -31,8 +31,8 @@ func IdentityOf(info fs.FileInfo) (device, inode uint64, ok bool) {
 	return device, inode, ok
 }
 
-// ErrOfOther is in the error about a directory of another user where this user's should be. The error says what mends that: nothing else
-// does.
+// ErrOfOther is in the error about a directory of another user where this user's should be, or into which others may write. The error says
+// what mends that: nothing else does.
 var ErrOfOther = errors.New("it belongs to user")
 
 // CheckOwner returns ErrNotOwn unless this user owns the file that info describes.

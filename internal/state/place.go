@@ -36,6 +36,7 @@ func isAbsent(err error) bool {
 // AwayText says what has become of the directory of the workflow, or returns "".
 func AwayText(w *workflow.Workflow) string {
 	switch at, err := facts.PlaceOf(w.Dir); {
+	case w.Dir == "": // its record cannot be read
 	case isAbsent(err):
 		return "is gone"
 	case err != nil:

@@ -60,7 +60,6 @@ var with = regexp.MustCompile(`^(answerers|begin|continue|deep|do|elsewhere|fini
 // without are those of them that cannot be played so, and why.
 var without = map[string]string{
 	"step_through": "compares the program that runs with the first one on PATH, which is this test",
-	"step_trouble": "sends to recover where something that fsmtx did not create is in the way: recover says what that is",
 }
 
 // TestAdviceWorks takes each line for a person out of what the programs say in the sessions, and runs it as it is said in a terminal, in a
@@ -126,7 +125,8 @@ func advised() int {
 	work := os.Getenv("WORK")
 	helps := func(arg string) bool { return arg == "--help" || arg == "help" || strings.HasPrefix(arg, "__") }
 	if work != "" && !slices.ContainsFunc(os.Args, helps) {
-		event, own, quoted := said(in.Bytes()), "fsmtx "+strings.Join(os.Args[1:], " "), shell.Join(append([]string{"fsmtx"}, os.Args[1:]...)...)
+		event, own := said(in.Bytes()), "fsmtx "+strings.Join(os.Args[1:], " ")
+		quoted := shell.Join(append([]string{"fsmtx"}, os.Args[1:]...)...)
 		for _, line := range linesIn(said(out.Bytes()) + "\n" + errs.String()) {
 			if !strings.Contains(event, line) && !strings.HasPrefix(line, own) && !strings.HasPrefix(line, quoted) {
 				// else it is what was run, perhaps with the name of a list
