@@ -592,7 +592,7 @@ func (f *Frame) listFlag() string { return "--list " + filepath.Base(f.List.Dir)
 // trouble returns the verdict for gates that cannot be evaluated.
 func (f *Frame) trouble(err error) Verdict {
 	text := message.Sprintf("the steps of the task list %s are not enforced: %v", f.Name(), err)
-	if f.Apply && errors.Is(err, txn.ErrLocked) {
+	if f.Apply && (errors.Is(err, txn.ErrLocked) || errors.Is(err, safefile.ErrInUse)) {
 		text = message.Sprintf("the task list is busy, so nothing was changed: %v. Try again", err)
 		return Verdict{Decision: state.Deny, Why: "trouble", Reason: text, undecided: true, past: pastHint{none: true}}
 	}

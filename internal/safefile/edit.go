@@ -164,6 +164,9 @@ func (e *Edit) write(data []byte) error {
 	return Write(e.Path, data, mode)
 }
 
+// ErrInUse is returned for a file that another program has open.
+var ErrInUse = errors.New("another program has it open")
+
 // unwritable returns the error of making or moving the temporary file as one of the file at path, which is
 // what the person knows.
 func unwritable(path string, err error) error {

@@ -46,6 +46,9 @@ func SameFile(a, b fs.FileInfo) bool { return os.SameFile(a, b) }
 // isHeld returns false: a file can be replaced whatever its mode, and whoever has it open.
 func isHeld(error) bool { return false }
 
+// InUse returns nil: a file can be replaced whoever has it open.
+func InUse(string) error { return nil }
+
 // CheckNames returns nil: there is no name of a path that a file cannot have.
 func CheckNames(string) error { return nil }
 

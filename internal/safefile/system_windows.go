@@ -204,6 +204,18 @@ func isHeld(err error) bool {
 	return errors.Is(err, syscall.EACCES) || errors.Is(err, windows.ERROR_SHARING_VIOLATION)
 }
 
+// InUse returns ErrInUse if another program has the file at a path open so that nobody can replace it, for longer than sharingWait.
+func InUse(path string) error {
+	fd, err := openAt(atCwd, path, forMove|noFollow, 0)
+	if err == nil {
+		closeFd(fd)
+	}
+	if isHeld(err) {
+		return &fs.PathError{Op: "change", Path: path, Err: ErrInUse}
+	}
+	return nil
+}
+
 // patiently repeats a call as long as another program keeps it from the file, for at most sharingWait. How that shows beside a sharing
 // violation is in also: a rename over a file that is open is denied.
 func patiently(call func() error, also ...error) error {

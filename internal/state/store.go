@@ -11,6 +11,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -66,6 +67,11 @@ type Applied struct {
 //
 // Errors: that the lines could not be recorded, and so nothing was changed.
 func (st *Store) Apply(ctx context.Context, dir *txn.Dir, s *State, x Change) (a Applied, err error) {
+	for id := range x.Status {
+		if err := safefile.InUse(filepath.Join(dir.Path(), tasks.Form.Name(message.Itoa(id)))); err != nil { // before it is on record
+			return a, err
+		}
+	}
 	if err := st.Write(dir, s, x.Lines); err != nil {
 		return a, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/windows"
 )
 
 // world is a user's configuration and a project.
@@ -121,6 +122,19 @@ func TestASession(t *testing.T) {
 	out, code = complete("1")
 	assert.Zero(t, code, out)
 	agent := []string{"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=abc-123"}
+	held, err := windows.UTF16PtrFromString(filepath.Join(list, "1.json"))
+	require.NoError(t, err)
+	h, err := windows.CreateFile(held, windows.GENERIC_READ, windows.FILE_SHARE_READ, nil, windows.OPEN_EXISTING, 0, 0)
+	require.NoError(t, err)
+	out, code = run("", agent, "complete", "1")
+	require.NoError(t, windows.CloseHandle(h))
+	assert.Equal(t, 2, code, out)
+	assert.Contains(t, out, "the task list is busy, so nothing was changed: change "+filepath.Join(list, "1.json")+
+		": another program has it open. Try again")
+	assert.NotContains(t, out, "step skip")
+	out, code = run("", nil, "log", "--decisions", "--list", "abc-123")
+	assert.Zero(t, code, out)
+	assert.Equal(t, 1, strings.Count(out, "completed"), "that is the update which the client was allowed: %s", out)
 	for _, step := range []string{"1", "2"} {
 		out, code = run("", agent, "complete", step)
 		require.Zero(t, code, out)
