@@ -64,6 +64,9 @@ func Open(ctx context.Context, dir string) (Repository, error) {
 			top := after[:max(strings.LastIndex(after, "'"), 0)] // what follows is ours
 			return r, &OfOtherError{dir, "git config --global --add safe.directory " + shell.Join(top)}
 		}
+		if errors.Is(err, exec.ErrNotFound) {
+			return r, message.WithHint(fmt.Errorf("git is needed for this, and is not on PATH: %w", err), "install git")
+		}
 		return r, message.WithHint(fmt.Errorf("%s is not in a git repository: %w", dir, err), "run it in the repository, or with -C DIR")
 	}
 	return Repository{Dir: out, Sub: "."}, nil

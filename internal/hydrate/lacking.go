@@ -17,6 +17,9 @@ import (
 func Lacking(way progress.Way, result Result, env Env) string {
 	commands := way.Kind == progress.Commands && !way.Unlisted
 	var seen, parts []string
+	if text := shellLacking(result); text != "" {
+		return text
+	}
 	for i, t := range result.Steps {
 		if commands && !t.NeedsPerson() {
 			continue
@@ -41,6 +44,18 @@ func Lacking(way progress.Way, result Result, env Env) string {
 		"complete runs in the agent's shell", message.Sentence(parts))
 }
 
+// shellLacking says that the shell of a step's command is not on this machine, empty if all are.
+func shellLacking(result Result) string {
+	for i, t := range result.Steps {
+		for _, c := range commandsOf(t) {
+			if err := NoShell(c.Shell); err != nil {
+				return message.Sprintf("the check of #%d cannot run: %v", result.Created[i].ID, err)
+			}
+		}
+	}
+	return ""
+}
+
 // commandsOf returns the commands of a step, and of what is done for each of its lines.
 func commandsOf(t fsmspec.Task) []fsmspec.Check {
 	all := t.Commands()
@@ -60,13 +75,7 @@ func commandsOf(t fsmspec.Task) []fsmspec.Check {
 
 // missing returns the program that a check lacks in a PATH: its shell, or the first one of a line of sh.
 func missing(c *fsmspec.Check, path string) string {
-	powerShell := c.Shell == fsmspec.PowerShell
-	switch err := NoShell(c.Shell); {
-	case err != nil && powerShell:
-		return "pwsh"
-	case err != nil:
-		return "sh"
-	case powerShell:
+	if c.Shell == fsmspec.PowerShell {
 		return ""
 	}
 	script, _ := shell.Parse(c.Run)

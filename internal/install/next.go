@@ -2,8 +2,10 @@ package install
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -165,9 +167,25 @@ func noneIn(s terminal.Streams, a *agent.Agent, cwd string) {
 		message.Fprintf(s.Out, "%s yet; fsmtx new %s writes one\n", places, shell.Join(filepath.Join(a.Skills.Project[0], "NAME")))
 		return
 	}
-	message.Fprintf(s.Out, "%s; %s %s in %s, where %s does not look. For both, type: mkdir -p %s && ln -s %s %s/\n", places,
-		strings.Join(only.names, ", "), message.IsOrAre(len(only.names)), only.dir, a.Title, shell.Join(only.to), shell.Join(only.folders...),
-		shell.Join(only.to))
+	message.Fprintf(s.Out, "%s; %s %s in %s, where %s does not look. For both, type: %s\n", places, strings.Join(only.names, ", "),
+		message.IsOrAre(len(only.names)), only.dir, a.Title, only.linking(cwd))
+}
+
+// linking returns the line that makes the links. On Windows it is one of PowerShell, and makes junctions, which need no rights.
+func (only alone) linking(cwd string) string {
+	if runtime.GOOS != "windows" {
+		return fmt.Sprintf("mkdir -p %s && ln -s %s %s/", shell.Join(only.to), shell.Join(only.folders...), shell.Join(only.to))
+	}
+	to := only.to
+	if !filepath.IsAbs(to) {
+		to = filepath.Join(cwd, to)
+	}
+	lines := []string{shell.JoinInPowerShell("mkdir", "-Force", to)}
+	for _, link := range only.folders {
+		lines = append(lines, shell.JoinInPowerShell("New-Item", "-ItemType", "Junction", "-Path", filepath.Join(to, filepath.Base(link)),
+			"-Target", filepath.Join(to, link)))
+	}
+	return strings.Join(lines, shell.Then())
 }
 
 // alone are workflows in a directory of skills that Claude Code reads and another agent does not.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/fsmtx/fsmtx/internal/hooks/process"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/shell"
 )
@@ -50,7 +51,7 @@ func ReadStatusLine(data []byte) StatusLine {
 
 // statusLineOf returns what a line of the shell is.
 func statusLineOf(line string) StatusLine {
-	if words, ok := shell.Guarded(line); ok && len(words) > 1 && strings.HasPrefix(ownStatus(words[0]), line) {
+	if words, ok := shell.Guarded(strings.TrimPrefix(line, "& ")); ok && len(words) > 1 && strings.HasPrefix(ownStatus(words[0]), line) {
 		return StatusLine{Set: true, Program: words[0]}
 	}
 	return StatusLine{Set: line != "", Line: line}
@@ -78,10 +79,14 @@ func InspectStatusLine(data []byte, program string) (Report, error) {
 	return Report{State: Installed}, nil
 }
 
-// ownStatus returns the line. On Windows it is one that the Bash of Git and PowerShell both run, unless the path has to be quoted.
+// ownStatus returns the line. On Windows it is one that the Bash of Git and PowerShell both run, unless the path has to be quoted: then it
+// is one of the shell that is there.
 func ownStatus(program string) string {
-	if isExec(program) {
-		return shell.Join(append([]string{strings.ReplaceAll(program, `\`, "/")}, statusWords...)...)
+	if words := append([]string{strings.ReplaceAll(program, `\`, "/")}, statusWords...); isExec(program) {
+		if _, err := process.Sh(); err != nil {
+			return shell.JoinInPowerShell(words...)
+		}
+		return shell.Join(words...)
 	}
 	return shell.Guard(word(program), statusWords)
 }

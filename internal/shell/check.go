@@ -351,3 +351,16 @@ func texts(words []Word) (all []string) {
 	}
 	return all
 }
+
+var (
+	answers = pattern.New(`(?i)^\s*\(?\s*(?:Test-Path|Select-String|Compare-Object)\b`)
+	decides = pattern.New(`(?i)\b(?:exit|throw|if)\b`)
+)
+
+// HidesInPowerShell returns why the status of a line of PowerShell says nothing, or "": of a command that only prints what it has found.
+func HidesInPowerShell(line string) string {
+	if answers.Regexp().MatchString(line) && !decides.Regexp().MatchString(line) {
+		return "what it finds is printed only, and the check passes: if (-not (...)) { exit 1 }"
+	}
+	return ""
+}

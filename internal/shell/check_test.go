@@ -64,6 +64,16 @@ func TestFaultsOfBash(t *testing.T) {
 	}
 }
 
+// TestHidesInPowerShell: a cmdlet that prints what it has found ends well, whatever that is.
+func TestHidesInPowerShell(t *testing.T) {
+	for _, line := range []string{"Test-Path dist", "Select-String -Quiet 1.0.0 CHANGELOG.md", "(select-string x f)"} {
+		assert.Contains(t, HidesInPowerShell(line), "if (-not (...)) { exit 1 }", line)
+	}
+	for _, line := range []string{"if (-not (Test-Path dist)) { exit 1 }", "npm test", "Test-Path dist; exit 1 - [int](Test-Path dist)"} {
+		assert.Empty(t, HidesInPowerShell(line), line)
+	}
+}
+
 func TestHides(t *testing.T) {
 	for line, want := range map[string]string{
 		"pytest | tee log":             "its status is that of tee, the last command of the pipe",

@@ -1,12 +1,14 @@
 package tools
 
 import (
+	"cmp"
 	"errors"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -30,7 +32,7 @@ func newDemo(s terminal.Streams) *cobra.Command {
 			ctx, stop := signals.Interruptible(c.Context())
 			defer stop()
 			program, err := programs.Path()
-			if err != nil {
+			if err = cmp.Or(err, hydrate.NoShell("")); err != nil { // its checks are commands of sh
 				return err
 			}
 			d := &demo{Program: program, Out: s.Out}

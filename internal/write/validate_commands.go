@@ -44,8 +44,8 @@ func (v *validated) checkCommands() {
 			c.Message, wrong = fmt.Sprintf("the command %s cannot run: %s", shown, fault), true
 		case none != nil:
 			c.Message, c.Warning = fmt.Sprintf("the command %s cannot run on this machine: %v", shown, none), true
-		case isCheck && c.shell == "" && shell.Hides(c.text) != "":
-			c.Message, c.Warning = fmt.Sprintf("the check %s: %s", shown, shell.Hides(c.text)), true
+		case isCheck && hides(c) != "":
+			c.Message, c.Warning = fmt.Sprintf("the check %s: %s", shown, hides(c)), true
 		default:
 			continue
 		}
@@ -54,6 +54,14 @@ func (v *validated) checkCommands() {
 	if v.problems = inOrder(v.problems, problems); wrong {
 		v.spec = nil
 	}
+}
+
+// hides returns why the status of a check says nothing, or "".
+func hides(c commandAt) string {
+	if c.shell == "" {
+		return shell.Hides(c.text)
+	}
+	return shell.HidesInPowerShell(c.text)
 }
 
 // commandAt is where a file has a command.
