@@ -201,11 +201,10 @@ func (c *call) repeats(target *state.Current, given []string) bool {
 // isDone refuses to open a step that is done: only an outcome or a person does that, and what is closed stays so.
 func isDone(s *state.State, c *state.Current, list string) Verdict {
 	how := s.Ended(c)
-	if c.Outcome != machine.Done && s.Word(c) == state.IsDone {
+	if e, ok := s.Last(c.ID); ok && e.Lets() && e.ForAgent() != "" {
+		how = e.ForAgent()
+	} else if c.Outcome != machine.Done && s.Word(c) == state.IsDone {
 		how += " as " + c.Outcome
-		if e, ok := s.Last(c.ID); ok && e.Verdict == state.Late {
-			how += ": " + e.Why
-		}
 	}
 	if s.IsClosed(c.Workflow) {
 		v := deny(c, "it is not needed", fmt.Sprintf("%s is not needed any more%s. %s", c.Name(), s.WhyClosed(c.Workflow), s.Possible()))
@@ -333,7 +332,7 @@ func twinVerdict(s *state.State, c *state.Current, e state.Evidence) Verdict {
 	case len(e.Reopens) > 0:
 		v.Turn = &Turn{e.Outcome, message.ForAgent(s.TurnedBy(e))}
 	case e.Verdict == state.Deny:
-		v.Reason = c.Name() + " is refused: " + e.Why
+		v.Reason = c.Name() + " " + e.ForAgent()
 	case e.Verdict == state.Ask:
 		asked := *c
 		asked.Approval = e.Question

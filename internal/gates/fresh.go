@@ -155,8 +155,8 @@ func unchanged(c *state.Current, f fact) Verdict {
 // asideOf says of a completion, in parentheses, what was not enforced, and which files are as they were or weaker.
 func asideOf(e state.Evidence) (text string) {
 	text = state.WordsOf(e.Gaps)
-	if e.IsLate() {
-		text += " (late: " + e.Why + ")"
+	if beside := e.ForPerson(); beside != "" {
+		text += " (" + beside + ": " + e.Why + ")"
 	}
 	if stood := filesAside(e); stood != "" {
 		text += " (" + stood + ")"

@@ -125,13 +125,13 @@ func newsOf(s *state.State, f *Frame, since string) (lines []string, last time.T
 		case e.Verdict == state.End:
 			ends = append(ends, endOf(s, c.Workflow, e))
 		case len(e.Reopens) > 0:
-			lines = append(lines, message.Sprintf("%s: %s was sent back: %s", c.Workflow.Command, c.Name(), e.Why))
-		case e.Verdict == state.Deny && !c.Done() &&
+			lines = append(lines, lineOf(c, e))
+		case !e.Lets() && e.ForPerson() != "" && !c.Done() &&
 			slices.Contains([]state.How{state.ByUpdate, state.ByApproval, state.ByMCP, state.ByShell, state.ByCommand}, e.By.How):
 			if e.Times > 1 || isOver(e, s.Evidence[told+i+1:]) { // the same again
 				break
 			}
-			line := message.Sprintf("%s: %s was refused: %s", c.Workflow.Command, c.Name(), e.Why)
+			line := lineOf(c, e)
 			if e.Check != nil {
 				line += message.Sprintf(" (%s)", message.Clip(e.Check.Run, message.MaxSubject))
 			}
@@ -143,6 +143,11 @@ func newsOf(s *state.State, f *Frame, since string) (lines []string, last time.T
 		}
 	}
 	return append(append(lines, progressOf(s, done, asides)...), ends...), last
+}
+
+// lineOf tells of a line of evidence.
+func lineOf(c *state.Current, e state.Evidence) string {
+	return message.Sprintf("%s: %s %s: %s", c.Workflow.Command, c.Name(), e.ForPerson(), e.Why)
 }
 
 // endOf says that a workflow was ended.
@@ -157,7 +162,7 @@ func endOf(s *state.State, w *workflow.Workflow, e state.Evidence) string {
 			left = append(left, c)
 		}
 	}
-	return message.Sprintf("%s: %s: ended%s; not needed: %s", root.Command, s.CountIn(root).News(), what, state.Names(left))
+	return message.Sprintf("%s: %s: %s%s; not needed: %s", root.Command, s.CountIn(root).News(), e.ForPerson(), what, state.Names(left))
 }
 
 // lacksCommand returns the command with which a person ends a step, if it was refused last because a command would have to be run for

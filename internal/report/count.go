@@ -504,9 +504,13 @@ func (s *step) add(r *decisions.Record, x *runStep) {
 		if x.done {
 			s.done, x.done = s.done-1, false
 		}
-	case state.Skip, state.CallsIt, state.Reopen, state.Permitted:
+	default:
+		line := state.Evidence{Verdict: d}
+		if line.GonePast() == "" {
+			break
+		}
 		s.goPast(r, x, d)
-		if d == state.CallsIt && r.To == workflow.Completed {
+		if line.Concludes() && r.To == workflow.Completed {
 			s.completed(r, x)
 		}
 	}

@@ -277,9 +277,7 @@ func essential(all []Evidence) (keep []bool) {
 // turns reports whether the state of a workflow depends on the line.
 func (e Evidence) turns() bool {
 	return e.Outcome != "" && !e.Refuses() && e.Verdict != Ask || len(e.Unchanged) > 0 || len(e.Files) > 0 ||
-		e.IsOverride() || e.Verdict == Shown || e.Verdict == Over ||
-		e.Moved != nil ||
-		e.Verdict == Called || e.Verdict == Lapsed || e.begins() || e.Expands != ""
+		e.IsOverride() || e.Moved != nil || of(e.Verdict).folded || e.begins() || e.Expands != ""
 }
 
 // begins reports whether the line is the start of a step with a time limit.
@@ -316,15 +314,9 @@ func (st *Store) append(dir *txn.Dir, all ...Evidence) error {
 // isLasting reports whether the line cannot be found out again from the list and the files of the project: what a check has printed,
 // what a person said, and how a step ended, unless that is as done and has no effects.
 func (e Evidence) isLasting() bool {
-	switch e.Verdict {
-	case Ask, Skip, CallsIt, Reopen, End, Answer, Called, Expand, Ticked:
-		return true
-	case Allow:
-		if e.Outcome != "" && (e.Outcome != machine.Done || e.By.Who == ThePerson || len(e.Values) > 0 || len(e.NotNeeded) > 0) {
-			return true
-		}
-	}
-	return e.Check != nil || e.Moved != nil || e.Permit != ""
+	hasEffects := e.Verdict == Allow && e.Outcome != "" &&
+		(e.Outcome != machine.Done || e.By.Who == ThePerson || len(e.Values) > 0 || len(e.NotNeeded) > 0)
+	return of(e.Verdict).lasting || hasEffects || e.Check != nil || e.Moved != nil || e.Permit != ""
 }
 
 func linesOf(all []Evidence) ([]byte, error) {

@@ -56,13 +56,21 @@ type kind struct {
 	name Decision
 	by   deciders // who may decide so
 
-	// What it does to the fold. lets: the update is carried out. event: what it is to the machine, unless that is nothing.
-	lets  bool
-	event event
+	// What it does to the fold. lets: the update is carried out. event: what it is to the machine, unless that is nothing. folded: the
+	// fold needs it for more than that.
+	lets   bool
+	event  event
+	folded bool
+
+	lasting bool // it cannot be found out again from the list and the files of the project, so it is synced
 
 	word  string // what people read in place of its name; of Allow see Evidence.Word
 	past  string // in a statement: how a person went past, allowed or took back something; empty if it is nothing of that
 	quiet bool   // it only says what the list or a plan shows by now: log and statements leave it out
+
+	// What the person and the agent are told of it, behind the step and before the reason; empty if it is nothing beside how the step
+	// ended. The person reads that of a kind that lets a step end in parentheses.
+	person, agent string
 }
 
 // event is what a line is to the machine.
@@ -109,30 +117,30 @@ func (d deciders) has(who Who) bool {
 // kinds has every kind of evidence, the most frequent first. It is an array, which nothing fills when the program starts.
 var kinds = [...]kind{
 	{name: Allow, word: "let through", by: anyone, lets: true},
-	{name: Deny, word: "refused", by: ours},
-	{name: Ask, word: "needs a yes", by: agent | person},
+	{name: Deny, word: "refused", by: ours, person: "was refused", agent: "is refused"},
+	{name: Ask, word: "needs a yes", by: agent | person, lasting: true},
 	{name: Declined, word: "declined", by: person},
 
-	{name: Skip, word: "skipped", by: people, lets: true, event: passes, past: "skip"},
-	{name: CallsIt, word: "called done", by: people, lets: true, event: concludes, past: "done"},
-	{name: Reopen, word: "opened again", by: people, lets: true, event: reopens, past: "reopen"},
-	{name: End, word: "ended", by: people, lets: true, event: ends, past: "end"},
+	{name: Skip, word: "skipped", by: people, lets: true, event: passes, lasting: true, past: "skip"},
+	{name: CallsIt, word: "called done", by: people, lets: true, event: concludes, lasting: true, past: "done"},
+	{name: Reopen, word: "opened again", by: people, lets: true, event: reopens, lasting: true, past: "reopen"},
+	{name: End, word: "ended", by: people, lets: true, event: ends, lasting: true, past: "end", person: "ended"},
 
-	{name: Lapsed, word: "lapsed", by: ours},
+	{name: Lapsed, word: "lapsed", by: ours, folded: true},
 	{name: Reached, word: "completed", by: anyone, lets: true, event: concludes, quiet: true},
 	{name: SeenDone, word: "found completed", by: anyone, lets: true, event: concludes},
-	{name: Late, word: "late", by: clock, lets: true, event: concludes},
-	{name: Shown, word: "shown", by: anyone, quiet: true},
-	{name: Answer, word: "chosen", by: people},
-	{name: Over, word: "over its time", by: clock},
-	{name: Called, word: "skill called", by: anyone},
+	{name: Late, word: "late", by: clock, lets: true, event: concludes, person: "late", agent: "is done as late"},
+	{name: Shown, word: "shown", by: anyone, folded: true, quiet: true},
+	{name: Answer, word: "chosen", by: people, lasting: true},
+	{name: Over, word: "over its time", by: clock, folded: true},
+	{name: Called, word: "skill called", by: anyone, folded: true, lasting: true},
 	{name: Noted, word: "noted", by: agent | person},
 
-	{name: Ticked, word: "ticked", by: program, quiet: true},
+	{name: Ticked, word: "ticked", by: program, lasting: true, quiet: true},
 	{name: WasMoved, word: "moved", by: people},
 	{name: Permitted, word: "let through", by: people, past: "allow"},
 
-	{name: Expand, word: "lines read", by: anyone},
+	{name: Expand, word: "lines read", by: anyone, lasting: true},
 	{name: Expanded, word: "lines read", by: anyone, quiet: true},
 }
 
@@ -168,8 +176,27 @@ func (e Evidence) GonePast() string { return of(e.Verdict).past }
 // IsOverride reports whether a person went past the gates by the line, or took back what was decided.
 func (e Evidence) IsOverride() bool { return e.GonePast() != "" && e.Lets() }
 
+// Concludes reports whether the step has ended with the line, other than as one that was left out.
+func (e Evidence) Concludes() bool { return of(e.Verdict).event == concludes }
+
 // IsQuiet reports whether the line only says what the list or a plan shows by now.
 func (e Evidence) IsQuiet() bool { return of(e.Verdict).quiet }
+
+// ForPerson returns what the person is told of the line, behind the name of its step; empty if it has nothing to tell but how that ended.
+func (e Evidence) ForPerson() string {
+	if len(e.Reopens) > 0 && !e.IsReopen() {
+		return "was sent back"
+	}
+	return of(e.Verdict).person
+}
+
+// ForAgent returns what the agent is told of the line, behind the name of its step, with the reason; or empty, as for ForPerson.
+func (e Evidence) ForAgent() string {
+	if text := of(e.Verdict).agent; text != "" {
+		return text + ": " + e.Why
+	}
+	return ""
+}
 
 // Word returns what people read of the kind of a decision about a step, of an update to a status.
 func (d Decision) Word(to string) string {
