@@ -8,13 +8,16 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
+// Transcript is the path of what the client has written of a session.
+type Transcript string
+
 // Over reports whether a tool call, known by its tool_use_id, is over: its result is in the
 // transcript, or a later message of the model is. known is false if the transcript has
 // neither the call nor its result: it cannot be read, or is not written that far yet.
-func Over(path, use string) (over, known bool) {
+func (t Transcript) Over(use string) (over, known bool) {
 	quoted := []byte(`"` + use + `"`)
 	later := ""
-	backwards(path, maxTurn, func(raw []byte) bool {
+	backwards(string(t), maxTurn, func(raw []byte) bool {
 		names := bytes.Contains(raw, quoted)
 		if l, ok := parse(raw, "user"); ok && names {
 			over = hasBlock(l.Content, "tool_result", "tool_use_id", use)
@@ -36,14 +39,15 @@ func Over(path, use string) (over, known bool) {
 
 // Rejected reports whether the person said no when the client asked them about a tool call, and not the client itself because nobody can
 // be asked (fact 195, client 2.1.329).
-func Rejected(path, use string) (rejected bool) {
+func (t Transcript) Rejected(use string) (rejected bool) {
 	quoted := []byte(`"` + use + `"`)
-	backwards(path, maxTurn, func(raw []byte) bool {
+	backwards(string(t), maxTurn, func(raw []byte) bool {
 		if !bytes.Contains(raw, quoted) {
 			return true
 		}
 		l, ok := parse(raw, "user")
-		rejected = ok && hasBlock(l.Content, "tool_result", "tool_use_id", use) && jsonx.StringMember(raw, "toolDenialKind") == "user-rejected" &&
+		rejected = ok && hasBlock(l.Content, "tool_result", "tool_use_id", use) &&
+			jsonx.StringMember(raw, "toolDenialKind") == "user-rejected" &&
 			jsonx.StringMember(jsonx.Member(raw, "permissionDecision"), "source") != "config"
 		return false
 	})

@@ -125,7 +125,8 @@ func TestTranscriptWithoutThePromptIsStale(t *testing.T) {
 }
 
 func TestLastAssistantText(t *testing.T) {
-	path := transcript(t, fmt.Sprintf(answered, "first"), fmt.Sprintf(answered, "last words"), toolUse, toolDone, fmt.Sprintf(answered, " "))
+	path := transcript(t, fmt.Sprintf(answered, "first"), fmt.Sprintf(answered, "last words"), toolUse, toolDone,
+		fmt.Sprintf(answered, " "))
 	assert.Equal(t, "last words", LastAssistantText(path))
 	assert.Equal(t, "as text", LastAssistantText(transcript(t, `{"type":"assistant","message":{"content":"as text"}}`)))
 }
@@ -168,7 +169,8 @@ func TestBackwardsReadsNoMoreThanItsLimit(t *testing.T) {
 // TestATurnThatIsTooLong to find its prompt is not waited for, and what the person said is not known.
 func TestATurnThatIsTooLong(t *testing.T) {
 	path := transcript(t, slices.Concat([]string{fmt.Sprintf(prompted, "stop")}, slices.Repeat([]string{
-		`{"type":"user","promptId":"2","message":{"content":[{"type":"tool_result","content":"` + strings.Repeat("x", 1<<20) + `"}]}}`}, 9))...)
+		`{"type":"user","promptId":"2","message":{"content":[{"type":"tool_result","content":"` +
+			strings.Repeat("x", 1<<20) + `"}]}}`}, 9))...)
 	l := lastUserText(path, "2", maxTurn)
 	assert.Empty(t, l.text)
 	assert.True(t, l.cut)
@@ -241,12 +243,12 @@ func TestACallIsOver(t *testing.T) {
 		"only its result is left":           {lines: []string{result}, over: true, known: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			over, known := Over(transcript(t, append(c.lines, "")...), "toolu_1")
+			over, known := Transcript(transcript(t, append(c.lines, "")...)).Over("toolu_1")
 			assert.Equal(t, c.over, over)
 			assert.Equal(t, c.known, known)
 		})
 	}
-	over, known := Over(filepath.Join(t.TempDir(), "none"), "toolu_1")
+	over, known := Transcript(filepath.Join(t.TempDir(), "none")).Over("toolu_1")
 	assert.False(t, over || known)
 }
 

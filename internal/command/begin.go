@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -107,7 +108,7 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 	b.Skill, b.Plan, b.Args = what, plan, f.args
 	begin := func(by state.By, agreed bool) (hydrate.Begun, hydrate.Result, error) {
 		b.By = by
-		return hydrate.Begin(ctx, b, s.Getenv, hydrate.Options{LockTimeout: beginWait, Program: b.Program, Log: l.Log,
+		return hydrate.Begin(ctx, b, s.Getenv, hydrate.Options{LockTimeout: beginWait, Program: b.Program, Log: decisions.Adder(l.Log),
 			FromClient: func() bool { return agreed },
 			Answerers:  func() []string { return hook.AllAnswerers(s.Getenv, cmp.Or(b.Dir, here)) }})
 	}
@@ -184,7 +185,8 @@ func withPlugin(s terminal.Streams, here, what string, err error) error {
 		return err
 	}
 	if path := InPluginHere(s, here, what); path != "" {
-		e.Hint = "the plugin in this directory has it, and is not installed: fsmtx begin " + shell.Join("./"+Relative(here, filepath.Dir(path)))
+		e.Hint = "the plugin in this directory has it, and is not installed: fsmtx begin " +
+			shell.Join("./"+Relative(here, filepath.Dir(path)))
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -49,7 +50,8 @@ func newStepReload(s terminal.Streams) *cobra.Command {
 			if err := reason(&because); err != nil && !dry && len(args) <= 1 {
 				return lacks(c, err)
 			}
-			return Takes(0, "at most the name of a skill", `for example: fsmtx step reload release --because "the check was wrong"`)(c, args)
+			return Takes(0, "at most the name of a skill",
+				`for example: fsmtx step reload release --because "the check was wrong"`)(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := signals.Interruptible(c.Context())
@@ -104,7 +106,8 @@ func reload(ctx context.Context, s terminal.Streams, found tasklist.Found, skill
 	if dry {
 		return printReload(s, r, "would be taken: nothing was changed")
 	}
-	result, err := r.Apply(ctx, s.Getenv, hydrate.Options{LockTimeout: beginWait, Log: hook.ToLog(s)}, because, decidedBy(ctx))
+	o := hydrate.Options{LockTimeout: beginWait, Log: decisions.Adder(hook.ToLog(s))}
+	result, err := r.Apply(ctx, s.Getenv, o, because, decidedBy(ctx))
 	if err != nil {
 		return err
 	}

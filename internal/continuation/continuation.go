@@ -319,7 +319,7 @@ func (q Query) log(to *state.Store, u Unfinished, w *workflow.Workflow) {
 	}
 	line.DecidedBy(q.By.Words())
 	if u.List != to.List.Dir {
-		to.Log(line)
+		to.Log.Add(line)
 	}
 	line.Why, line.List, line.Project, line.Run = "it was in the task list "+u.List, to.List.Dir, w.Dir, w.Steps[0].ID
 	line.Deleted = nil
@@ -327,7 +327,7 @@ func (q Query) log(to *state.Store, u Unfinished, w *workflow.Workflow) {
 	if u.List == to.List.Dir {
 		line.Decision, line.Why = "hydrated", state.CameBack
 	}
-	to.Log(line)
+	to.Log.Add(line)
 }
 
 // place returns the directory of this project in which gates look that looked in dir.

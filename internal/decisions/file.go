@@ -205,3 +205,6 @@ func (l File) rotate(path string, info fs.FileInfo) (moved bool, err error) {
 	}
 	return true, nil
 }
+
+// Add is Append for a decision, whose error changes nothing.
+func (l File) Add(r Record) { _ = l.Append(r) }

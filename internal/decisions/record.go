@@ -102,6 +102,17 @@ type Record struct {
 	Duration float64 `json:"duration_ms,omitzero"`
 }
 
+// Log takes decisions.
+type Log interface{ Add(r Record) }
+
+// Adder returns Add of a log, and nil for none.
+func Adder(l Log) func(Record) {
+	if l == nil {
+		return nil
+	}
+	return l.Add
+}
+
 // Ran reports whether a check with this exit status ran to its end. Otherwise it was stopped, could not be started, or its shell has not
 // found or not run a program: that says nothing about the work.
 func Ran(exit int) bool {

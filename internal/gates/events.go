@@ -52,8 +52,7 @@ func (f *Frame) Stop(ctx context.Context, x Stopping) (agent message.ForAgent, p
 // stop returns the steps to which the agent is sent back, or none. s is the state of the
 // list; mine is that of the session's workflows, nil if it has none.
 func (f *Frame) stop(ctx context.Context, s *state.State, x Stopping) (mine *state.State, left []*state.Current, err error) {
-	rejected := func(use string) bool { return client.Rejected(x.Transcript, use) }
-	_ = f.lapse(ctx, s, Pause{Agent: x.Agent, Rejected: rejected}) // the next event tries again
+	_ = f.lapse(ctx, s, Pause{Agent: x.Agent, Calls: client.Transcript(x.Transcript), Idle: true}) // the next event tries again
 	nothing := x.Mode == StopOff || len(s.Ready()) == 0
 	if x.Heard != nil && !x.Heard.Works || nothing && f.Log == nil || !s.HasOpen() {
 		return nil, nil, nil
@@ -102,7 +101,8 @@ func (f *Frame) load(ctx context.Context) (*state.State, error) {
 // own returns the state of the workflows whose skill the session has called.
 func (f *Frame) own(s *state.State, path, prompt string) *state.State {
 	return s.Of(f.Session, func(command string) bool {
-		_, called := client.LastCall(path, prompt, func(name string) bool { return name == command || strings.HasSuffix(command, ":"+name) })
+		_, called := client.LastCall(path, prompt,
+			func(name string) bool { return name == command || strings.HasSuffix(command, ":"+name) })
 		return called
 	})
 }

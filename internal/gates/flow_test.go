@@ -118,7 +118,8 @@ func TestAPersonChooses(t *testing.T) {
 		_, _ = l.Chosen(t.Context(), []Choice{c}, state.ByQuestion, "")
 		assert.Empty(t, l.state().Answer(l.state().Step(4)).Outcome, "%v does not count", c)
 	}
-	text, _ := l.Chosen(t.Context(), []Choice{{Question: "Merge it?", Options: []string{"merge", "wait"}, Chosen: "merge"}}, state.ByQuestion,
+	text, _ := l.Chosen(t.Context(), []Choice{{Question: "Merge it?", Options: []string{"merge", "wait"}, Chosen: "merge"}},
+		state.ByQuestion,
 		"")
 	assert.Equal(t, `This does not count for #4 "Settle it": ask the person "How does the step #4 \"Settle it\" of the workflow release `+
 		`end?", with exactly these options: merge, drop.`, text)
@@ -127,7 +128,8 @@ func TestAPersonChooses(t *testing.T) {
 	mute.Questions = ""
 	assert.Contains(t, mute.end(4, "merge").Reason,
 		`Tell them: it can end as merge or drop, which they say in a terminal outside the client: fsmtx step done 4 --outcome NAME`)
-	text, v := l.Chosen(t.Context(), []Choice{{Question: question, Options: []string{"merge", "drop"}, Chosen: "merge"}}, state.ByQuestion, "")
+	text, v := l.Chosen(t.Context(), []Choice{{Question: question, Options: []string{"merge", "drop"}, Chosen: "merge"}},
+		state.ByQuestion, "")
 	require.Empty(t, v.Trouble)
 	said, _ := l.state().Latest(4)
 	assert.Equal(t, state.Evidence{Verdict: state.Answer, Why: "the person chose merge", Question: question, Outcome: "merge"},
@@ -306,7 +308,8 @@ func TestASpentOutcomeOfAPersonOrACommand(t *testing.T) {
 		text, _ := l.Chosen(t.Context(), []Choice{choice(1, "no")}, state.ByQuestion, "")
 		v := l.end(1, "")
 		if assert.Equal(t, !spent, v.Allowed(), v.Reason); spent {
-			assert.Equal(t, `The person chose no for #1 "Ask". It cannot end as "no" any more, which has led back as often as it may (once): `+
+			assert.Equal(t, `The person chose no for #1 "Ask". It cannot end as "no" any more, `+
+				`which has led back as often as it may (once): `+
 				`tell them. They have to choose yes: ask them again.`, text)
 			assert.Contains(t, v.Reason, `(once): tell them. Ask them with AskUserQuestion: "How does the step #1 \"Ask\" of the `+
 				`workflow release end?", with exactly these options: yes, no. `)
@@ -696,8 +699,15 @@ func inReview(t tb) *list {
 // over.
 func (l *list) says(outcome, use string, over ...string) Verdict {
 	return l.Update(l.t.Context(), Update{Task: "3", Status: completed, Outcome: outcome, Use: use,
-		Over: func(other string) bool { return slices.Contains(over, other) }})
+		Calls: calls(over)})
 }
+
+// calls are the ids of the calls that are over; of every other it is known that it is not.
+type calls []string
+
+func (c calls) Over(use string) (over, known bool) { return slices.Contains(c, use), true }
+
+func (c calls) Rejected(string) bool { return false }
 
 // lapses returns how often a decision is on record as lapsed.
 func (l *list) lapses() (n int) {
@@ -728,7 +738,7 @@ func TestADecisionLapses(t *testing.T) {
 		"at a pause": func(l *list) { l.lapse(Pause{}) },
 		"at a stop":  func(l *list) { l.stops(Stopping{Mode: StopOff}) },
 		"at the next prompt, if its call is over": func(l *list) {
-			l.lapse(Pause{InFlight: func(use string) bool { return use != "one" }})
+			l.lapse(Pause{Calls: calls{"one"}})
 		},
 	} {
 		l := inReview(t)
@@ -749,7 +759,7 @@ func TestADecisionLapses(t *testing.T) {
 func TestADecisionStands(t *testing.T) {
 	for name, pause := range map[string]Pause{
 		"another agent pauses":        {Agent: "helper"},
-		"its call is still in flight": {InFlight: func(use string) bool { return use == "one" }},
+		"its call is still in flight": {Calls: calls{}},
 	} {
 		l := inReview(t)
 		require.True(t, l.says("approved", "one").Allowed())

@@ -196,7 +196,8 @@ func tellLines(s *state.State, lines []state.Evidence) (text string) {
 		switch {
 		case c == nil || e.Verdict != state.Expand || e.Changed == 0 && len(e.Items) > 0:
 		case e.Changed != 0:
-			text = message.Join(text, fmt.Sprintf("%s has changed since #%d was completed: %s is done for %s of it", c.Each.Source(), e.Changed,
+			text = message.Join(text, fmt.Sprintf("%s has changed since #%d was completed: %s is done for %s of it", c.Each.Source(),
+				e.Changed,
 				c.Name(),
 				state.CountItems(len(e.Items))))
 		default:

@@ -10,26 +10,42 @@ import (
 
 // lapseOver is lapse for the decisions about calls of the same agent that are over.
 func (c *call) lapseOver(s *state.State) []state.Evidence {
-	if c.update.Over == nil {
+	if c.update.Calls == nil {
 		return nil
 	}
-	p := Pause{Agent: c.update.Agent, InFlight: func(use string) bool { return use == "" || use == c.update.Use || !c.update.Over(use) },
-		Rejected: c.update.Rejected}
-	return s.Lapse(c.over(s, p), c.sender(c.update), p.Rejected)
+	p := Pause{Agent: c.update.Agent, Calls: c.update.Calls, deciding: &c.update.Use}
+	return s.Lapse(c.over(s, p), c.sender(c.update), p.rejected)
 }
 
 // Pause is a moment at which an agent carries out none of its calls, or few.
 type Pause struct {
-	Agent    string                // id of the subagent; empty for the session's own agent
-	InFlight func(use string) bool // whether a call, by its id, is still being carried out; nil if none is
-	Rejected func(use string) bool // whether the person said no to a call when the client asked them; nil if that is not known
+	Agent string // id of the subagent; empty for the session's own agent
+	Calls Calls  // of the agent; nil if nothing is known of them
+	Idle  bool   // no call is being carried out, whatever is known
+
+	deciding *string // id of the call that is being decided; nil if none is
 }
+
+// isInFlight reports whether a call, by its id, is still being carried out. While one is decided so is each of which it is not known.
+func (p Pause) isInFlight(use string) bool {
+	if p.Calls == nil || p.Idle {
+		return false
+	}
+	over, known := p.Calls.Over(use)
+	if p.deciding != nil {
+		return use == "" || use == *p.deciding || !over || !known
+	}
+	return known && !over
+}
+
+// rejected reports whether the person said no to a call when the client asked them.
+func (p Pause) rejected(use string) bool { return p.Calls != nil && p.Calls.Rejected(use) }
 
 // over returns the decisions that stand although their calls are over.
 func (f *Frame) over(s *state.State, p Pause) []state.Evidence {
 	return slices.DeleteFunc(s.NotCarriedOut(), func(e state.Evidence) bool {
-		no := e.Verdict == state.Ask && p.Rejected != nil && p.Rejected(e.Use)
-		return e.By.Session != f.Session || e.Agent != p.Agent || !no && (!isUpdate(e) || p.InFlight != nil && p.InFlight(e.Use))
+		no := e.Verdict == state.Ask && p.rejected(e.Use)
+		return e.By.Session != f.Session || e.Agent != p.Agent || !no && (!isUpdate(e) || p.isInFlight(e.Use))
 	})
 }
 
@@ -57,6 +73,6 @@ func (f *Frame) lapse(ctx context.Context, s *state.State, p Pause) error {
 		return nil
 	}
 	return f.changing(ctx, p.Agent, func(c *call, dir *txn.Dir, s *state.State) error {
-		return c.Record(dir, s, s.Lapse(f.over(s, p), c.sender(c.update), p.Rejected))
+		return c.Record(dir, s, s.Lapse(f.over(s, p), c.sender(c.update), p.rejected))
 	})
 }

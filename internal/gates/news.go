@@ -201,8 +201,8 @@ func waitingFor(s *state.State, f *Frame) map[string]string {
 		if back := s.BringsBack(c); back != "" {
 			line = back + " brings its workflow back first"
 		}
-		all[fmt.Sprintf("%s/waits/%d/%d", f.Session, c.ID, e.Time.UnixNano())] = message.Sprintf("%s: %s waits for you: %s", c.Workflow.Command,
-			c.Name(), line)
+		all[fmt.Sprintf("%s/waits/%d/%d", f.Session, c.ID, e.Time.UnixNano())] = message.Sprintf("%s: %s waits for you: %s",
+			c.Workflow.Command, c.Name(), line)
 	}
 	return all
 }

@@ -70,18 +70,23 @@ func TestWhatAPersonCannotDo(t *testing.T) {
 	}
 }
 
+// logger is a log that calls a function.
+type logger func(decisions.Record)
+
+func (l logger) Add(r decisions.Record) { l(r) }
+
 // TestWhatIsLogged: each decision of a workflow with outcomes, and of one under a step of it: who decided, about what, and how many
 // steps are open then.
 func TestWhatIsLogged(t *testing.T) {
 	l := reviewed(t)
 	var all []string
-	l.Log = func(r decisions.Record) {
+	l.Log = logger(func(r decisions.Record) {
 		require.Equal(t, []string{l.List.Dir, l.project, "s1"}, []string{r.List, r.Project, r.Session})
 		r.List, r.Project, r.Session, r.Time, r.CheckTime = "", "", "", time.Time{}, 0
 		text, err := json.Marshal(r, jsonx.Tolerant)
 		require.NoError(t, err)
 		all = append(all, string(text))
-	}
+	})
 	tty := "/dev/pts/1"
 	l.denies(2, inProgress)
 	for _, agent := range []string{"", "", "sub"} { // sent back, then left; a subagent leaves nothing open
@@ -188,7 +193,8 @@ func TestWhoIsSentBack(t *testing.T) {
 	require.False(t, sent("s1", x), "once for each stall")
 	called := Stopping{Mode: Remind, Transcript: filepath.Join(t.TempDir(), "t.jsonl")}
 	require.NoError(t, os.WriteFile(called.Transcript,
-		[]byte(`{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Skill","id":"1","input":{"skill":"release"}}]}}`), 0o600))
+		[]byte(`{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Skill","id":"1",`+
+			`"input":{"skill":"release"}}]}}`), 0o600))
 	require.True(t, sent("second", called), "it called the skill, whose steps were in the list already")
 	require.False(t, sent("second", called))
 
@@ -221,7 +227,8 @@ func TestThePersonEndsATurn(t *testing.T) {
 		"a part that is not done":    {said("make the release, but only steps 1 and 3"), "Done.", true, true},
 		"a part, and a later answer": {append(said("only step 1 please"), said("blue")...), "Done.", false, false},
 		"a part, and then the rest":  {append(said("only step 1 please"), said("ok, go on")...), "Done.", true, true},
-		"a part in a command": {said("<command-message>release</command-message>\n<command-name>/release</command-name>\n<command-args>only " +
+		"a part in a command": {said("<command-message>release</command-message>\n<command-name>/release</command-name>\n" +
+			"<command-args>only " +
 			"step 1</command-args>"),
 			"Done.", false, false},
 	} {
@@ -329,15 +336,17 @@ func TestRefusalIsTheLatestThatIsNotPast(t *testing.T) {
 		evidence, calls []state.Evidence
 		want            int // its second, -1 if there is none
 	}{
-		"none":                         {nil, nil, -1},
-		"one":                          {[]state.Evidence{deny(1, 1)}, nil, 1},
-		"the later of two":             {[]state.Evidence{deny(1, 1), deny(2, 2)}, nil, 2},
-		"a call":                       {[]state.Evidence{deny(1, 1)}, []state.Evidence{deny(3, 2)}, 3},
-		"an earlier call":              {[]state.Evidence{deny(4, 1)}, []state.Evidence{deny(3, 2)}, 4},
-		"of a step that is done":       {[]state.Evidence{deny(1, 3)}, nil, -1},
-		"of a step that is unknown":    {[]state.Evidence{deny(1, 7)}, nil, -1},
-		"something was allowed since":  {[]state.Evidence{deny(1, 1), {Time: at(2), Step: 2, To: inProgress, Verdict: state.Allow}}, nil, -1},
-		"something was allowed before": {[]state.Evidence{{Time: at(0), Step: 2, To: inProgress, Verdict: state.Allow}, deny(1, 1)}, nil, 1},
+		"none":                      {nil, nil, -1},
+		"one":                       {[]state.Evidence{deny(1, 1)}, nil, 1},
+		"the later of two":          {[]state.Evidence{deny(1, 1), deny(2, 2)}, nil, 2},
+		"a call":                    {[]state.Evidence{deny(1, 1)}, []state.Evidence{deny(3, 2)}, 3},
+		"an earlier call":           {[]state.Evidence{deny(4, 1)}, []state.Evidence{deny(3, 2)}, 4},
+		"of a step that is done":    {[]state.Evidence{deny(1, 3)}, nil, -1},
+		"of a step that is unknown": {[]state.Evidence{deny(1, 7)}, nil, -1},
+		"something was allowed since": {
+			[]state.Evidence{deny(1, 1), {Time: at(2), Step: 2, To: inProgress, Verdict: state.Allow}}, nil, -1},
+		"something was allowed before": {
+			[]state.Evidence{{Time: at(0), Step: 2, To: inProgress, Verdict: state.Allow}, deny(1, 1)}, nil, 1},
 	} {
 		s := l.state()
 		s.Evidence, s.Calls = c.evidence, c.calls

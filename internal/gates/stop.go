@@ -200,7 +200,8 @@ func (f *Frame) logStop(s *state.State, x Stopping, left []*state.Current) {
 		}
 		n := len(open)
 		r := decisions.Record{
-			Time: s.Time, Source: decisions.Step, Decision: "left", Why: "the turn ends with steps open", Who: string(state.Fsmtx), How: "hook",
+			Time: s.Time, Source: decisions.Step, Decision: "left", Why: "the turn ends with steps open",
+			Who: string(state.Fsmtx), How: "hook",
 			Session: cmp.Or(x.Caller, f.Session), Agent: x.Agent, List: f.List.Dir, Steps: len(w.Steps), Open: &n,
 		}
 		step := open[0]
@@ -208,6 +209,6 @@ func (f *Frame) logStop(s *state.State, x Stopping, left []*state.Current) {
 			r.Decision, r.Why, step = "sent back", "the turn may not end: a step is ready", left[i]
 		}
 		r = state.About(r, step.Step, step.Workflow)
-		f.Log(r)
+		f.Log.Add(r)
 	}
 }

@@ -32,12 +32,15 @@ type Update struct {
 	Outcome string         // how the step ends, unless Metadata says it; empty if it was not said
 	Use     string         // the id of the agent's tool call; empty if unknown
 
-	// Over reports whether an earlier call of the same agent, by its id, is over. It is nil if
-	// that is not known of any.
-	Over func(use string) bool
+	Calls Calls // of the agent; nil if nothing is known of them
+}
 
-	// Rejected reports whether the person has said no to a call, by its id; nil if that is not known.
-	Rejected func(use string) bool
+// Calls is what is known of an agent's calls, by their ids: the client's transcript has it, which may be written late.
+type Calls interface {
+	// Over reports whether a call is over, and whether that is known.
+	Over(use string) (over, known bool)
+	// Rejected reports whether the person has said no to the call.
+	Rejected(use string) bool
 }
 
 // Verdict is the answer to an update. The zero value allows it.

@@ -109,8 +109,7 @@ func (h *hook) update(ctx context.Context) client.Answer {
 		Agent:        c.AgentID,
 		Cwd:          c.Cwd,
 		Use:          c.ToolUseID,
-		Over:         h.over,
-		Rejected:     h.rejected,
+		Calls:        client.Transcript(c.TranscriptPath),
 	}))
 }
 
@@ -179,16 +178,6 @@ func (h *hook) served() client.Answer {
 		return client.Answer{} // the tool itself reports invalid input
 	}
 	return client.Rewrite(input, "", "")
-}
-
-// rejected reports whether the person has said no to an earlier call of the agent, as the transcript has it, which may be written late.
-func (h *hook) rejected(use string) bool { return client.Rejected(h.call.TranscriptPath, use) }
-
-// over reports whether an earlier call of the agent is over. It is false for the calls of a subagent,
-// which this transcript does not have.
-func (h *hook) over(use string) bool {
-	over, known := client.Over(h.call.TranscriptPath, use)
-	return over && known
 }
 
 // textOf returns a text of a tool's input, nil if it has none. The client refuses a value

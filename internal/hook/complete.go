@@ -94,7 +94,7 @@ func (h *hook) askAbout(ctx context.Context, one completion) (gates.Verdict, cli
 func (h *hook) updateOf(one completion) gates.Update {
 	flags, e := one.call.Flags, h.call
 	u := gates.Update{Task: strconv.FormatInt(one.step.ID, 10), Status: workflow.Completed, Agent: e.AgentID, Cwd: e.Cwd, Use: e.ToolUseID,
-		Over: h.over, Rejected: h.rejected}
+		Calls: client.Transcript(e.TranscriptPath)}
 	u.Outcome, _ = flags.GetString("outcome")
 	u.Note, _ = flags.GetString("note")
 	if len(one.call.Values) > 0 {

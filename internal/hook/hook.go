@@ -168,7 +168,9 @@ func (h *hook) open() {
 		h.Unseen = h.Forged
 		h.log.event = h.call.Event
 	}
-	h.Frame.Log = h.log.Adder()
+	if h.log.On() {
+		h.Frame.Log = h.log
+	}
 }
 
 // find returns the list: the session's or the project's.

@@ -35,7 +35,7 @@ func NewLog(s terminal.Streams, path string) *Log {
 // to the log in FSMTX_LOG. The client's hooks and its shell have the variables under "env" of
 // its settings, which a person's terminal may not have, so those settings of the user and the
 // organisation count there, too.
-func ToLog(s terminal.Streams) func(decisions.Record) {
+func ToLog(s terminal.Streams) decisions.Log {
 	path := s.Env(decisions.Variable)
 	if path == "" && s.Who().Kind == caller.Person {
 		path = settings.Here(s.Getenv, "/").Variable(decisions.Variable)
@@ -43,27 +43,33 @@ func ToLog(s terminal.Streams) func(decisions.Record) {
 	if path == "" {
 		return nil
 	}
-	l := NewLog(s, path)
-	return func(r decisions.Record) {
-		l.add(r)
-		l.Write()
-	}
+	return atOnce{NewLog(s, path)}
+}
+
+// atOnce is a log that writes each decision when it comes.
+type atOnce struct{ *Log }
+
+// Add writes a decision.
+func (l atOnce) Add(r decisions.Record) {
+	l.Log.Add(r)
+	l.Write()
 }
 
 func (l *Log) On() bool { return l.path != "" }
 
-func (l *Log) add(r decisions.Record) {
+// Add adds a decision to those that Write writes.
+func (l *Log) Add(r decisions.Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.records = append(l.records, r)
 }
 
-// Adder returns add if records are written to a log, and nil otherwise.
+// Adder returns Add if records are written to a log, and nil otherwise.
 func (l *Log) Adder() func(decisions.Record) {
 	if !l.On() {
 		return nil
 	}
-	return l.add
+	return l.Add
 }
 
 // undecided is the decision of a record that only says what the person has to know.

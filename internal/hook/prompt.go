@@ -17,8 +17,7 @@ func (h *hook) prompt(ctx context.Context) client.Answer {
 	var err error
 	switch {
 	case h.agent.Session: // it may come while the agent works (fact 42)
-		if err = h.Lapse(ctx, gates.Pause{InFlight: h.isInFlight,
-			Rejected: h.rejected}); err != nil {
+		if err = h.Lapse(ctx, gates.Pause{Calls: client.Transcript(h.call.TranscriptPath)}); err != nil {
 			return h.troubled(message.ForPerson(message.Sprintf("it could not be recorded which updates were stopped: %v", err)))
 		}
 	case h.call.Prompt != "" && !strings.Contains(h.call.Prompt, gates.GoOn):
@@ -26,12 +25,6 @@ func (h *hook) prompt(ctx context.Context) client.Answer {
 		err = h.hear(ctx)
 	}
 	return h.failed("what the person said could not be kept", err)
-}
-
-// isInFlight reports whether a call of the agent is being carried out.
-func (h *hook) isInFlight(use string) bool {
-	over, known := client.Over(h.call.TranscriptPath, use)
-	return known && !over
 }
 
 // failed reports an error of this program, if it is one, to the person.

@@ -42,8 +42,8 @@ func (h *hook) takingUp() func(context.Context) client.Answer {
 // options are the options of a hydration.
 func (h *hook) options() hydrate.Options {
 	s, f := h.streams, h.flags
-	o := hydrate.Options{Policy: f.Policy(), LockTimeout: f.LockTimeout, History: f.History, Flat: f.Nest == "off", FromClient: h.fromClient,
-		Committing: h.committing, Program: h.agent.Name}
+	o := hydrate.Options{Policy: f.Policy(), LockTimeout: f.LockTimeout, History: f.History, Flat: f.Nest == "off",
+		FromClient: h.fromClient, Committing: h.committing, Program: h.agent.Name}
 	if !h.agent.Session {
 		return o
 	}
@@ -138,7 +138,7 @@ func (h *hook) report(call hydrate.Call) client.Answer {
 // hydrated adds a call to the log.
 func (h *hook) hydrated(c hydrate.Call) {
 	if h.log.On() {
-		h.log.add(c.Decision(h.began, time.Now()))
+		h.log.Add(c.Decision(h.began, time.Now()))
 	}
 }
 

@@ -63,7 +63,8 @@ func (h *hook) vouchers(script shell.Script) (all []state.Voucher, a client.Answ
 		if why := h.notPlain(one, call); why != "" {
 			return nil, h.runPlainly(call, why)
 		}
-		all = append(all, state.Voucher{Command: VoucherFor(call.Rule.Command, call.Args), Words: h.plainWords(one.Words), Use: h.call.ToolUseID,
+		all = append(all, state.Voucher{Command: VoucherFor(call.Rule.Command, call.Args), Words: h.plainWords(one.Words),
+			Use: h.call.ToolUseID,
 			Cwd: h.call.Cwd, Agent: h.call.AgentID, Once: once, Time: time.Now().UTC()})
 	}
 	if call := h.handedOn(seen); call != nil {
@@ -203,8 +204,12 @@ func (h *hook) endVouchers(ctx context.Context) {
 	if len(h.present.Vouchers) == 0 {
 		return
 	}
+	over := func(use string) bool {
+		over, known := client.Transcript(h.call.TranscriptPath).Over(use)
+		return over && known
+	}
 	after := slices.Contains([]agent.Moment{agent.After, agent.Failed}, h.call.Moment)
 	presence.EndVouchers(ctx, &h.Store, func(v state.Voucher) bool {
-		return !v.Once && (after && v.Use == h.call.ToolUseID || v.Use != h.call.ToolUseID && h.over(v.Use)) || h.call.Moment == agent.Start
+		return !v.Once && (after && v.Use == h.call.ToolUseID || v.Use != h.call.ToolUseID && over(v.Use)) || h.call.Moment == agent.Start
 	})
 }

@@ -105,7 +105,7 @@ func Begin(ctx context.Context, b Beginning, env Env, o Options) (Begun, Result,
 		return Begun{}, Result{}, err
 	}
 	outside := b.outside(r, env)
-	if (away || outside != "") && !o.FromClient() {
+	if (away || outside != "") && !o.isOfClient() {
 		frame := gates.Frame{Store: state.Store{List: tasks.List{Dir: b.List.Dir}, Session: b.List.Session}}
 		lost := frame.WouldReplace(ctx, state.Calling{Command: r.Command, Spec: r.spec(env), Session: b.List.Session})
 		return Begun{}, Result{Lost: lost, Outside: outside}, fmt.Errorf("%w, %s", ErrElsewhere, b.Project)

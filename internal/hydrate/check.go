@@ -107,7 +107,7 @@ func (c check) compare(ctx context.Context) (h *Hydration, result Result, over b
 		return nil, result, true, nil
 	case !hydrated && spec == "":
 		return nil, result, false, nil
-	case c.options.FromClient != nil && !c.options.FromClient(): // an agent can write the event and the transcript
+	case !c.options.isOfClient(): // an agent can write the event and the transcript
 		return nil, result, true, nil
 	}
 	result.Mistake = &Mistake{Dir: c.run.Dir, Spec: spec, Taken: taken.Spec}

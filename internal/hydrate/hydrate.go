@@ -98,27 +98,26 @@ type Result struct {
 	Apart    bool              // the skill has an fsm.json, and runs in an agent of its own
 }
 
+// isOfClient is FromClient.
+func (o Options) isOfClient() bool { return o.FromClient == nil || o.FromClient() }
+
 // Hydration is a hydration that is ready to be applied: the skill has a valid fsm.json.
 type Hydration struct {
-	env        Env
-	request    Request
-	policy     fsmspec.Policy
-	list       tasks.List
-	spec       *fsmspec.Spec
-	dir        string            // project directory
-	files      map[string]string // digests of what it has of the files that steps produce
-	content    *git.Content      // on what the workflow begins
-	result     Result
-	flat       bool        // see Options
-	fromClient func() bool // see Options; if the agent started the hook, only the agent reads its output
-	mine       func(command string) bool
-	answerers  func() []string      // see Options
-	program    string               // see Options
-	others     []*workflow.Workflow // the open ones that are not the caller's, by the last plan
-	place      state.Place          // where the workflow comes, by the last plan
-	state      *state.State         // of the whole list then; nil if it has no task of a workflow
-	demanded   bool                 // whether a step that was in the list demands the skill, so that the call has to be recorded
-	planned    *fsmspec.Plan        // that was carried out
+	env      Env
+	request  Request
+	policy   fsmspec.Policy
+	list     tasks.List
+	spec     *fsmspec.Spec
+	dir      string            // project directory
+	files    map[string]string // digests of what it has of the files that steps produce
+	content  *git.Content      // on what the workflow begins
+	result   Result
+	options  Options              // if the agent started the hook, only the agent reads its output
+	others   []*workflow.Workflow // the open ones that are not the caller's, by the last plan
+	place    state.Place          // where the workflow comes, by the last plan
+	state    *state.State         // of the whole list then; nil if it has no task of a workflow
+	demanded bool                 // whether a step that was in the list demands the skill, so that the call has to be recorded
+	planned  *fsmspec.Plan        // that was carried out
 
 	reloads  *Reload // nil unless it is the one of a reload
 	retracts string  // id of the change to undo instead of hydrating; usually empty
@@ -152,19 +151,15 @@ func (r Request) list(env Env) (string, error) {
 func newHydration(r Request, env Env, o Options, spec *fsmspec.Spec, result Result) *Hydration {
 	o.Policy.Args = r.Args
 	h := &Hydration{
-		env:        env,
-		request:    r,
-		policy:     o.Policy,
-		list:       tasks.List{Dir: result.List, Wait: o.LockTimeout, Keep: o.History, FS: o.FS},
-		spec:       spec,
-		result:     result,
-		flat:       o.Flat,
-		fromClient: o.FromClient,
-		mine:       o.Mine,
-		answerers:  o.Answerers,
-		program:    o.Program,
+		env:     env,
+		request: r,
+		policy:  o.Policy,
+		list:    tasks.List{Dir: result.List, Wait: o.LockTimeout, Keep: o.History, FS: o.FS},
+		spec:    spec,
+		result:  result,
+		options: o,
 	}
-	if r.Project == "" && o.FromClient != nil && !o.FromClient() { // the agent has chosen the environment
+	if r.Project == "" && !o.isOfClient() { // the agent has chosen the environment
 		f := gates.Frame{Store: state.Store{List: h.list, Session: r.Session}}
 		h.request.Project = f.Directory(context.Background())
 		h.request.Chosen = h.request.Project == ""

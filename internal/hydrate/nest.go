@@ -49,7 +49,7 @@ func (h *Hydration) planner(ctx context.Context) tasks.Planner {
 			return nil, err
 		}
 		h.result.Lost = h.lostTo(plan, tags)
-		if len(h.result.Lost) > 0 && h.fromClient != nil && !h.fromClient() {
+		if len(h.result.Lost) > 0 && !h.options.isOfClient() {
 			return nil, fmt.Errorf("%w: %s", ErrReplaces, strings.Join(h.result.Lost, ", "))
 		}
 		return plan, nil
@@ -67,7 +67,7 @@ func (h *Hydration) placeIn(ctx context.Context, snap fsmspec.Snapshot) (state.P
 		return state.Place{}, nil
 	}
 	now, err := (&state.Store{List: h.list}).Now(ctx)
-	if err == nil && !h.flat {
+	if err == nil && !h.options.Flat {
 		err = unread(now)
 	}
 	if err != nil {
@@ -75,15 +75,15 @@ func (h *Hydration) placeIn(ctx context.Context, snap fsmspec.Snapshot) (state.P
 	}
 	h.state = now
 	h.demanded = slices.ContainsFunc(now.Steps, func(c *state.Current) bool { return fsmspec.SameSkill(c.Skill, command) })
-	if h.mine != nil {
-		mine := func(w *workflow.Workflow) bool { return w.Command == command || h.mine(w.Command) }
+	if h.options.Mine != nil {
+		mine := func(w *workflow.Workflow) bool { return w.Command == command || h.options.Mine(w.Command) }
 		wait := waiting(now, command)
 		h.others = openOf(now, func(w *workflow.Workflow) bool { return !mine(w) })
 		now = now.Only(func(w *workflow.Workflow) bool { return mine(w) || wait[w] })
 	}
 	return now.Place(state.Calling{Command: command, Spec: h.result.Spec, Session: h.request.Session,
 		Agent: h.request.Agent, Use: h.request.use(),
-		Typed: h.request.Typed, Flat: h.flat, Demands: h.spec.Skills()})
+		Typed: h.request.Typed, Flat: h.options.Flat, Demands: h.spec.Skills()})
 }
 
 // waiting returns the workflows with a step in progress that demands the skill. Whoever calls the skill may

@@ -28,7 +28,7 @@ func (h *Hydration) record(plan *fsmspec.Plan) (tasks.Record, error) {
 	w.Definition = h.result.Definition
 	again, lost := h.compare(plan, &w)
 	w.Lost = h.result.Lost
-	if h.reloads == nil && (h.request.Begun || h.fromClient != nil && !h.fromClient()) { // of a reload, a person has read it
+	if h.reloads == nil && (h.request.Begun || !h.options.isOfClient()) { // of a reload, a person has read it
 		begun := h.begunByAgent(plan, again)
 		if len(begun) > 0 && lost != "" && !slices.Contains(w.Lost, lost) {
 			w.Lost = append(w.Lost[:len(w.Lost):len(w.Lost)], lost)
@@ -41,11 +41,11 @@ func (h *Hydration) record(plan *fsmspec.Plan) (tasks.Record, error) {
 	w.Command = h.request.tag()
 	w.Spec, w.Plan, w.PlanForm = h.result.Spec, h.request.Plan, h.request.PlanForm
 	w.SHA256, w.Unticked = h.result.SHA256, h.request.Unticked
-	w.Session, w.Agent, w.Client = h.request.Session, h.request.Agent, cmp.Or(h.request.Client, h.env.get("AI_AGENT"), h.program)
+	w.Session, w.Agent, w.Client = h.request.Session, h.request.Agent, cmp.Or(h.request.Client, h.env.get("AI_AGENT"), h.options.Program)
 	w.BegunBy = cmp.Or(h.request.BegunBy, decisions.ByCall(h.request.Typed))
 	w.Dir, w.Inode, w.Chosen, w.Files, w.Content = h.dir, state.Inode(h.dir), h.request.Chosen, h.files, h.content
-	if h.answerers != nil {
-		w.Answerers = h.answerers()
+	if h.options.Answerers != nil {
+		w.Answerers = h.options.Answerers()
 	}
 	if p := h.place.Parent; p != nil {
 		w.Parent, w.Round, w.Called = p.ID, p.Round, p.Status == fsmspec.InProgress.String()

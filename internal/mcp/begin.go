@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
@@ -66,8 +67,9 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 	done, did, err := hydrate.Begin(ctx, hydrate.Beginning{
 		Skill: skill, Program: t.who.Program, Args: in.Args, Here: project, List: found, Way: t.way(r, found.Dir), Absolute: true,
 		Unseen: by.How == state.ByShell, Project: cmp.Or(dir, project), Dir: dir, Chosen: chosen, By: by, Client: clientOf(r)},
-		t.lookup, hydrate.Options{LockTimeout: tasklist.Wait, Program: t.who.Program, Log: t.log(), FromClient: func() bool { return yes },
-			Answerers: func() []string { return hook.AllAnswerers(t.lookup, project) }})
+		t.lookup, hydrate.Options{LockTimeout: tasklist.Wait, Program: t.who.Program, Log: decisions.Adder(t.log()),
+			FromClient: func() bool { return yes },
+			Answerers:  func() []string { return hook.AllAnswerers(t.lookup, project) }})
 	if away := errors.Is(err, hydrate.ErrElsewhere); away || errors.Is(err, hydrate.ErrReplaces) {
 		var why []string
 		if away {
@@ -76,13 +78,15 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 		if len(did.Lost) > 0 {
 			why = append(why, "would replace "+strings.Join(did.Lost, ", "))
 		}
-		alone := message.Sprintf("%s is not begun, because it %s: only a person can decide that, and nobody has answered here. They can run, "+
-			"in a terminal outside the client: fsmtx begin %s --list %s", skill, strings.Join(why, " and "), shell.Join(skill), found.Name())
+		alone := message.Sprintf("%s is not begun, because it %s: only a person can decide that, and nobody has answered here. "+
+			"They can run, in a terminal outside the client: fsmtx begin %s --list %s", skill, strings.Join(why, " and "),
+			shell.Join(skill), found.Name())
 		switch {
 		case said == saidNo:
 			return nil, nil, message.Lines(skill + " is not begun: the person said no or did not answer")
 		case said == notAsked && t.canAsk(r, found.Dir):
-			return t.ask(ctx, q, beginQuestion(hook.Beginning(skill, did.Lost, project, did.Outside, cmp.Or(dir, project)), away), alone), nil, nil
+			begins := hook.Beginning(skill, did.Lost, project, did.Outside, cmp.Or(dir, project))
+			return t.ask(ctx, q, beginQuestion(begins, away), alone), nil, nil
 		}
 		return nil, nil, message.Lines(alone)
 	}

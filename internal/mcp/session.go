@@ -102,13 +102,13 @@ func (c chooser) agent(list string) state.By {
 
 // log returns what appends decisions to the log in FSMTX_LOG, nil if there is none. An
 // error of the log does not change an answer.
-func (c chooser) log() func(decisions.Record) {
+func (c chooser) log() decisions.Log {
 	path, _ := c.lookup(decisions.Variable)
 	home, _ := c.lookup("HOME")
 	if path = decisions.Path(path, home); path == "" {
 		return nil
 	}
-	return func(r decisions.Record) { _ = decisions.File{Path: path}.Append(r) }
+	return decisions.File{Path: path}
 }
 
 // list returns the list, and the project's directory. begins reports whether a workflow is

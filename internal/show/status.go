@@ -227,13 +227,14 @@ func readStatus(ctx context.Context, s terminal.Streams, list tasks.List) (*stat
 	if st.steps, err = known.Whole(ctx); err != nil {
 		return nil, err
 	}
-	list.Untouched = st.steps.Untouched
+	list.Changed = st.steps.Unneeded()
 	if st.tasks, err = tasks.Tasks(ctx, list.Dir, st.steps.Task); err != nil {
 		return nil, err
 	}
 	st.troubles = st.steps.AllTroubles(st.tasks)
 	for _, w := range st.steps.Cleared() {
-		st.cleared = append(st.cleared, clearedText(w, st.steps)+"; "+continuation.Line(s.Getenv, w.Command, list.Dir, to)+" brings them back")
+		st.cleared = append(st.cleared,
+			clearedText(w, st.steps)+"; "+continuation.Line(s.Getenv, w.Command, list.Dir, to)+" brings them back")
 	}
 	all, _, err := readHistories(known, true)
 	history, _ := known.History()
@@ -369,7 +370,8 @@ func (st *status) undoing() string {
 	if !st.undoable() {
 		return it + " cannot be undone" + why(st.undoErr)
 	}
-	return fmt.Sprintf("%s undoes %s: %d restored, %d removed", st.undoLine(st.target.Number), it, len(st.undo.Restored), len(st.undo.Removed))
+	return fmt.Sprintf("%s undoes %s: %d restored, %d removed", st.undoLine(st.target.Number), it,
+		len(st.undo.Restored), len(st.undo.Removed))
 }
 
 // nextTo prints the next step with line.

@@ -97,7 +97,7 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 	if unread != nil {
 		before = new(state.State) // undo is also for a list that cannot be read
 	}
-	list.Untouched = before.Untouched
+	list.Changed = before.Unneeded()
 	by := command.Sent(ctx, s, list.Dir)
 	list.By = by.Words()
 	u := undoneHydration{list: list, store: st, now: before, name: tasklist.ShortName(s.Getenv, list.Dir), all: all, dryRun: f.dryRun}
@@ -105,7 +105,8 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 		return err
 	}
 	if u.doneStep != "" {
-		hint := "fsmtx step reopen " + message.Itoa(u.Parent) + ` --because "..." ` + shell.Join("--list", u.name) + " opens the step again first"
+		hint := "fsmtx step reopen " + message.Itoa(u.Parent) + ` --because "..." ` + shell.Join("--list", u.name) +
+			" opens the step again first"
 		return command.Fail(command.ExitNo, fmt.Errorf("%s came under %s, which is done, so nothing was undone", u.it(), u.doneStep),
 			message.Join(hint, u.works(u.callOf(u.Parent), " takes back the call that it is a part of")))
 	}
@@ -122,7 +123,7 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 	}
 	u.unticked, u.ticked, u.leftTicked = storeOf(list.Dir).Retick(ctx, before, u.Removed, f.dryRun)
 	if log := hook.ToLog(s); log != nil && !f.dryRun {
-		log(u.decision(by))
+		log.Add(u.decision(by))
 	}
 	if f.json {
 		return command.PrintJSON(s.Out, u.shown())
@@ -351,7 +352,7 @@ func wayToUndo(ctx context.Context, s terminal.Streams, list tasks.List, number,
 		return "", ""
 	}
 	if now, err := st.Now(ctx); err == nil {
-		list.Untouched = now.Untouched
+		list.Changed = now.Unneeded()
 	}
 	if number == "" { // when it is pasted, another call may be the last one
 		line += " " + nameOf(h)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
@@ -59,15 +60,17 @@ func (s *State) Otherwise(c *Current) string {
 	return ""
 }
 
-// Untouched reports whether nobody has worked on the step in a task's file since then, although the file was changed: the step is not
-// needed, which the list shows. See tasks.List.
-func (s *State) Untouched(name string, since time.Time) bool {
-	c := s.Step(tasks.Form.Number(name))
-	if c == nil || !c.NotNeeded {
-		return false
+// Unneeded returns the steps, by the names of their tasks' files, that are not needed, which the list shows, and when somebody worked on
+// each last. See tasks.List.
+func (s *State) Unneeded() map[string]time.Time {
+	all := map[string]time.Time{}
+	for _, c := range s.Steps {
+		if c.NotNeeded {
+			e, _ := s.Last(c.ID)
+			all[tasks.Form.Name(message.Itoa(c.ID))] = e.Time
+		}
 	}
-	e, worked := s.Last(c.ID)
-	return !worked || !e.Time.After(since)
+	return all
 }
 
 // MissingHere returns the missing steps of workflows that the list still has, in whole or in part. Of a workflow whose tasks are all gone,

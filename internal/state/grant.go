@@ -51,7 +51,7 @@ func (st *Store) UseGrant(ctx context.Context, command string, started []string)
 	err = st.Remember(ctx, func(m *Memory) {
 		// One to which the person said no may be there still: the client writes that late.
 		m.Grants = slices.DeleteFunc(m.Grants, func(g Grant) bool {
-			over, _ := client.Over(g.Written, g.Use)
+			over, _ := client.Transcript(g.Written).Over(g.Use)
 			return is(g) && over
 		})
 		if i := slices.IndexFunc(m.Grants, is); i >= 0 {
@@ -93,6 +93,6 @@ func (g Grant) endsWith(e Seen) bool {
 	case e.Between || g.Written == "":
 		return true
 	}
-	over, known := client.Over(g.Written, g.Use)
+	over, known := client.Transcript(g.Written).Over(g.Use)
 	return over || !known
 }

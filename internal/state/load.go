@@ -380,7 +380,7 @@ func (st *Store) stateOf(ctx context.Context, dir string, steps RecordedSteps, s
 
 // withEarlier is stateOf with the steps in whose place others have come.
 func (st *Store) withEarlier(ctx context.Context, dir string, steps RecordedSteps, src Source, whole bool) (*State, error) {
-	s := &State{Time: Now().UTC(), listName: st.Name}
+	s := &State{Time: Now().UTC(), store: st}
 	replaced := map[*workflow.Workflow]bool{}
 	for _, r := range steps {
 		replaced[r.Workflow] = r.replaced

@@ -32,7 +32,7 @@ func (st *Store) LogDecisions(s *State, lines []Evidence) {
 			r.Finished = open == 0 && !c.Workflow.Part && e.Lets() && e.To == workflow.Completed
 		}
 		r.List, r.Session = st.List.Dir, cmp.Or(r.Session, st.Session)
-		st.Log(r)
+		st.Log.Add(r)
 	}
 }
 

@@ -20,7 +20,7 @@ type State struct {
 	Time     time.Time
 	Troubles []error // what could not be read
 
-	listName func() string // see Store.Name
+	store *Store // that has read it; nil of a state that was read of no list
 
 	Flows          map[*workflow.Workflow]machine.State
 	Unseen         []Evidence // decisions that the list shows to be carried out, not yet on record as that

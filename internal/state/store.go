@@ -34,9 +34,8 @@ type Store struct {
 	// shell has chosen the environment of checks, and the person sees no answer. It may be nil.
 	Forged func() bool
 
-	// Log is called with each decision once it is on record, some while the list is locked. It
-	// may be nil.
-	Log func(decisions.Record)
+	// Log takes each decision once it is on record, some while the list is locked. It may be nil.
+	Log decisions.Log
 }
 
 // Name returns the name by which a person names the list in a command.

@@ -28,8 +28,8 @@ func (s *State) OfList() *State {
 
 // ListName is Store.Name of the list.
 func (s *State) ListName() string {
-	if list := s.OfList(); list.listName != nil {
-		return list.listName()
+	if list := s.OfList(); list.store != nil {
+		return list.store.Name()
 	}
 	return ""
 }

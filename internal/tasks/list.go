@@ -24,8 +24,9 @@ type List struct {
 	FS   vfs.FS        // nil means the operating system's
 	By   string        // who undoes a change, and how: Label.By of an undo
 
-	// Untouched, if not nil, reports whether nobody has worked on a task since a time, although its file differs: its workflow did that.
-	Untouched func(name string, since time.Time) bool
+	// Changed are the tasks, by the names of their files, that only their workflow has changed since this time, at which somebody worked on
+	// them last.
+	Changed map[string]time.Time
 
 	// Record, if not nil, returns what Replace stores in the history beside the label.
 	Record func(*fsmspec.Plan) (Record, error)

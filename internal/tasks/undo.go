@@ -193,7 +193,8 @@ func (l List) planUndo(files vfs.FS, dir string, history []txn.Entry, what undoR
 		return u, err
 	}
 	untouched := func(name string) bool {
-		return l.Untouched != nil && slices.Contains(u.Removed, name) && l.Untouched(name, history[i].Time)
+		worked, ours := l.Changed[name]
+		return ours && slices.Contains(u.Removed, name) && !worked.After(history[i].Time)
 	}
 	if worked = slices.DeleteFunc(worked, untouched); len(worked) > 0 && !what.force {
 		return u, &WorkedOnError{worked, len(u.Removed) == 0}
