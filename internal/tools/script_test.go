@@ -9,10 +9,23 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
+	"github.com/fsmtx/fsmtx/internal/harness/overseer"
 	"github.com/fsmtx/fsmtx/internal/harness/sessions"
+	"github.com/fsmtx/fsmtx/internal/tools"
 )
 
-func TestMain(m *testing.M) { sessions.Main(sessions.OnPath{M: m}) }
+// TestMain runs the tests, or fsmtx in a process that a test kills.
+func TestMain(m *testing.M) {
+	overseer.Become()
+	if os.Getenv(isProgram) != "" {
+		os.Exit(tools.Main(os.Args[1:], callers.Played()))
+	}
+	sessions.Main(sessions.OnPath{M: m})
+}
+
+// isProgram is the environment variable with which this program is fsmtx.
+const isProgram = "FSMTX_TEST_FSMTX"
 
 // raceOptions passes the options of the race detector to a program that a test starts with an
 // environment of its own. Without them each such program waits a second before it exits.

@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -39,6 +40,8 @@ type undoWorld struct {
 	worlds.Home
 	calls   int
 	begun   int    // by these
+	deaths  bool   // commands may be killed
+	killed  bool   // one was
 	history string // how many calls it keeps that nothing in the list needs
 }
 
@@ -59,14 +62,42 @@ func newUndoWorld(t *rapid.T) *undoWorld {
 	return w
 }
 
-// run runs fsmtx, as the agent of the session or as its person.
+// dies runs a command, kills it somewhere, and reports whether that can be done; nil where it cannot.
+var dies func(t *rapid.T, env []string, stdin string, args ...string) bool
+
+// mayDie are the commands that are killed.
+var mayDie = []string{"hydrate", "undo", "continue", "start", "complete"}
+
+// diesFirst may run a command before, and kill it. The next one then finds what that has left, or what undo and the readers tell to run has
+// put it right.
+func (w *undoWorld) diesFirst(t *rapid.T, agent bool, stdin string, args ...string) bool {
+	if !w.deaths || dies == nil || !slices.Contains(mayDie, args[0]) || rapid.IntRange(0, 4).Draw(t, "dies") > 0 {
+		return false
+	}
+	env := []string{"HOME=" + w.Dir, "PATH=" + os.Getenv("PATH"), callers.Environ(caller.Person)}
+	if agent {
+		env = append(env[:2], "CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID="+worlds.ListID)
+	}
+	if !dies(t, env, stdin, args...) {
+		return false
+	}
+	w.killed = true
+	if args[0] == "undo" || rapid.Bool().Draw(t, "recovers") {
+		_, _ = w.run(t, false, "", "recover", "--list", worlds.ListID)
+	}
+	return true
+}
+
+// run runs fsmtx, as the agent of the session or as its person. A command that was killed is run again, and may find that it is done.
 func (w *undoWorld) run(t *rapid.T, agent bool, stdin string, args ...string) (string, error) {
+	was := w.last()
+	killed := w.diesFirst(t, agent, stdin, args...)
 	var out, failed bytes.Buffer
 	streams := w.streams(agent)
 	streams.In, streams.Out, streams.Err = strings.NewReader(stdin), &out, &failed
 	code := tools.Main(args, streams)
 	var err error
-	if code != 0 {
+	if code != 0 && !(killed && w.last() > was) {
 		err = fmt.Errorf("fsmtx %s: exit code %d: %s%s", strings.Join(args, " "), code, &out, &failed)
 	}
 	t.Logf("fsmtx %s: %v", strings.Join(args, " "), err)
@@ -231,6 +262,7 @@ func TestAfterAnUndoEveryReaderSaysWhatItSaidBefore(t *testing.T) {
 	t.Chdir(t.TempDir())
 	rapid.Check(t, func(t *rapid.T) {
 		w := newUndoWorld(t)
+		w.deaths = rapid.IntRange(0, 4).Draw(t, "deaths") == 0
 		require.NoError(t, os.Chdir(w.Path("project")))
 		for range rapid.IntRange(1, 3).Draw(t, "before") {
 			_ = w.call(t, rapid.SampledFrom([]string{"outer", "notes", "short"}).Draw(t, "skill"))
