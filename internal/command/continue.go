@@ -14,7 +14,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/pattern"
 	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -90,9 +89,6 @@ func (l *listWork) program() (name string) {
 	return name
 }
 
-// isSessionID matches the whole id of a session, as the agents show it.
-var isSessionID = pattern.New(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
-
 // unknownSession returns the error about a session that may run, but has left nothing by which that can be known.
 func unknownSession(id, from string, args []string) error {
 	line := append([]string{"continue"}, args...)
@@ -107,7 +103,7 @@ func unknownSession(id, from string, args []string) error {
 func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args []string) error {
 	ctx := c.Context()
 	l, err := f.find(ctx, s, f.list == "", nil) // a list of that name, else a session's
-	if errors.Is(err, tasklist.ErrNoSuchList) && isSessionID.Regexp().MatchString(f.list) {
+	if errors.Is(err, tasklist.ErrNoSuchList) && tasklist.IsSessionID(f.list) {
 		err = unknownSession(f.list, from, args)
 	}
 	if err != nil {

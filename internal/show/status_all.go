@@ -158,7 +158,7 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 		}
 		return b.Time.Compare(a.Time)
 	})
-	projects := byProject(lists)
+	projects, short := byProject(lists), tasklist.ShortNames(s.Getenv)
 	if asJSON {
 		return command.PrintJSON(s.Out, map[string]any{"projects": projects})
 	}
@@ -170,7 +170,7 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 			return err
 		}
 		for _, l := range p.Workflows {
-			lines := []string{terminal.Cut("  "+l.line(), s.Limit(s.Out))}
+			lines := []string{terminal.Cut("  "+l.line(short), s.Limit(s.Out))}
 			for _, line := range append(lines, l.commands()...) {
 				if _, err := message.Fprintf(s.Out, "%s\n", line); err != nil {
 					return err
@@ -181,13 +181,20 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 	return nil
 }
 
-func (l shownList) line() string {
+// line names lists as they are called, and those that are called by the id of a session by what is short for it.
+func (l shownList) line(short func(list string) string) string {
+	name := func(list string) string {
+		if called := filepath.Base(list); !tasklist.IsSessionID(called) {
+			return called
+		}
+		return short(list)
+	}
 	next := "no workflow"
 	switch {
 	case l.interrupted != "":
 		next = "a change was interrupted"
 	case l.to != "":
-		next = "goes on in " + filepath.Base(l.to)
+		next = "goes on in " + name(l.to)
 	case l.undone:
 		next = "undone"
 	case l.back != "":
@@ -202,11 +209,10 @@ func (l shownList) line() string {
 	case l.Total > 0:
 		next = "nothing is ready"
 	}
-	list := filepath.Base(l.List) // by which it can be named
 	if l.Total > 0 {
 		next = l.count.Brief() + "  " + next
 	}
-	text := fmt.Sprintf("%s  %s  %s  %s", list, l.Time.Local().Format("2006-01-02 15:04"), l.Skill, next)
+	text := fmt.Sprintf("%s  %s  %s  %s", name(l.List), l.Time.Local().Format("2006-01-02 15:04"), l.Skill, next)
 	if l.AtWork && l.open {
 		text += "; its client runs"
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/pattern"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -386,13 +387,23 @@ func namesOf(dirs []string) string {
 // ShortName returns the name by which a person names the list in dir: the shortest beginning of its name, of at least four
 // characters, with which no other list's name begins. Of the list of a project that is the name of the project's directory, also if others
 // begin with that, so that it stays the same when a list comes. It is the whole name of a list that is not there yet.
-func ShortName(lookup func(string) (string, bool), dir string) string {
+func ShortName(lookup func(string) (string, bool), dir string) string { return ShortNames(lookup)(dir) }
+
+// ShortNames is ShortName for several lists: it looks once which there are.
+func ShortNames(lookup func(string) (string, bool)) func(dir string) string {
 	all, err := everyList(lookup)
-	if err != nil || !slices.Contains(all, dir) {
-		return filepath.Base(dir)
+	return func(dir string) string {
+		if err != nil || !slices.Contains(all, dir) {
+			return filepath.Base(dir)
+		}
+		return shortName(lookup, dir, all)
 	}
-	return shortName(lookup, dir, all)
 }
+
+var sessionID = pattern.New(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// IsSessionID reports whether a text is the whole id of a session, as the agents show it.
+func IsSessionID(text string) bool { return sessionID.Regexp().MatchString(text) }
 
 // ShortNameOnceThere is ShortName for a list that a command is about to create.
 func ShortNameOnceThere(lookup func(string) (string, bool), dir string) string {
