@@ -101,8 +101,9 @@ func PrepareReload(s *state.State, list, skill string) (*Reload, error) {
 // A gate that a step did not have is none of them, but a rule of "only" lets calls through in that step, too; and a new step may have
 // such rules, or end the workflow.
 func differing(old, now jsontext.Value, named []string) (all []string) {
-	was, is := entriesOf(old), entriesOf(now)
-	for _, id := range slices.Sorted(maps.Keys(is)) {
+	_, was := entriesOf(old)
+	ids, is := entriesOf(now)
+	for _, id := range ids {
 		name := fmt.Sprintf("step %s %q: ", id, is[id].Text("subject"))
 		if id == "" {
 			name = ""
@@ -149,19 +150,20 @@ func namesOf(o jsonx.Object) (names []string) {
 	return names
 }
 
-// entriesOf returns the steps of a file by their ids, and what else the file has under "".
-func entriesOf(data jsontext.Value) map[string]jsonx.Object {
+// entriesOf returns the steps of a file by their ids, which are in the order of the file, and what else it has under "", the first.
+func entriesOf(data jsontext.Value) (ids []string, all map[string]jsonx.Object) {
 	file, ok := jsonx.ParseObject(data)
 	if !ok {
 		file = jsonx.Object{}.With("steps", data)
 	}
-	all := map[string]jsonx.Object{"": file}
+	ids, all = []string{""}, map[string]jsonx.Object{"": file}
 	for _, entry := range file.Array("steps") {
 		if step, ok := jsonx.ParseObject(entry); ok {
-			all[string(step.Get("id"))] = step
+			id := string(step.Get("id"))
+			ids, all[id] = append(ids, id), step
 		}
 	}
-	return all
+	return ids, all
 }
 
 // reloadable returns the open workflow of a skill, or the only one.
@@ -237,9 +239,9 @@ func (r *Reload) compare(s *state.State, spec *fsmspec.Spec, now map[string]stri
 			r.Again = append(r.Again, fmt.Sprintf("%s (was %s)", name, s.Word(was)))
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(old)) {
-		if was := old[id]; !seen[id] {
-			name := fmt.Sprintf("%d %q", id, was.Subject)
+	for _, was := range s.In(r.Workflow) {
+		if !seen[was.Local] {
+			name := fmt.Sprintf("%d %q", was.Local, was.Subject)
 			r.Gone = append(r.Gone, name)
 			r.Weaker = append(r.Weaker, weaker(name, was.Step, workflow.Step{})...)
 		}

@@ -107,7 +107,8 @@ func ofProject(ctx context.Context, lookup func(string) (string, bool), here str
 		if w == nil {
 			continue
 		}
-		l := Listed{Found: Found{Dir: dir, Session: w.Session, Known: st.Known}, Skill: message.Words(w.Command), Time: LastWork(dir), Now: now}
+		l := Listed{Found: Found{Dir: dir, Session: w.Session, Known: st.Known}, Skill: message.Words(w.Command), Time: LastWork(dir),
+			Now: now}
 		if filepath.Dir(dir) == own {
 			l.Project = w.Dir
 		}
