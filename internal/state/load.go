@@ -259,8 +259,8 @@ func recordOf(history []txn.Entry) *OnRecord {
 	}
 	undoneCalls := map[string]bool{}
 	for _, e := range history {
-		if undone[e.ID] != "" {
-			undoneCalls[jsonx.StringMember([]byte(e.Label), "invocation")] = true
+		if id := jsonx.StringMember([]byte(e.Label), "invocation"); undone[e.ID] != "" && id != "" { // "" is not known
+			undoneCalls[id] = true
 		}
 	}
 	r.Steps, r.replaced = make(RecordedSteps, 0, len(inList)), replaced
