@@ -83,7 +83,7 @@ func waitsOf(now *state.State, list string, name func() string, of func(*state.C
 // workflowsOf returns the workflows of a list with a history, or what the list had last.
 func workflowsOf(lookup func(string) (string, bool), dir string, all []Hydration, now *state.State) (lists []shownList) {
 	name := sync.OnceValue(func() string { return tasklist.ShortName(lookup, dir) })
-	last, cleared := all[len(all)-1], now.Cleared()
+	last, cleared := lastLeft(all), now.Cleared()
 	for _, w := range now.Workflows() {
 		if now.Parent(w) != nil || w.Part {
 			continue
@@ -106,15 +106,29 @@ func workflowsOf(lookup func(string) (string, bool), dir string, all []Hydration
 	if len(lists) == 0 {
 		l := shownList{List: dir, Session: last.Session, Skill: last.Skill, to: last.To, undone: last.State == undoing,
 			shownWaits: waitsOf(now, dir, name, nil)}
-		if went := state.WentOn(dir, "", 0); l.undone && went.Words != "" && went.List != dir { // what was undone came after that
-			l.Skill, l.to = went.Skill, went.List
-		}
 		for _, h := range all {
 			l.project = cmp.Or(h.project, l.project)
 		}
 		lists = append(lists, l)
 	}
 	return lists
+}
+
+// lastLeft returns the last change of a list, leaving out an undo with the call that it undid: what was said before that is said again. An
+// undo of a call whose workflow has left undid nothing of it.
+func lastLeft(all []Hydration) Hydration {
+	last := len(all) - 1
+	for all[last].State == undoing {
+		i := slices.IndexFunc(all, func(h Hydration) bool { return h.Number == all[last].Undoes })
+		if i >= 0 && all[i].spent {
+			i = last
+		}
+		if i <= 0 {
+			break
+		}
+		last = i - 1
+	}
+	return all[last]
 }
 
 // statusOfAll prints one line for each workflow of the lists with a history, by project.

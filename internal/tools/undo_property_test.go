@@ -203,6 +203,8 @@ func (w *undoWorld) wanders(t *rapid.T) {
 var (
 	spaces  = regexp.MustCompile(`  +`)
 	ofUndo  = regexp.MustCompile(`(?m)^(last call: |last worked on |fsmtx undo |it |call ).*\n`)
+	ofList  = regexp.MustCompile(`(?m)^  ` + worlds.ListID + ` .*\n`)
+	minutes = regexp.MustCompile(` \d{4}-\d\d-\d\d \d\d:\d\d `)
 	digests = regexp.MustCompile(`(?s)"evidence": \{.*?\}`)
 )
 
@@ -234,6 +236,13 @@ func (w *undoWorld) read(t *rapid.T, last int) map[string]string {
 			text = digests.ReplaceAllString(text, "") // lines stay on record, such as that the skill was called
 		}
 		all[name] = strings.TrimSpace(text)
+	}
+	text, err := w.run(t, false, "", "status", "--all")
+	if err != nil {
+		text = err.Error()
+	}
+	for _, line := range ofList.FindAllString(text, -1) { // without the time of the last work
+		all["status of all"] += minutes.ReplaceAllString(line, "")
 	}
 	return all
 }
