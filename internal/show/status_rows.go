@@ -94,6 +94,9 @@ func (st *status) text(chosen string, columns int, colour bool) string {
 	for _, text := range st.steps.Differs() {
 		message.Fprintf(&b, "%s\n", text)
 	}
+	if st.steps.Misshapen() {
+		message.Fprintf(&b, "tasks of the list are still to be created or taken out: the next command or event of the session does it\n")
+	}
 	st.changesTo(&b)
 	if st.works != "" {
 		message.Fprintf(&b, "the session works %s\n", st.works)
@@ -128,11 +131,11 @@ func (st *status) changesTo(b *strings.Builder) {
 		if away := st.awayOf(w); away != "" {
 			message.Fprintf(b, "%s\n", st.awayText(w, away))
 		} else if what, takes := st.changeOf(w); takes && st.steps.CannotReload(w) != "" {
-			message.Fprintf(b, "%s: its fsm.json %s, and cannot be reloaded: %s: %s\n", message.Words(w.Command), what, st.steps.CannotReload(w),
-				state.InsteadOfReload)
+			message.Fprintf(b, "%s: its fsm.json %s, and cannot be reloaded: %s: %s\n", message.Words(w.Command), what,
+				st.steps.CannotReload(w), state.InsteadOfReload)
 		} else if takes {
-			message.Fprintf(b, "%s: its fsm.json %s: fsmtx step reload --because \"...\" %s takes the new one\n", message.Words(w.Command), what,
-				shell.Join("--list", st.name))
+			message.Fprintf(b, "%s: its fsm.json %s: fsmtx step reload --because \"...\" %s takes the new one\n", message.Words(w.Command),
+				what, shell.Join("--list", st.name))
 		} else if what != "" {
 			message.Fprintf(b, "%s: its fsm.json %s; its steps and gates stay those of then: %s\n",
 				message.Words(w.Command), what, message.Line(w.Spec))
@@ -201,6 +204,9 @@ const deepest = 8 // a deeper step is not moved further to the right
 // workflowTo adds the rows of a workflow, and of the workflows under its steps below these.
 func (st *status) workflowTo(v *view, w *workflow.Workflow, depth int) {
 	n, ended := st.steps.CountIn(w), st.steps.EndText(w)
+	if n.All() == 0 { // others come in the place of its steps
+		return
+	}
 	over := n.All() - n.Open - n.Gone
 	if ended != "" {
 		over -= n.NotNeeded
