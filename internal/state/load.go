@@ -265,7 +265,7 @@ func recordOf(history []txn.Entry) *OnRecord {
 	}
 	r.Steps, r.replaced = make(RecordedSteps, 0, len(inList)), replaced
 	for id, step := range r.known {
-		step.replaced = replaced[step.Workflow] || replaced[r.rootOf(step.Workflow)] || r.records[step.Workflow].Undone
+		step.replaced = r.isReplaced(step.Workflow) || r.records[step.Workflow].Undone
 		step.undoneCalls = undoneCalls
 		if inList[id] {
 			r.Steps = append(r.Steps, step)

@@ -78,6 +78,18 @@ func (s *State) Run() *workflow.Workflow {
 	return nil
 }
 
+// isReplaced reports whether a later change has deleted tasks of the workflow, or of one that it is in, of which some may have been gone.
+func (r *OnRecord) isReplaced(w *workflow.Workflow) bool {
+	for range r.known {
+		above, ok := r.known[message.Itoa(w.Parent)]
+		if r.replaced[w] || !ok {
+			break
+		}
+		w = above.Workflow
+	}
+	return r.replaced[w]
+}
+
 // rootOf returns the workflow that a workflow is in, and that is under no step that is on record.
 func (r *OnRecord) rootOf(w *workflow.Workflow) *workflow.Workflow {
 	for range r.known {
