@@ -127,16 +127,16 @@ func readHistories(st *state.Store, brief bool) (all []Hydration, unread []error
 		r.brief = brief && i < len(entries)-1
 		all[i] = r.hydration(i)
 	}
-	setStates(now, all, runsOf(dir, brief))
+	setStates(now, all, runsOf(st, brief))
 	cameBack(all, entries)
 	return all, unread, nil
 }
 
 // runsOf returns what finds a step of the workflows that are not in the list any more, by its number. In brief it finds none.
-func runsOf(dir string, brief bool) func(id int64) (*state.State, *state.Current) {
+func runsOf(st *state.Store, brief bool) func(id int64) (*state.State, *state.Current) {
 	read := sync.OnceValue(func() []*state.State {
-		all, _ := state.Runs(context.Background(), dir) // what the files say is shown
-		undone, _ := state.EveryRun(context.Background(), dir)
+		all, _ := st.Runs(context.Background()) // what the files say is shown
+		undone, _ := st.EveryRun(context.Background())
 		return append(all, undone...) // a part that was undone does not change how its workflow is told
 	})
 	return func(id int64) (*state.State, *state.Current) {

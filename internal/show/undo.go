@@ -121,7 +121,7 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 	if err != nil {
 		return u.refused(ctx, s, err)
 	}
-	u.unticked, u.ticked, u.leftTicked = storeOf(list.Dir).Retick(ctx, before, u.Removed, f.dryRun)
+	u.unticked, u.ticked, u.leftTicked = st.Retick(ctx, before, u.Removed, f.dryRun)
 	if log := hook.ToLog(s); log != nil && !f.dryRun {
 		log.Add(u.decision(by))
 	}

@@ -13,18 +13,23 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// Runs returns the state of each workflow that the history of the list in dir has and that was not undone and does not go on
+// Runs returns the state of each workflow that the history of the list has and that was not undone and does not go on
 // elsewhere, with those under its steps, the oldest first; also of those that are not in the list any more, as they were when a
 // change took them out. It takes no lock and creates nothing.
 //
 // Errors: that the list or S cannot be read, or nothing of what is on record. With no S there are none.
-func Runs(ctx context.Context, dir string) (all []*State, err error) { return runs(ctx, dir, false) }
+func (st *Store) Runs(ctx context.Context) (all []*State, err error) { return st.runs(ctx, false) }
+
+// Runs is Store.Runs of the list in dir, of which nothing else is read.
+func Runs(ctx context.Context, dir string) (all []*State, err error) {
+	return (&Store{List: tasks.List{Dir: dir}}).Runs(ctx)
+}
 
 // EveryRun is Runs with the workflows that were undone, or went on elsewhere, as they were then.
-func EveryRun(ctx context.Context, dir string) (all []*State, err error) { return runs(ctx, dir, true) }
+func (st *Store) EveryRun(ctx context.Context) (all []*State, err error) { return st.runs(ctx, true) }
 
-func runs(ctx context.Context, dir string, undone bool) (all []*State, err error) {
-	src, err := txn.OpenReader(dir)
+func (st *Store) runs(ctx context.Context, undone bool) (all []*State, err error) {
+	src, err := txn.OpenReader(st.List.Dir, txn.WithFS(st.List.Files()))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -32,7 +37,6 @@ func runs(ctx context.Context, dir string, undone bool) (all []*State, err error
 		return nil, err
 	}
 	defer src.Close()
-	st := &Store{List: tasks.List{Dir: dir}}
 	r := st.recorded(src, true)
 	of := map[*workflow.Workflow]RecordedSteps{}
 	for _, x := range r.known {
@@ -42,7 +46,7 @@ func runs(ctx context.Context, dir string, undone bool) (all []*State, err error
 	}
 	for w, own := range of {
 		slices.SortFunc(own, func(a, b RecordedStep) int { return cmp.Compare(a.ID, b.ID) })
-		s, err := st.withEarlier(ctx, dir, own, src, true)
+		s, err := st.withEarlier(ctx, st.List.Dir, own, src, true)
 		if err != nil {
 			return nil, err
 		}

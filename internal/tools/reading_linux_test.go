@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -201,13 +202,82 @@ func TestOneReading(t *testing.T) {
 		}
 		for name, n := range read {
 			if strings.HasSuffix(name, ".json") && strings.Trim(filepath.Base(name), "0123456789.json") == "" && !written[name] {
-				most := map[bool]int{true: 1, false: 2}[c.name != "status" || name == "8.json"] // what an undo would take is compared by its bytes
+				// what an undo would take is compared by its bytes
+				most := map[bool]int{true: 1, false: 2}[c.name != "status" || name == "8.json"]
 				assert.LessOrEqual(t, n, most, "%s: %s", c.name, name)
 			}
 		}
 		if c.then != nil {
 			c.then()
 		}
+	}
+}
+
+// TestOneReadingOfWhatChangesTheList: the same of what begins, takes back, moves and ends workflows, and of what tells of all of them.
+func TestOneReadingOfWhatChangesTheList(t *testing.T) {
+	w := &readWorld{Home: worlds.New(t), t: t}
+	w.Write(t, ".claude/skills/release/SKILL.md", "")
+	const release = `{"fsm": 2, "steps": [{"id": 1, "subject": "One"}, {"id": 2, "subject": "Two"}]}`
+	w.Write(t, ".claude/skills/release/fsm.json", release)
+	w.Write(t, ".claude/skills/notes/SKILL.md", "")
+	w.Write(t, ".claude/skills/notes/fsm.json", `[{"id": 1, "subject": "Note"}]`)
+	w.Write(t, "project/x", "")
+	t.Chdir(w.Path("project"))
+	for _, line := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."},
+		{"-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-qm", "begin"}} {
+		require.NoError(t, exec.Command("git", line...).Run())
+	}
+	w.Write(t, ".claude/projects/p/"+worlds.ListID+".jsonl",
+		`{"type": "user", "promptId": "p", "message": {"role": "user", "content": "Begin."}}`+"\n")
+	skill := func(name string) func() string {
+		return w.hook("PostToolUse", fmt.Sprintf(`, "tool_name": "Skill", "tool_use_id": "USE", "tool_input": {"skill": %q}, `+
+			`"tool_response": {"success": true, "commandName": %[1]q}`, name))
+	}
+	person := func(args ...string) func() string {
+		return func() string { return w.run(caller.Person, false, "", append(args, "--list", worlds.ListID)...) }
+	}
+	skill("release")()
+	w.update("PreToolUse", "1", "in_progress")() // so that there is evidence
+	w.set("1", "in_progress")
+	begins, _, _ := strings.Cut(mcpSession, `{"jsonrpc": "2.0", "id": 2,`)
+	call := begins + `{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "step_start", "arguments": ` +
+		fmt.Sprintf(`{"step": 7, "session": %q}}}`, worlds.ListID) + "\n"
+	// What compares the file before the lock and takes it under the lock, what looks for the workflow in every list, and what reads the
+	// decisions and the runs, without the lock.
+	twice := map[string]int{"reload": 2, "continue": 2, "mcp": 2, "report": 2}
+	all := newReadings(t, w.StateDir(), w.List())
+	for _, c := range []struct {
+		name string
+		do   func() string
+		want string
+	}{
+		{"a skill", skill("notes"), "Note"},
+		{"the same skill again", skill("notes"), "replaced #3"},
+		{"undo", person("undo", "--force"), "undid"},
+		{"undo more", person("undo", "--force", "2"), "undid"},
+		{"reload", func() string {
+			w.Write(t, ".claude/skills/release/fsm.json", strings.Replace(release, "Two", "Three", 1))
+			return person("step", "reload", "release", "--because", "x")()
+		}, "is taken"},
+		{"continue", func() string {
+			require.NoError(t, os.MkdirAll(filepath.Join(filepath.Dir(w.List()), "another"), 0o755))
+			return w.run(caller.Person, false, "", "continue", "release", "--list", worlds.ListID, "--to", "another")
+		}, "goes on"},
+		{"begin", person("begin", "notes"), "Note"},
+		{"mcp", func() string {
+			return w.run(caller.Agent, true, call, "mcp")
+		}, "in progress"},
+		{"end", person("step", "end", "7", "--because", "x"), "ended"},
+		{"status", person("status"), "Note"},
+		{"log", person("log"), "created"},
+		{"attest", person("attest", "--no-sign", "--print", "--open"), "statement"},
+		{"report", func() string { return w.run(caller.Person, false, "", "report", "--all") }, "runs"},
+	} {
+		all.count()
+		said := c.do()
+		read, _ := all.count()
+		assert.Contains(t, said, c.want, c.name)
+		assert.LessOrEqual(t, read["steps.jsonl"], max(1, twice[c.name]), "%s: %s", c.name, said)
 	}
 }
 
