@@ -192,9 +192,8 @@ func waitingFor(s *state.State, f *Frame) map[string]string {
 	all := map[string]string{}
 	for _, c := range s.Steps {
 		e, ok := s.Latest(c.ID)
-		chooses := ok && e.Refuses() && e.To == workflow.Completed && s.Undecided(c) && len(s.OpenFor(c, workflow.Completed)) == 0
 		line := f.lacksCommand(s, c)
-		if !ok || !chooses && line == "" && !s.AwaitsPerson(c) || e.By.Session != f.Session {
+		if !ok || line == "" && s.Word(c) != state.Awaits || e.By.Session != f.Session {
 			continue
 		}
 		line = cmp.Or(line, doneCommand(s, c, strings.TrimSpace(f.ListFlag())))
