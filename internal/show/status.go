@@ -190,6 +190,7 @@ func (st *status) print(s terminal.Streams, chosen string, full bool) error {
 type status struct {
 	list       tasks.List
 	name       string // by which a person names the list
+	forAgent   bool   // an agent reads it
 	steps      *state.State
 	troubles   []error  // why the steps are not enforced, or not fully
 	cleared    []string // which workflows have no task any more, with steps that were open, and how these come back
@@ -213,7 +214,7 @@ func readStatus(ctx context.Context, s terminal.Streams, list tasks.List) (*stat
 	st := &status{list: list, name: tasklist.ShortName(s.Getenv, list.Dir)}
 	var err error
 	known, to := storeOf(list.Dir), list.Dir
-	if s.Who().Kind == caller.Agent {
+	if st.forAgent = s.Who().Kind == caller.Agent; st.forAgent {
 		to = "" // it may name none
 	}
 	st.pending, st.pendingErr = tasklist.Inspect(ctx, list.Dir)
@@ -352,6 +353,22 @@ func (st *status) recovers() string { return shell.Join("fsmtx", "recover", "--l
 // undoable reports whether fsmtx undo would undo a call, without --force.
 func (st *status) undoable() bool { return st.target != nil && st.undoErr == nil }
 
+// waitsFor begins a line with a command that only a person may run.
+func waitsFor(agentReads bool) string {
+	if agentReads {
+		return "waits for the person, who can run "
+	}
+	return "waits for you: "
+}
+
+// forPerson returns a command that only a person may run.
+func forPerson(agentReads bool, line string) string {
+	if agentReads {
+		return "the person's " + line
+	}
+	return line
+}
+
 // undoing describes what fsmtx undo would do.
 func (st *status) undoing() string {
 	it := "it"
@@ -365,7 +382,7 @@ func (st *status) undoing() string {
 	}
 	if worked, ok := errors.AsType[*tasks.WorkedOnError](st.undoErr); ok {
 		return it + map[bool]string{true: " has no task files any more; ", false: " was worked on since; "}[worked.Gone] +
-			st.undoLine(st.target.Number, "--force") + " takes it back"
+			forPerson(st.forAgent, st.undoLine(st.target.Number, "--force")) + " takes it back"
 	}
 	if !st.undoable() {
 		return it + " cannot be undone" + why(st.undoErr)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/gates"
@@ -185,7 +186,7 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 		}
 		for _, l := range p.Workflows {
 			lines := []string{terminal.Cut("  "+l.line(short), s.Limit(s.Out))}
-			for _, line := range append(lines, l.commands()...) {
+			for _, line := range append(lines, l.commands(s.Who().Kind == caller.Agent)...) {
 				if _, err := message.Fprintf(s.Out, "%s\n", line); err != nil {
 					return err
 				}
@@ -234,7 +235,7 @@ func (l shownList) line(short func(list string) string) string {
 }
 
 // commands returns the lines with commands for the person, which are never cut.
-func (l shownList) commands() (all []string) {
+func (l shownList) commands(agentReads bool) (all []string) {
 	if l.interrupted != "" {
 		return []string{"      " + l.interrupted}
 	}
@@ -242,7 +243,7 @@ func (l shownList) commands() (all []string) {
 		all = append(all, "      "+l.back+" brings them back")
 	}
 	for _, line := range l.Waits {
-		all = append(all, "      waits for you: "+line)
+		all = append(all, "      "+waitsFor(agentReads)+line)
 	}
 	return all
 }

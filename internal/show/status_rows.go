@@ -291,7 +291,7 @@ func (st *status) detailsOf(n node, folded bool) (all []string) {
 	}
 	if st.steps.Word(c) == state.Awaits || st.steps.AwaitsPerson(c) && !c.Done() {
 		for _, line := range gates.DoneCommands(st.steps, c, "--list "+shell.Join(st.name)) {
-			all = append(all, "waits for you: "+line)
+			all = append(all, waitsFor(st.forAgent)+line)
 		}
 	}
 	if last := lastWord(st.steps, c); last != "" {
