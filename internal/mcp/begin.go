@@ -68,8 +68,7 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 		Skill: skill, Program: t.who.Program, Args: in.Args, Here: project, List: found, Way: t.way(r, found.Dir), Absolute: true,
 		Unseen: by.How == state.ByShell, Project: cmp.Or(dir, project), Dir: dir, Chosen: chosen, By: by, Client: clientOf(r)},
 		t.lookup, hydrate.Options{LockTimeout: tasklist.Wait, Program: t.who.Program, Log: decisions.Adder(t.log()),
-			FromClient: func() bool { return yes },
-			Answerers:  func() []string { return hook.AllAnswerers(t.lookup, project) }})
+			FromClient: func() bool { return yes }, Answerers: func() []string { return hook.AllAnswerers(t.lookup, project) }})
 	if away := errors.Is(err, hydrate.ErrElsewhere); away || errors.Is(err, hydrate.ErrReplaces) {
 		var why []string
 		if away {

@@ -76,8 +76,7 @@ func (c *Current) isPlain() bool {
 // and are not on record as seen are folded as if they were; s.unseen has them. It returns the
 // lines that gave values.
 func (s *State) foldOf(w *workflow.Workflow, lines foldedLines) (given []Evidence) {
-	f := folding{state: w.Machine.Start(), decided: map[int64]Evidence{}, stale: map[int64]bool{}, left: map[int64]bool{},
-		gone: map[int64]bool{}, begun: map[int64]time.Time{}, told: map[int64][]string{}}
+	f := newFolding(w)
 	for e := range lines.about(w) {
 		c := s.Step(e.Step)
 		switch {
@@ -94,10 +93,7 @@ func (s *State) foldOf(w *workflow.Workflow, lines foldedLines) (given []Evidenc
 	}
 	steps, p := s.In(w), s.Parent(w)
 	under := p != nil && p.NotNeeded
-	if under {
-		e, _ := s.lastOfAll(func(e Evidence) bool { return slices.Contains(e.NotNeeded, p.ID) })
-		f.pass(s.goneBefore(w, e))
-	}
+	f.pass(s.goneUnder(w, p))
 	for _, c := range steps {
 		e, ok := f.decided[c.ID]
 		c.over = ok || f.state.Outcome(c.ID) != "" && !f.gone[c.ID] || c.Step.Status == fsmspec.Completed
@@ -196,6 +192,11 @@ type folding struct {
 	given []Evidence          // the lines that gave values
 	begun map[int64]time.Time // when a step was started in its present round
 	told  map[int64][]string  // the sessions whose person knows that the time limit of the step has passed
+}
+
+func newFolding(w *workflow.Workflow) folding {
+	return folding{state: w.Machine.Start(), decided: map[int64]Evidence{}, stale: map[int64]bool{}, left: map[int64]bool{},
+		gone: map[int64]bool{}, begun: map[int64]time.Time{}, told: map[int64][]string{}}
 }
 
 func (f *folding) add(e Evidence) {

@@ -42,6 +42,15 @@ func (s *State) goneBefore(w *workflow.Workflow, e Evidence) []*Current {
 	return slices.DeleteFunc(s.In(w), func(c *Current) bool { return !c.Gone() || slices.Contains(e.NotNeeded, c.ID) })
 }
 
+// goneUnder returns the steps of a workflow under p that were gone when a person made p unnecessary.
+func (s *State) goneUnder(w *workflow.Workflow, p *Current) []*Current {
+	if p == nil || !p.NotNeeded {
+		return nil
+	}
+	e, _ := s.lastOfAll(func(e Evidence) bool { return slices.Contains(e.NotNeeded, p.ID) })
+	return s.goneBefore(w, e)
+}
+
 // IsLeft reports whether the step is open, or was when its task was removed: the task could come back.
 func (s *State) IsLeft(c *Current) bool { return !c.Done() || s.IsMissing(c) }
 
