@@ -217,7 +217,7 @@ func (t *tools) skipOf(ctx context.Context, r *mcp.CallToolRequest, o *stepCall,
 	}
 	q := question{list: o.List.Dir, step: step, to: "skip: " + because}
 	alone := fmt.Sprintf("%s is not skipped: only a person can decide that, and nobody has answered here. Tell them why. "+
-		"They can skip it in a terminal outside the client: fsmtx step skip %d --because \"...\"%s", name, step, o.SessionFlag())
+		"They can skip it in a terminal outside the client: fsmtx step skip %d --because \"...\"%s", name, step, o.ListFlag())
 	said, _ := t.answer(r, q)
 	switch {
 	case said == notAsked && t.canAsk(r, o.List.Dir):

@@ -95,12 +95,12 @@ func (o *Work) Told(ctx context.Context, u gates.Update, v gates.Verdict) (r Res
 	switch {
 	case v.Decision == state.Ask && o.Via.Who == state.ThePerson:
 		r.Text = message.Sprintf("%s needs a yes:\n%s\nTo give it: fsmtx step done %d%s --because \"...\"%s", o.Step.Name(),
-			message.Lines(v.Reason), o.Step.ID, state.OutcomeFlag(v.Outcome), o.SessionFlag())
+			message.Lines(v.Reason), o.Step.ID, state.OutcomeFlag(v.Outcome), o.ListFlag())
 	case v.Decision == state.Ask:
 		r.Text = message.Sprintf("%s needs the approval of a person, and %s:\n%s\nTell them. They can give it in a terminal "+
 			"outside the client: fsmtx step done %d%s --because \"...\"%s",
 			o.Step.Name(), map[bool]string{true: "nobody has answered here", false: "a command cannot ask one"}[o.Kind == Tools],
-			message.Lines(v.Reason), o.Step.ID, state.OutcomeFlag(v.Outcome), o.SessionFlag())
+			message.Lines(v.Reason), o.Step.ID, state.OutcomeFlag(v.Outcome), o.ListFlag())
 	case !v.Allowed():
 		r.Text = v.Reason
 	case v.Turn != nil:
@@ -147,12 +147,4 @@ func (o *Work) toThePerson(v gates.Verdict) string {
 		return " The person is told: " + text + "."
 	}
 	return " Tell the person: " + text + "."
-}
-
-// SessionFlag returns the flag with which a person names the list in a terminal of theirs.
-func (o *Work) SessionFlag() string {
-	if o.Session == "" {
-		return ""
-	}
-	return o.ListFlag()
 }

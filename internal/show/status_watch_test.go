@@ -326,8 +326,8 @@ func TestWatchWaitsForTheFirstWorkflow(t *testing.T) {
 	go func() { ended <- w.run(t.Context()) }()
 	assert.Contains(t, <-drawn, "No workflow of this project yet.\nCall a skill")
 
-	head := map[string]string{"first": "list firs, worked on last in this project\n",
-		"second": "list seco, worked on last in this project; also open: firs (ship)\n"}
+	head := map[string]string{"first": "list first, worked on last in this project\n",
+		"second": "list second, worked on last in this project; also open: first (ship)\n"}
 	for _, session := range []string{"first", "second"} {
 		hydrateIn(t, filepath.Join(home, ".claude", "tasks", session), workflow.Workflow{Command: "ship", Session: session, Dir: project,
 			FSM: `[{"id": 1, "subject": "The ` + session + ` step"}]`})
@@ -355,11 +355,11 @@ func TestWatchNamesTheListOfSeveral(t *testing.T) {
 	t.Chdir(home)
 	set := map[string]string{"HOME": home, "TERM": "xterm"}
 	getenv := func(name string) (string, bool) { return set[name], set[name] != "" }
-	for _, session := range []string{"first-session", "second-session"} {
+	for _, session := range []string{"fade-1", "cafe-2"} {
 		hydrateIn(t, filepath.Join(home, ".claude", "tasks", session), workflow.Workflow{Command: "ship", Session: session, Dir: home,
 			FSM: `[{"id": 1, "subject": "S"}]`})
 	}
-	heads := map[string]string{"": "list seco, worked on last in this project; also open: firs (ship)\n", "first": "list firs\n"}
+	heads := map[string]string{"": "list cafe, worked on last in this project; also open: fade (ship)\n", "fade": "list fade\n"}
 	for name, head := range heads {
 		w := watchBy(t, home, getenv, func(ctx context.Context, s terminal.Streams) error { return statusFlags{watch: true}.run(ctx, s, name) })
 		w.see(head)
@@ -396,14 +396,14 @@ func TestTheBellRingsForEveryListOfTheProject(t *testing.T) {
 	}
 	rings, screen := draws()
 	assert.False(t, rings, "nothing waits")
-	assert.Contains(t, screen, "also open: firs (ship)")
+	assert.Contains(t, screen, "also open: first (ship)")
 	for _, session := range []string{"first", "second", "first"} {
 		decides(session, state.Ask, workflow.Completed)
 		rings, screen = draws()
 		assert.True(t, rings, session)
-		assert.Contains(t, screen, "list seco, worked on last")
+		assert.Contains(t, screen, "list second, worked on last")
 		if session == "first" {
-			assert.Contains(t, screen, "also open: firs (ship, waits for you)")
+			assert.Contains(t, screen, "also open: first (ship, waits for")
 		}
 		rings, _ = draws()
 		assert.False(t, rings, "it rings once")

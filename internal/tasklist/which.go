@@ -284,9 +284,6 @@ var ErrNoSuchList = errors.New("no such task list")
 // named returns the list with the name, or the only one whose name begins with it.
 func (q Query) named() (Found, error) {
 	own, ownErr := q.ofProject(q.Named)
-	if ownErr == nil && exists(own.Dir) {
-		return own, nil
-	}
 	if inherited, _ := q.Lookup("CLAUDE_CODE_SESSION_ID"); inherited == q.Named && q.inClaude() {
 		return q.fresh(own) // it need not have a task yet
 	}
@@ -296,22 +293,27 @@ func (q Query) named() (Found, error) {
 	}
 	slices.Sort(dirs)
 	dirs = slices.Compact(dirs)
+	if slices.Contains(dirs, q.Named) {
+		return q.at(q.Named), nil
+	}
 	var exact, called, found []string
 	for _, dir := range dirs {
 		if nameOfProject(q.Lookup, dir) == q.Named {
 			called = append(called, dir)
 		}
-		if name := filepath.Base(dir); name == q.Named || name == tasks.CleanID(q.Named) {
+		if name := filepath.Base(dir); name == q.Named || name == tasks.CleanID(q.Named) || ownErr == nil && dir == own.Dir {
 			exact = append(exact, dir)
 		} else if len(q.Named) >= minName && (strings.HasPrefix(name, q.Named) || isTeams(name, q.Named)) {
 			found = append(found, dir)
 		}
 	}
-	if i := slices.IndexFunc(exact, hasHad); i >= 0 { // another one is that of a session which has only started
-		return q.at(exact[i]), nil
+	if had := slices.DeleteFunc(slices.Clone(exact), func(dir string) bool { return !hasHad(dir) }); len(had) > 0 {
+		exact = had // another one is that of a session which has only started
 	}
 	ofSession := func(dir string) bool { return nameOfProject(q.Lookup, dir) == "" }
 	switch {
+	case len(exact) > 1:
+		return Found{}, fmt.Errorf("%w: %s is the name of %s", ErrNoSuchList, message.Words(q.Named), namesOf(exact))
 	case len(exact) > 0:
 		return q.at(exact[0]), nil
 	case len(called) == 1 && !slices.ContainsFunc(found, ofSession): // the others have longer names
@@ -320,9 +322,12 @@ func (q Query) named() (Found, error) {
 		return q.at(found[0]), nil
 	case len(found) > 1:
 		return Found{}, fmt.Errorf("%w: %s is the beginning of %s", ErrNoSuchList, message.Words(q.Named), namesOf(found))
-	case q.isSession(q.Named): // which has no task yet
-		dir, err := OfSession(OwnOnly(q.Lookup), q.Named)
-		return Found{Dir: dir, Session: q.Named}, err
+	}
+	if begun := q.sessions(); len(begun) == 1 { // it has no task yet
+		dir, err := OfSession(OwnOnly(q.Lookup), begun[0])
+		return Found{Dir: dir, Session: begun[0]}, err
+	}
+	switch {
 	case q.Begins && len(q.Named) >= minName && (q.inClaude() || q.Who().Kind != caller.Person): // a person's is a mistake in typing
 		return q.fresh(own)
 	case len(dirs) == 0:
@@ -344,14 +349,26 @@ func hasHad(list string) bool {
 	return err == nil || !LastWork(list).IsZero()
 }
 
-// isSession reports whether Claude Code has a transcript of a session with this id.
-func (q Query) isSession(id string) bool {
+// sessions returns the ids of the sessions of which Claude Code has a transcript, and which are named as a list is.
+func (q Query) sessions() (ids []string) {
 	config, err := client.ConfigDir(q.Lookup)
 	projects, readErr := os.ReadDir(filepath.Join(config, "projects"))
-	return err == nil && readErr == nil && id == tasks.CleanID(id) && slices.ContainsFunc(projects, func(e os.DirEntry) bool {
-		_, err := os.Lstat(filepath.Join(config, "projects", e.Name(), id+".jsonl"))
-		return err == nil
-	})
+	if err != nil || readErr != nil || len(q.Named) < minName || q.Named != tasks.CleanID(q.Named) {
+		return nil
+	}
+	for _, p := range projects {
+		transcripts, _ := os.ReadDir(filepath.Join(config, "projects", p.Name()))
+		for _, t := range transcripts {
+			id, is := strings.CutSuffix(t.Name(), ".jsonl")
+			switch {
+			case is && id == q.Named:
+				return []string{id}
+			case is && strings.HasPrefix(id, q.Named) && !slices.Contains(ids, id):
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
 }
 
 // fresh returns a list that does not exist yet: one of the project, but in Claude Code that of the session.
@@ -372,12 +389,16 @@ func (q Query) at(dir string) Found {
 	return f
 }
 
-// namesOf returns the names of lists, the first ones of many.
+// namesOf returns the names of lists, the first ones of many; their paths if two have one name.
 func namesOf(dirs []string) string {
 	const most = 8
 	var names []string
 	for _, dir := range dirs[:min(len(dirs), most)] {
-		names = append(names, message.Words(filepath.Base(dir)))
+		name := filepath.Base(dir)
+		if slices.ContainsFunc(dirs, func(other string) bool { return other != dir && filepath.Base(other) == name }) {
+			name = dir
+		}
+		names = append(names, message.Words(name))
 	}
 	if len(dirs) > most {
 		names = append(names, fmt.Sprintf("%d more", len(dirs)-most))
@@ -385,9 +406,10 @@ func namesOf(dirs []string) string {
 	return message.Sentence(names)
 }
 
-// ShortName returns the name by which a person names the list in dir: the shortest beginning of its name, of at least four
-// characters, with which no other list's name begins. Of the list of a project that is the name of the project's directory, also if others
-// begin with that, so that it stays the same when a list comes. It is the whole name of a list that is not there yet.
+// ShortName returns the name by which a person names the list in dir: the shortest beginning of its name with which no other list's
+// name begins, but no shorter than least says, because another list may come. Of the list of a project that is the name of the project's
+// directory, also if others begin with that, so that it stays the same when a list comes. It is the whole name of a list that is not there
+// yet, and the path of one if another has the same name.
 func ShortName(lookup func(string) (string, bool), dir string) string { return ShortNames(lookup)(dir) }
 
 // ShortNames is ShortName for several lists: it looks once which there are.
@@ -427,7 +449,7 @@ func everyList(lookup func(string) (string, bool)) ([]string, error) {
 
 func shortName(lookup func(string) (string, bool), dir string, all []string) string {
 	name := filepath.Base(dir)
-	called, n := nameOfProject(lookup, dir), minName
+	called, n := nameOfProject(lookup, dir), least(name)
 	if called != "" {
 		n = len(called)
 	}
@@ -441,5 +463,31 @@ func shortName(lookup func(string) (string, bool), dir string, all []string) str
 	for n < len(name) && slices.ContainsFunc(all, isOther) {
 		n++
 	}
-	return name[:min(n, len(name))]
+	if slices.ContainsFunc(all, func(other string) bool { return other != dir && filepath.Base(other) == name }) {
+		return dir
+	}
+	return name[:n]
+}
+
+// Names of lists: ids that are random, those that begin with their time to the millisecond (version 7 of RFC 9562), and teams'.
+var (
+	random = pattern.New(`^[0-9a-f]+(-[0-9a-f]+)*$`)
+	timed  = pattern.New(`^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-`)
+)
+
+// least returns the length of the shortest beginning by which a list is named for a person: it has to name the same list still when others
+// have come, and this one is gone. Of a name that somebody has chosen it is the whole.
+func least(name string) int {
+	id, isTeam := strings.CutPrefix(name, tasks.TeamPrefix)
+	n := len(name)
+	switch {
+	case timed.Regexp().MatchString(id):
+		n = len("01234567-0123")
+	case random.Regexp().MatchString(id):
+		n = minName
+	}
+	if isTeam {
+		n += len(tasks.TeamPrefix)
+	}
+	return min(n, len(name))
 }

@@ -258,12 +258,12 @@ func try(work, real, line string) {
 	}
 }
 
-var names = regexp.MustCompile(`--(?:list|to)[= ]'?([A-Za-z0-9-]+)`)
+var names = regexp.MustCompile(`--(?:list|to)[= ]'?([A-Za-z0-9-]+|/[A-Za-z0-9/._-]+)`)
 
-// isNamed reports whether a line names a list by its name or the beginning of that.
+// isNamed reports whether a line names a list by its name or the beginning of that, or its path.
 func isNamed(line, list string) bool {
 	return slices.ContainsFunc(names.FindAllStringSubmatch(line, -1), func(m []string) bool {
-		return strings.HasPrefix(filepath.Base(list), m[1])
+		return m[1] == list || strings.HasPrefix(filepath.Base(list), m[1])
 	})
 }
 
