@@ -11,7 +11,7 @@ func (d *doctor) teams() string {
 	on, _ := d.Getenv(tasks.TeamVariable)
 	where := "the environment"
 	if on == "" {
-		on, where = settings.Here(d.Getenv, d.cwd).Variable(tasks.TeamVariable), "settings"
+		on, where = settings.Here(d.Getenv, d.cwd).Sets(tasks.TeamVariable)
 	}
 	if on == "" || on == "0" {
 		return ""

@@ -13,8 +13,8 @@ import (
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-// Notes returns what a person who works in dir with Claude Code should know: that checks are off, and, unless something is wrong,
-// whether a session works on steps by commands or by a list, whether dir has no workflow, and whether agent teams are on.
+// Notes returns what a person who works in dir with Claude Code should know: that checks are off, whether agent teams are on, and, unless
+// something is wrong, whether a session works on steps by commands or by a list, and whether dir has no workflow.
 func Notes(s terminal.Streams, dir string, wrong bool) (notes []string) {
 	d := &doctor{Streams: s, cwd: dir}
 	h, _, err := d.look()
@@ -23,6 +23,9 @@ func Notes(s terminal.Streams, dir string, wrong bool) (notes []string) {
 	}
 	if off := hook.ChecksAreOff(hook.Registered(d.Getenv, dir)); off != "" {
 		notes = append(notes, off)
+	}
+	if text := d.teams(); text != "" {
+		notes = append(notes, text)
 	}
 	if wrong {
 		return notes
@@ -40,9 +43,6 @@ func Notes(s terminal.Streams, dir string, wrong bool) (notes []string) {
 		if _, had, err := j.readServer(s, ""); works == ByCommands() && err == nil && had {
 			works = ByTools()
 		}
-	}
-	if text := d.teams(); text != "" {
-		notes = append(notes, text)
 	}
 	return append(notes, "a session works "+works)
 }

@@ -114,6 +114,16 @@ func (s Effective) Variable(name string) string {
 	return ""
 }
 
+// Sets returns the value of a variable that a file sets under "env", also a project's, and the file; empty if none does.
+func (s Effective) Sets(name string) (value, path string) {
+	for _, f := range slices.Concat(s.managed, s.flag, s.others) {
+		if v, _ := f.env(name); v != "" {
+			return v, f.path
+		}
+	}
+	return "", ""
+}
+
 // env returns the value of a variable under "env", and its line.
 func (f file) env(name string) (value string, line int) {
 	env, at := f.member("env")
