@@ -126,20 +126,36 @@ func outside(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args []s
 	if err == nil {
 		line = hook.Outside(rule, c.Flags(), args, line, tasklist.ShortName(s.Getenv, own.Dir))
 	}
-	if dirs := concerned(c, s, rule, args); rule.Command == "undo" && len(dirs) > 0 {
+	dirs := concerned(c, s, rule, args)
+	switch {
+	case len(dirs) == 0:
+	case rule.Command == "undo":
 		number, why := hook.TryUndo(c.Context(), dirs[0], c.Flags().Changed("force"), args)
 		if why != nil {
-			text := "only the person can decide this, and it would fail: " + why.Error()
-			if hint := message.Hint(why); hint != "" {
-				text += "; in a terminal outside the client, " + hint
-			}
-			return text
+			return wouldFail(why)
 		}
 		if len(args) == 0 && number != "" {
 			line += " " + number
 		}
+	case rule.Personal():
+		now, err := state.LoadNow(c.Context(), dirs[0])
+		if err != nil {
+			break
+		}
+		if why := (hook.Invocation{Rule: rule, Flags: c.Flags(), Args: args}).Decides(now); why != nil {
+			return wouldFail(why)
+		}
 	}
 	return hook.OnlyAPerson(s.Who(), hook.Here(), line)
+}
+
+// wouldFail says why a command that only a person may run would fail.
+func wouldFail(why error) string {
+	text := "only the person can decide this, and it would fail: " + why.Error()
+	if hint := message.Hint(why); hint != "" {
+		text += "; in a terminal outside the client, " + hint
+	}
+	return text
 }
 
 // concerned returns the lists that the command is about: the one that it names or finds, or every one of the project at which a

@@ -57,30 +57,38 @@ func orWhich(ctx context.Context, s terminal.Streams, err error, way Way) error 
 		here, _ := os.Getwd()
 		return &Exit{ExitNo, err, tasklist.OrMoved(ctx, s.Getenv, here, hint)}
 	case errors.Is(err, tasklist.ErrNoSuchList):
-		return &Exit{ExitNo, err, "a list is named by its name or by the beginning of it, of at least four characters; " +
-			"fsmtx status --all shows them"}
+		return &Exit{ExitNo, err, "a list is named by its name, by the beginning of it, of at least four characters, or " +
+			"by its path; fsmtx status --all shows them"}
 	case errors.As(err, &several):
-		ways := waysOf(ctx, s, several.Lists, way)
-		if !slices.ContainsFunc(ways, func(w string) bool { return strings.Contains(w, "\n") }) {
+		ways := waysOf(s, several.Lists, commandLine(ctx), way)
+		if !slices.ContainsFunc(ways, isWay) {
 			none := several.Error() + ", and the command can do nothing in any of them"
 			return &Exit{ExitNo, message.Lines(strings.Join(append([]string{none}, ways...), "\n")), "fsmtx status --all shows them"}
 		}
-		lines := append([]string{several.Error() + ", so nothing was done. Run one of these:"}, ways[:min(len(ways), maxListed)]...)
-		if more := len(ways) - maxListed; more > 0 {
-			lines = append(lines, fmt.Sprintf("  and %d more: fsmtx status --all", more))
-		}
-		return &Exit{ExitNo, message.Lines(strings.Join(lines, "\n")), ""}
+		return runOne(several.Error()+", so nothing was done", ways)
 	}
 	return err
+}
+
+// isWay reports whether what waysOf has returned of a list has a command.
+func isWay(text string) bool { return strings.Contains(text, "\n") }
+
+// runOne returns the error why nothing was done, with the command to paste for each list.
+func runOne(why string, ways []string) error {
+	lines := append([]string{why + ". Run one of these:"}, ways[:min(len(ways), maxListed)]...)
+	if more := len(ways) - maxListed; more > 0 {
+		lines = append(lines, fmt.Sprintf("  and %d more: fsmtx status --all", more))
+	}
+	return &Exit{ExitNo, message.Lines(strings.Join(lines, "\n")), ""}
 }
 
 // maxListed limits the lists of which one line each is printed.
 const maxListed = 12
 
-// waysOf returns for each list what is in it, and the command to paste.
-func waysOf(ctx context.Context, s terminal.Streams, all []tasklist.Listed, way Way) (lines []string) {
+// waysOf returns for each list what is in it, and the command to paste, which begins with line.
+func waysOf(s terminal.Streams, all []tasklist.Listed, line string, way Way) (lines []string) {
 	for _, l := range all {
-		paste, note := commandLine(ctx)+" --list "+shell.Join(tasklist.ShortName(s.Getenv, l.Dir)), ""
+		paste, note := line+" --list "+shell.Join(tasklist.ShortName(s.Getenv, l.Dir)), ""
 		if way != nil {
 			paste, note = way(l.Dir, paste)
 		}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -31,7 +33,7 @@ func newStepAllow(s terminal.Streams) *cobra.Command {
 		Example: Example(`fsmtx step allow 'Bash(git push *)' --because "the server needs the branch now"`,
 			`fsmtx step allow 'Write(docs/plan.md)' --because "a typing error" --list 0b54`),
 		Args: func(c *cobra.Command, args []string) error {
-			return lacks(c, f.read(args))
+			return lacks(c, s, f.session, false, f.way(c.Context(), s), f.read(args))
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signals.Interruptible(c.Context())
@@ -56,8 +58,22 @@ func (f *allowFlags) read(args []string) error {
 	return reason(&f.because)
 }
 
+// way is the Way of the command: a list of which no step lists such calls has no line.
+func (f *allowFlags) way(ctx context.Context, s terminal.Streams) Way {
+	return func(dir, line string) (paste, note string) {
+		switch err := frameIn(s, tasklist.Found{Dir: dir}).MayPermit(ctx, f.rule); {
+		case err == nil:
+			return line, ""
+		case errors.Is(err, gates.ErrNoRule):
+			return "", ""
+		default:
+			return "", ", but " + err.Error()
+		}
+	}
+}
+
 func (f *allowFlags) run(ctx context.Context, s terminal.Streams) error {
-	found, err := findExisting(ctx, s, f.session, false)
+	found, err := find(ctx, s, f.session, false, f.way(ctx, s))
 	if err != nil {
 		return err
 	}

@@ -1,14 +1,18 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/signals"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 const moveLong = `Move says where the project of a workflow is now. The gates look for files and run their
@@ -28,12 +32,12 @@ func newStepMove(s terminal.Streams) *cobra.Command {
 			if len(args) != 1 {
 				err = fmt.Errorf("got %d arguments, want one directory", len(args))
 			}
-			return lacks(c, err)
+			return lacks(c, s, session, false, wayToMove(c.Context()), err)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := signals.Interruptible(c.Context())
 			defer stop()
-			found, err := findExisting(ctx, s, session, false)
+			found, err := find(ctx, s, session, false, wayToMove(ctx))
 			if err != nil {
 				return err
 			}
@@ -51,4 +55,14 @@ func newStepMove(s terminal.Streams) *cobra.Command {
 	c.Flags().StringVar(&because, "because", "", "the reason to record (required)")
 	NameList(s, c, &session)
 	return c
+}
+
+// wayToMove is the Way of step move: where the directory of each workflow is in its place there is nothing to say.
+func wayToMove(ctx context.Context) Way {
+	return wayTo(ctx, 0, func(now *state.State) error {
+		if i := slices.IndexFunc(now.Workflows(), func(w *workflow.Workflow) bool { return state.AwayText(w) != "" }); i >= 0 {
+			return nil
+		}
+		return state.ErrNotMoved
+	})
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,9 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -109,7 +112,7 @@ func (f *pastFlags) command(s terminal.Streams, c *cobra.Command) *cobra.Command
 	f.add(s, c)
 	c.ValidArgsFunction = completeSteps(s, &f.session, c.Name() == "reopen")
 	c.Args = func(c *cobra.Command, args []string) error {
-		return lacks(c, f.read(args))
+		return lacks(c, s, f.session, f.over, f.way(c.Context()), f.read(args))
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		ctx, stop := signals.Interruptible(c.Context())
@@ -119,15 +122,31 @@ func (f *pastFlags) command(s terminal.Streams, c *cobra.Command) *cobra.Command
 	return c
 }
 
-// lacks returns the error of a command that needs a reason. If it is all that was left out, the hint is the whole command.
-func lacks(c *cobra.Command, err error) error {
+// lacks returns the error of a command that needs a reason. If it is all that was left out, it says the whole command, for each list that
+// can be meant.
+func lacks(c *cobra.Command, s terminal.Streams, named string, over bool, way Way, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, errNoReason) && c.Context() != nil: // else a hook reads the command of another line
-		return &Exit{ExitNo, err, commandLine(c.Context()) + ` --because "..."`}
+	case !errors.Is(err, errNoReason) || c.Context() == nil: // a hook reads the command of another line
+		return &Exit{ExitNo, err, "run " + c.CommandPath() + " --help"}
 	}
-	return &Exit{ExitNo, err, "run " + c.CommandPath() + " --help"}
+	line := commandLine(c.Context()) + ` --because "..."`
+	if named != "" || s.Who().Kind == caller.Agent {
+		return &Exit{ExitNo, err, line}
+	}
+	found, notFound := tasklist.Find(c.Context(), tasklist.Query{Lookup: s.Getenv, Who: s.Who, Over: over})
+	several, is := errors.AsType[*tasklist.SeveralError](notFound)
+	switch {
+	case notFound == nil:
+		return &Exit{ExitNo, err, line + " --list " + shell.Join(tasklist.ShortName(s.Getenv, found.Dir))}
+	case !is:
+		return &Exit{ExitNo, err, "run " + c.CommandPath() + " --help"}
+	}
+	if ways := waysOf(s, several.Lists, line, way); slices.ContainsFunc(ways, isWay) {
+		return runOne(err.Error(), ways)
+	}
+	return orWhich(c.Context(), s, notFound, way)
 }
 
 func (f *pastFlags) add(s terminal.Streams, c *cobra.Command) {
@@ -188,7 +207,7 @@ func (f *pastFlags) endStep(ctx context.Context, s terminal.Streams, frame *gate
 }
 
 func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
-	found, err := find(ctx, s, f.session, f.over, wayTo(ctx, f.past.Step, f.may))
+	found, err := find(ctx, s, f.session, f.over, f.way(ctx))
 	if err != nil {
 		return err
 	}
@@ -259,6 +278,24 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	return err
 }
 
+// way is the Way of the command: where the person has to say how the step ends there is a line for each outcome.
+func (f *pastFlags) way(ctx context.Context) Way {
+	return func(dir, line string) (paste, note string) {
+		var lines []string
+		paste, note = wayTo(ctx, f.past.Step, func(now *state.State) error {
+			err := f.may(now)
+			if f.past.Outcome != "" || !errors.Is(err, gates.ErrNoOutcome) {
+				return err
+			}
+			for _, outcome := range now.Step(f.past.Step).Choices() {
+				lines = append(lines, line+" "+shell.Join("--outcome", outcome))
+			}
+			return nil
+		})(dir, line)
+		return cmp.Or(strings.Join(lines, "\n    "), paste), note
+	}
+}
+
 // may returns why the command can do nothing in a list.
 func (f *pastFlags) may(now *state.State) error {
 	switch {
@@ -270,7 +307,7 @@ func (f *pastFlags) may(now *state.State) error {
 	case f.over:
 		return gates.MayReopen(now, f.past.Step)
 	}
-	return gates.MayPass(now, f.past)
+	return gates.Try(now, f.past)
 }
 
 // changed returns the steps that were there before and for which has is true.

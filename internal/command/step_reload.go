@@ -48,7 +48,7 @@ func newStepReload(s terminal.Streams) *cobra.Command {
 		ValidArgsFunction: CompleteSkills(s),
 		Args: func(c *cobra.Command, args []string) error {
 			if err := reason(&because); err != nil && !dry && len(args) <= 1 {
-				return lacks(c, err)
+				return lacks(c, s, list, false, wayToReload(c.Context(), strings.Join(args, "")), err)
 			}
 			return Takes(0, "at most the name of a skill",
 				`for example: fsmtx step reload release --because "the check was wrong"`)(c, args)

@@ -46,8 +46,8 @@ var (
 	errClosed = errors.New("the step that it is under goes on without it")
 	// errBlocked is returned when the steps before a step are open.
 	errBlocked = message.NewError("the steps before it are open", "--with-blockers skips these, too")
-	// errNoOutcome is returned when it was not said how a step ends, or it cannot end so.
-	errNoOutcome = message.NewError("the outcome is missing or unknown", "fsmtx status lists the steps")
+	// ErrNoOutcome is returned when it was not said how a step ends, or it cannot end so.
+	ErrNoOutcome = message.NewError("the outcome is missing or unknown", "fsmtx status lists the steps")
 	// errSpent is returned for an outcome that has led back as often as it may.
 	errSpent = message.NewError("the outcome has led back as often as it may",
 		"say another outcome, or open a step again: fsmtx step reopen N --because \"...\"")
@@ -62,7 +62,7 @@ var (
 // The steps before it have to be done, or are skipped with Past.WithBlockers: a later loop could open them again
 // while this one is in progress.
 //
-// Errors: errNoStep, errEnded, errBlocked, errNoOutcome, errSpent, errNoValue, those of Load and of
+// Errors: errNoStep, errEnded, errBlocked, ErrNoOutcome, errSpent, errNoValue, those of Load and of
 // tasks.List.Open.
 func (f *Frame) GoPast(ctx context.Context, p Past, by state.By) (*state.State, error) {
 	if p.Outcome != "" {
@@ -100,6 +100,14 @@ func MayPass(s *state.State, p Past) error {
 		return fmt.Errorf("%s: %w: %s", c.Name(), errBlocked, state.Names(open))
 	}
 	return nil
+}
+
+// Try returns why the person's decision about a step would be refused. The state is then of no use any more.
+//
+// Errors: those of GoPast.
+func Try(s *state.State, p Past) error {
+	_, err := linesPast(s, p, state.By{})
+	return err
 }
 
 // MayReopen returns why the step cannot be opened again now.

@@ -352,7 +352,7 @@ func linesPast(s *state.State, p Past, by state.By) (lines []state.Evidence, err
 				all = append(all, o.Name)
 			}
 		}
-		return refuse(fmt.Errorf("%w: %s; it ends as %s", errNoOutcome, message.Quote(outcome), message.Alternatives(all)))
+		return refuse(fmt.Errorf("%w: %s; it ends as %s", ErrNoOutcome, message.Quote(outcome), message.Alternatives(all)))
 	}
 	var values map[string]string
 	if target.OwesValues(tr) {
@@ -400,7 +400,7 @@ func impliedOutcome(c *state.Current, p Past) (string, error) {
 	case slices.Contains(choices, machine.Done):
 		return machine.Done, nil
 	}
-	return "", fmt.Errorf("%s: %w: say with --outcome whether it ends as %s", c.Name(), errNoOutcome, message.Alternatives(choices))
+	return "", fmt.Errorf("%s: %w: say with --outcome whether it ends as %s", c.Name(), ErrNoOutcome, message.Alternatives(choices))
 }
 
 // outcomeToSay returns the outcome if a person who marks the step as done has to say it, and else "".

@@ -316,8 +316,8 @@ func permitFor(s *state.State, p part, use string) (state.Evidence, bool) {
 
 // Errors of Permit.
 var (
-	// errNoRule is returned for a rule that covers no call which belongs to a step.
-	errNoRule = message.NewError("no step of this task list lists such calls", "fsmtx status lists the rules of the steps")
+	// ErrNoRule is returned for a rule that covers no call which belongs to a step.
+	ErrNoRule = message.NewError("no step of this task list lists such calls", "fsmtx status lists the rules of the steps")
 	// errNotRefused is returned for calls that are let through anyway.
 	errNotRefused = message.NewError("these calls are not refused now", "nothing was recorded")
 )
@@ -325,23 +325,16 @@ var (
 // Permit lets one call through that belongs to a step which is not in progress. text is a rule
 // of a step, or a narrower one without *. It returns the steps to which the call belongs.
 //
-// Errors: errNoRule, errNotRefused, those of Load and of tasks.List.Open.
+// Errors: ErrNoRule, errNotRefused, those of Load and of tasks.List.Open.
 func (f *Frame) Permit(ctx context.Context, text, because string, by state.By) (owners []*state.Current, err error) {
 	r, err := f.OnRecord()
 	if err != nil {
 		return nil, err
 	}
-	listed := listingsOf(r.Steps, text)
-	if len(listed) == 0 {
-		return nil, fmt.Errorf("%s: %w%s", text, errNoRule, rulesText(r.Steps))
-	}
 	err = f.changing(ctx, "", func(c *call, dir *txn.Dir, s *state.State) error {
-		found := ownersOf(s, part{listed: listed})
-		if i := slices.IndexFunc(found, func(o owner) bool { return letsCalls(s, o.Current) }); i >= 0 {
-			return fmt.Errorf("%s: %w: %s is in progress", text, errNotRefused, found[i].Name())
-		}
-		if len(found) == 0 {
-			return fmt.Errorf("%s: %w: the workflow is over, or the step was skipped", text, errNotRefused)
+		found, err := mayPermit(r.Steps, s, text)
+		if err != nil {
+			return err
 		}
 		for _, o := range found {
 			owners = append(owners, o.Current)
@@ -352,6 +345,38 @@ func (f *Frame) Permit(ctx context.Context, text, because string, by state.By) (
 			Why:     because, Rule: text, Permit: rand.Text(), By: by}})
 	})
 	return owners, err
+}
+
+// MayPermit returns why no call that the rule covers can be let through once.
+//
+// Errors: ErrNoRule, errNotRefused, those of Load.
+func (f *Frame) MayPermit(ctx context.Context, text string) error {
+	r, err := f.OnRecord()
+	if err != nil {
+		return err
+	}
+	s, err := f.Now(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = mayPermit(r.Steps, s, text)
+	return err
+}
+
+// mayPermit returns the steps to which a call that the rule covers belongs.
+func mayPermit(all state.RecordedSteps, s *state.State, text string) ([]owner, error) {
+	listed := listingsOf(all, text)
+	if len(listed) == 0 {
+		return nil, fmt.Errorf("%s: %w%s", text, ErrNoRule, rulesText(all))
+	}
+	found := ownersOf(s, part{listed: listed})
+	if i := slices.IndexFunc(found, func(o owner) bool { return letsCalls(s, o.Current) }); i >= 0 {
+		return nil, fmt.Errorf("%s: %w: %s is in progress", text, errNotRefused, found[i].Name())
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%s: %w: the workflow is over, or the step was skipped", text, errNotRefused)
+	}
+	return found, nil
 }
 
 // listingsOf returns the rules of steps that a person's rule is about: the same one, or one that

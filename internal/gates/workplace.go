@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -118,11 +117,8 @@ func (c *call) nowhere(b *state.Current, f fact) Verdict {
 		"Tell the person, who can say where it is now: %s", b.Name(), message.Words(f.dir), f.away, moveCommand(c.listFlag())))
 }
 
-// moveCommand returns the command with which a person says where the directory of a workflow is. It always names the list, in another
-// form than listFlag: a command without finds the list by the directory.
-func moveCommand(list string) string {
-	return `fsmtx step move DIR --because "..." ` + strings.Replace(list, " ", "=", 1)
-}
+// moveCommand returns the command with which a person says where the directory of a workflow is.
+func moveCommand(list string) string { return `fsmtx step move DIR --because "..." ` + list }
 
 // Move records where the directory of the list's workflows is, after it was moved. It returns where they were.
 //

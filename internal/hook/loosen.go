@@ -157,11 +157,9 @@ func Outside(rule Loosening, flags *pflag.FlagSet, args []string, line, list str
 	switch {
 	case list == "":
 	case rule.Command == "continue" && !isSet(flags, "to"):
-		return line + " --to=" + shell.Join(list)
+		return line + " --to " + shell.Join(list)
 	case isSet(flags, "list"):
-	case step || rule.Command == "begin":
-		return line + " --list=" + shell.Join(list)
-	case rule.Command == "undo":
+	case step || rule.Command == "begin" || rule.Command == "undo":
 		return line + " --list " + shell.Join(list)
 	}
 	return line

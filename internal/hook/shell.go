@@ -477,18 +477,26 @@ func (h *hook) wouldFail(ctx context.Context, call *restrictedCall) (why, err er
 	if err != nil || len(s.Steps) == 0 { // without a workflow the hook says nothing, and the command itself refuses
 		return nil, err
 	}
-	switch step := one.override.Step; one.Rule.Command {
-	case "step skip", "step done":
-		return gates.MayPass(s, *one.override), nil
-	case "step reopen":
-		return gates.MayReopen(s, step), nil
-	default:
-		if step == 0 {
-			_, why := gates.OnlyOpen(s)
-			return why, nil
-		}
-		return gates.MayEnd(s, step), nil
+	return one.Decides(s), nil
+}
+
+// Decides returns why a command that decides about a step of this list would fail.
+func (x Invocation) Decides(s *state.State) error {
+	past := overrideOf(x)
+	switch {
+	case len(s.Steps) == 0 && s.Departed.Last() == "":
+		return errors.New("there is no workflow in this task list")
+	case past == nil:
+		return nil
+	case x.Rule.Command == "step skip", x.Rule.Command == "step done":
+		return gates.MayPass(s, *past)
+	case x.Rule.Command == "step reopen":
+		return gates.MayReopen(s, past.Step)
+	case past.Step == 0:
+		_, why := gates.OnlyOpen(s)
+		return why
 	}
+	return gates.MayEnd(s, past.Step)
 }
 
 // TryUndo returns the number of the call that undo would undo in a list, or why it would fail, which the command itself says; nothing if
@@ -498,7 +506,7 @@ func TryUndo(ctx context.Context, list string, force bool, args []string) (numbe
 	if err != nil {
 		return "", nil
 	}
-	more := []string{"undo", "--dry-run", "--json", "--list", filepath.Base(list), "--force=" + strconv.FormatBool(force)}
+	more := []string{"undo", "--dry-run", "--json", "--list", list, "--force=" + strconv.FormatBool(force)}
 	var out, said strings.Builder
 	trial := exec.CommandContext(ctx, program, append(more, args...)...)
 	trial.Stdout, trial.Stderr = &out, &said

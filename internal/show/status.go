@@ -340,11 +340,7 @@ func undoLine(list tasks.List, history []txn.Entry, name string, h Hydration) st
 
 // undoLine returns the command that undoes the change with a number.
 func (st *status) undoLine(number int64, more ...string) string {
-	words := append([]string{"fsmtx", "undo", "--list", st.name}, more...)
-	if number != 0 {
-		words = append(words, strconv.FormatInt(number, 10))
-	}
-	return shell.Join(words...)
+	return shell.Join(append([]string{"fsmtx", "undo", "--list", st.name, strconv.FormatInt(number, 10)}, more...)...)
 }
 
 // recovers returns the command that finishes an interrupted change.
