@@ -39,7 +39,7 @@ func TestABranch(t *testing.T) {
 	l.ended(1, 2)
 	v := l.ask(3, completed)
 	assert.Equal(t, `#3 "Review" cannot be completed: say how it ends. Complete it with metadata {"outcome": "approved"}, or with changes.
-A person can go past this in a terminal outside the client: fsmtx step skip 3 --because "..." --list s1 (or: fsmtx step done ...)`,
+A person can go past this in a terminal outside the client: fsmtx step skip 3 --because "..." --list s1 (or done instead of skip)`,
 		v.Reason)
 	assert.Contains(t, l.end(3, "aproved").Reason, `it cannot end as "aproved". Complete it with metadata {"outcome": "approved"}`)
 	assert.Contains(t, l.end(3, "disputed").Reason, `nobody chooses "disputed"`)

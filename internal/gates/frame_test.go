@@ -305,10 +305,10 @@ func TestCommandsNameTheList(t *testing.T) {
 	for _, name := range []string{"9bd5", "team"} {
 		l.ListName, l.Session = func() string { return name }, name // each session is told once
 		flag := " --list " + name
-		assert.Contains(t, l.denies(2, inProgress), `step skip 1 --because "..."`+flag+" (or:")
+		assert.Contains(t, l.denies(2, inProgress), `step skip 1 --because "..."`+flag+" (or done")
 		assert.Equal(t, `fsmtx step end 1 --because "..."`+flag, l.EndCommand(l.state().Step(1)))
 		assert.Contains(t, l.denies(1, workflow.Deleted), `they can skip it with fsmtx step skip 1 --because "..."`+flag+
-			` (or: fsmtx step done ...), and end its whole workflow with fsmtx step end 1 --because "..."`+flag)
+			` (or done instead of skip), and end its whole workflow with fsmtx step end 1 --because "..."`+flag)
 	}
 	l.ListName = nil
 	assert.Equal(t, " --list "+filepath.Base(l.List.Dir), l.ListFlag())

@@ -20,7 +20,7 @@ import (
 // file, and the person is told.
 
 // ErrMissing is in the error that tells of steps that are gone from the list without having been done.
-var ErrMissing = errors.New("gone from the task list, and nothing on record shows that it was done")
+var ErrMissing = errors.New("gone from the task list, and not on record as done")
 
 // Missing returns the steps that are gone from the list without having been done.
 func (s *State) Missing() []*Current {
@@ -126,7 +126,7 @@ func (s *State) isEmptied(w *workflow.Workflow) bool {
 // addMissing adds missingHere to the troubles.
 func (s *State) addMissing() {
 	if gone := s.MissingHere(); len(gone) > 0 {
-		s.Troubles = append(s.Troubles, fmt.Errorf("%s: %w; the steps after it do not wait for it", Names(gone), ErrMissing))
+		s.Troubles = append(s.Troubles, fmt.Errorf("%s: %w; no step after that waits", Names(gone), ErrMissing))
 	}
 }
 

@@ -48,7 +48,7 @@ func withDescription(c *Current, place, description string) string {
 
 // OverrideCommands returns the commands with which a person goes past the step.
 func OverrideCommands(id int64, list string) string {
-	return fmt.Sprintf(`fsmtx step skip %d --because "..." %s (or: fsmtx step done ...)`, id, list)
+	return fmt.Sprintf(`fsmtx step skip %d --because "..." %s (or done instead of skip)`, id, list)
 }
 
 // SameText compares texts as the client and this program may have written them: invalid
