@@ -43,7 +43,7 @@ func Line(s *state.State) (parts []Part) {
 		return nil
 	}
 	parts = append(parts, count(s))
-	if WaitsForPerson(s) {
+	if waitsForPerson(s) {
 		parts = append(parts, Part{"waiting for you", Person})
 	}
 	now := current(s)
@@ -92,9 +92,9 @@ func count(s *state.State) Part {
 	return Part{cmp.Or(graph.Sign(string(word)), "·") + " " + s.Counted(state.Count.Brief), mood}
 }
 
-// WaitsForPerson reports whether the work waits for the person: they are asked for an approval, or
+// waitsForPerson reports whether the work waits for the person: they are asked for an approval, or
 // they decide how a step in progress ends.
-func WaitsForPerson(s *state.State) bool {
+func waitsForPerson(s *state.State) bool {
 	for _, c := range s.Steps {
 		if s.Word(c) == state.Awaits {
 			return true

@@ -153,7 +153,7 @@ func TestStatusForPrograms(t *testing.T) {
 		for _, p := range Line(s) {
 			parts += fmt.Sprintf("[%s %d]", p.Text, p.Mood)
 		}
-		said += parts + fmt.Sprint(" ", WaitsForPerson(s)) + strings.Join(Waiting(s), "; ") + "\n" + string(text) + "\n"
+		said += parts + fmt.Sprint(" ", waitsForPerson(s)) + strings.Join(Waiting(s), "; ") + "\n" + string(text) + "\n"
 	}
 	_, err := f.GoPast(t.Context(), gates.Past{Step: 1, Done: true, Outcome: "major", Because: "x"}, state.By{})
 	require.NoError(t, err)

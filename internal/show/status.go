@@ -19,6 +19,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/proof"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -81,9 +82,9 @@ itemsDone (a number); a step that is done for a line, or a part of it, has item.
 The object of a list also has time (of the last work), atWork (the client of its session
 runs) and waits (what waits for you: the commands that answer).
 
-With --all --json it prints an object with projects, each with dir and workflows: objects with
-list, session, skill, done, skipped, notNeeded, open, total, next (a subject), time, atWork
-and waits.`
+With --all --json it prints an object with projects, each with dir (of all its work trees and
+folders) and workflows: objects with list, session, skill, dir (where its gates look), done,
+skipped, notNeeded, open, total, ended (over, and not all done), next (a subject), time, atWork and waits.`
 
 type statusFlags struct{ all, watch, notify, full, json bool }
 
@@ -191,6 +192,7 @@ type status struct {
 	list       tasks.List
 	name       string // by which a person names the list
 	forAgent   bool   // an agent reads it
+	atWork     bool   // a client runs that works on it
 	steps      *state.State
 	troubles   []error  // why the steps are not enforced, or not fully
 	cleared    []string // which workflows have no task any more, with steps that were open, and how these come back
@@ -211,7 +213,7 @@ type status struct {
 }
 
 func readStatus(ctx context.Context, s terminal.Streams, list tasks.List) (*status, error) {
-	st := &status{list: list, name: tasklist.ShortName(s.Getenv, list.Dir)}
+	st := &status{list: list, name: tasklist.ShortName(s.Getenv, list.Dir), atWork: presence.IsAlive(list.Dir)}
 	var err error
 	known, to := storeOf(list.Dir), list.Dir
 	if st.forAgent = s.Who().Kind == caller.Agent; st.forAgent {

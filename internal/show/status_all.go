@@ -15,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/presence"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -25,14 +26,16 @@ type shownList struct {
 	List    string `json:"list"`
 	Session string `json:"session"`
 	Skill   string `json:"skill"`
+	Dir     string `json:"dir"` // where its gates look; empty if it is not known
 	shownCount
-	Next string `json:"next"`
+	Ended bool   `json:"ended"` // it is over, and not all of it was done
+	Next  string `json:"next"`
 	shownWaits
 
 	count   state.Count
 	to      string // the list in which the workflow goes on that it had last
 	open    bool
-	project string
+	project string // see tasklist.Home
 
 	interrupted string // what finishes a change that was interrupted; empty if none was
 	back        string // what brings its tasks back; empty unless they are all gone, with steps that were open
@@ -70,11 +73,24 @@ func (st *status) waits() shownWaits {
 	return waitsOf(st.steps, st.list.Dir, func() string { return st.name }, nil)
 }
 
+// waitsForYou reports whether a step waits for the person: they are asked about it, or only they can say how it ends, and no client runs
+// whose agent would work on it first and then ask them.
+func waitsForYou(now *state.State, c *state.Current, atWork bool) bool {
+	word := now.Word(c)
+	return word == state.Awaits || word == state.Ready && now.Undecided(c) && !atWork
+}
+
+// turnOf reports whether a step of a list waits for the person, and whether one does as soon as no client runs.
+func turnOf(now *state.State, list string) (persons, once bool) {
+	once = slices.ContainsFunc(now.Steps, func(c *state.Current) bool { return waitsForYou(now, c, false) })
+	return once && slices.ContainsFunc(now.Steps, func(c *state.Current) bool { return waitsForYou(now, c, presence.IsAlive(list)) }), once
+}
+
 // waitsOf returns that of the steps for which of is true, nil: of all. name returns the name of the list for a person.
 func waitsOf(now *state.State, list string, name func() string, of func(*state.Current) bool) shownWaits {
 	out := shownWaits{tasklist.LastWork(list), presence.IsAlive(list), []string{}}
 	for _, c := range now.Steps {
-		if now.Word(c) == state.Awaits && (of == nil || of(c)) {
+		if waitsForYou(now, c, out.AtWork) && (of == nil || of(c)) {
 			out.Waits = append(out.Waits, gates.DoneCommands(now, c, "--list "+shell.Join(name()))...)
 		}
 	}
@@ -89,7 +105,7 @@ func workflowsOf(lookup func(string) (string, bool), dir string, all []Hydration
 		if now.Parent(w) != nil || w.Part {
 			continue
 		}
-		l := shownList{List: dir, Session: w.Session, Skill: w.Command, project: w.Dir}
+		l := shownList{List: dir, Session: w.Session, Skill: w.Command, Dir: w.Dir}
 		l.shownWaits = waitsOf(now, dir, name, func(c *state.Current) bool { return now.Root(c.Workflow) == w })
 		for _, c := range now.Ready() {
 			if now.Root(c.Workflow) == w {
@@ -102,15 +118,19 @@ func workflowsOf(lookup func(string) (string, bool), dir string, all []Hydration
 		}
 		l.count = now.CountIn(w)
 		l.shownCount, l.open = shownOf(l.count), l.count.Open > 0
+		l.Ended = !l.open && l.Done < l.Total
 		lists = append(lists, l)
 	}
 	if len(lists) == 0 {
 		l := shownList{List: dir, Session: last.Session, Skill: last.Skill, to: last.To, undone: last.State == undoing,
 			shownWaits: waitsOf(now, dir, name, nil)}
 		for _, h := range all {
-			l.project = cmp.Or(h.project, l.project)
+			l.Dir = cmp.Or(h.project, l.Dir)
 		}
 		lists = append(lists, l)
+	}
+	for i := range lists {
+		lists[i].project = tasklist.Home(lookup, lists[i].Dir)
 	}
 	return lists
 }
@@ -216,11 +236,10 @@ func (l shownList) line(short func(list string) string) string {
 		next = "its task files are gone"
 	case l.Next != "":
 		next = "next: " + l.Next
+	case l.Ended:
+		next = "ended"
 	case l.Total > 0 && !l.open:
 		next = "done"
-		if l.Done < l.Total {
-			next = "ended"
-		}
 	case l.Total > 0:
 		next = "nothing is ready"
 	}
@@ -230,6 +249,9 @@ func (l shownList) line(short func(list string) string) string {
 	text := fmt.Sprintf("%s  %s  %s  %s", name(l.List), l.Time.Local().Format("2006-01-02 15:04"), l.Skill, next)
 	if l.AtWork && l.open {
 		text += "; its client runs"
+	}
+	if rel, err := filepath.Rel(l.project, safefile.Resolve(l.Dir)); l.open && (err != nil || !filepath.IsLocal(rel)) {
+		text += "; in " + l.Dir
 	}
 	return text
 }

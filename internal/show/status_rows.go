@@ -9,6 +9,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/graph"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/pattern"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -143,28 +144,53 @@ func (st *status) changesTo(b *strings.Builder) {
 	}
 }
 
+const (
+	value = `(?:"[^"]*"|'[^']*'|[^ ;,]+)`
+	flags = `(?: (?:[0-9]+|--(?:force|with-blockers|json)\b|--(?:list|to|because|outcome|set) ` + value + `))*`
+)
+
+// typed matches a command that somebody has to type, without the prose around it.
+var typed = pattern.New(`fsmtx [a-z]+(?: [^ ;]+)*? --list ` + value + flags + `|fsmtx step [a-z]+` + flags)
+
 // wrapCommands returns the rows so that draw cuts off no command that somebody has to type: where it does not fit, it begins a row, and is
-// continued as in a shell, so that it can be pasted.
+// continued as in a shell, so that it can be pasted; what is said of it is not.
 func wrapCommands(rows []viewRow, columns int) (all []viewRow) {
-	const command = "fsmtx "
 	for _, r := range rows {
 		text := message.Line(r.text)
-		before, typed, found := strings.Cut(text, command)
-		if !found || terminal.Width(text) <= columns {
+		at := typed.Regexp().FindAllStringIndex(text, -1)
+		if len(at) == 0 || terminal.Width(text) <= columns {
 			all = append(all, r)
 			continue
 		}
-		indent := before[:len(before)-len(strings.TrimLeft(before, " "))] + "  "
-		if before = strings.TrimRight(before, " "); before != "" {
-			all = append(all, viewRow{before, r.state, r.detail})
+		detail, from := r.detail, 0
+		add := func(indent, line string) {
+			all = append(all, viewRow{indent + line, r.state, detail})
+			detail = true
 		}
-		lines := terminal.Wrap(command+typed, columns-len(indent)-len(` \`))
-		for i, line := range lines {
-			if i < len(lines)-1 {
-				line += ` \`
+		indent := text[:len(text)-len(strings.TrimLeft(text, " "))]
+		prose := func(to int) {
+			if part := strings.TrimSpace(strings.TrimPrefix(text[from:to], ";")); part != "" {
+				for _, line := range terminal.Wrap(part, columns-len(indent)) {
+					add(indent, line)
+				}
 			}
-			all = append(all, viewRow{indent + line, r.state, r.detail || before != "" || i > 0})
 		}
+		for i, command := range at {
+			prose(command[0])
+			lines := terminal.Wrap(text[command[0]:command[1]], columns-len(indent)-len(`   \`))
+			for _, line := range lines[:len(lines)-1] {
+				add(indent+"  ", line+` \`)
+			}
+			end, last := len(text), lines[len(lines)-1]
+			if from = command[1]; i < len(at)-1 {
+				end = at[i+1][0]
+			}
+			if after := strings.TrimRight(text[from:end], " "); len(indent)+2+terminal.Width(last+after) <= columns {
+				last, from = last+after, end
+			}
+			add(indent+"  ", last)
+		}
+		prose(len(text))
 	}
 	return all
 }
@@ -289,10 +315,13 @@ func (st *status) detailsOf(n node, folded bool) (all []string) {
 			all = append(all, line)
 		}
 	}
-	if st.steps.Word(c) == state.Awaits || st.steps.AwaitsPerson(c) && !c.Done() {
+	switch {
+	case waitsForYou(st.steps, c, st.atWork) || st.steps.AwaitsPerson(c) && !c.Done():
 		for _, line := range gates.DoneCommands(st.steps, c, "--list "+shell.Join(st.name)) {
 			all = append(all, waitsFor(st.forAgent)+line)
 		}
+	case !st.forAgent && waitsForYou(st.steps, c, false):
+		all = append(all, "the agent's turn: it asks you how this ends")
 	}
 	if last := lastWord(st.steps, c); last != "" {
 		all = append(all, strings.TrimSpace(last))

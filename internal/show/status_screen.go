@@ -17,7 +17,7 @@ func (st *status) screen(folded bool) (head, body []viewRow) {
 		return []viewRow{{text: st.interrupted, state: state.Unchecked}}, nil
 	}
 	word := state.Ready
-	if progress.WaitsForPerson(st.steps) {
+	if len(st.waits().Waits) > 0 {
 		word = state.Awaits
 	}
 	var parts []string

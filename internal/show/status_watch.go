@@ -15,7 +15,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/progress"
+	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -107,6 +107,7 @@ type watch struct {
 	window
 	project []tasklist.Listed // the lists of the project, unless something names the list
 	waits   map[string]bool   // the lists whose work waited for the person when the status was drawn last
+	turns   []string          // the lists where it waits for them, or does once no client runs
 }
 
 const (
@@ -205,6 +206,9 @@ func (w *watch) stamp() string {
 	var b strings.Builder
 	columns, rows := w.size() // not every system sends a signal of it
 	fmt.Fprintln(&b, columns, rows)
+	for _, dir := range w.turns {
+		fmt.Fprintln(&b, presence.IsAlive(dir))
+	}
 	for _, dir := range dirs {
 		entries, _ := os.ReadDir(dir)
 		for _, e := range entries {
@@ -259,7 +263,7 @@ func lastOf(s terminal.Streams, all []tasklist.Listed) string {
 	for _, l := range all[1:] {
 		if l.Open {
 			what := l.Skill
-			if progress.WaitsForPerson(l.Now) {
+			if waits, _ := turnOf(l.Now, l.Dir); waits {
 				what += ", waits for you"
 			}
 			others = append(others, fmt.Sprintf("%s (%s)", name(l), what))
@@ -292,9 +296,16 @@ func (w *watch) draw(ctx context.Context) error {
 		var more []viewRow
 		more, body = st.screen(!w.whole)
 		head = append(head, more...)
-		waits := map[string]bool{w.list.Dir: progress.WaitsForPerson(st.steps)}
-		for _, l := range w.project {
-			waits[l.Dir] = waits[l.Dir] || l.Now != nil && progress.WaitsForPerson(l.Now)
+		waits := map[string]bool{}
+		w.turns = nil
+		for _, l := range append(slices.Clip(w.project), tasklist.Listed{Found: tasklist.Found{Dir: w.list.Dir}, Now: st.steps}) {
+			if l.Now == nil {
+				continue
+			}
+			var once bool
+			if waits[l.Dir], once = turnOf(l.Now, l.Dir); once {
+				w.turns = append(w.turns, l.Dir)
+			}
 		}
 		for list, now := range waits {
 			if now && !w.waits[list] && w.notify {

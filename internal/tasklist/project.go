@@ -9,6 +9,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/locator"
 )
@@ -46,6 +47,20 @@ func Project(lookup func(string) (string, bool), dir string) string {
 		}
 	}
 	return dir
+}
+
+// Home returns the directory by which people know the project of dir, with all its work trees and folders: the root of the main work tree,
+// that of a bare repository, or Project.
+func Home(lookup func(string) (string, bool), dir string) string {
+	switch root, shared, linked := state.WorkTreeOf(dir); {
+	case linked && filepath.Base(shared) == ".git":
+		return filepath.Dir(shared)
+	case linked:
+		return shared
+	case root != "" || dir == "":
+		return root
+	}
+	return Project(lookup, dir)
 }
 
 // ofProject returns the project's list, or another one of the project if more is not empty.
