@@ -114,8 +114,8 @@ func permit(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args []st
 		return state.By{}, &Exit{ExitNo, fmt.Errorf("an agent cannot %s by itself (%s)", rule.What, who.Why),
 			outside(c, s, rule, args, line)}
 	default:
-		return state.By{}, &Exit{ExitNo, fmt.Errorf("it is not known who ran this, and an agent cannot %s by itself: %s", rule.What, who.Why),
-			"run it in a terminal outside the client"}
+		return state.By{}, &Exit{ExitNo, fmt.Errorf("it is not known who ran this, and an agent cannot %s by itself: %s", rule.What,
+			who.Why), "run it in a terminal outside the client"}
 	}
 }
 

@@ -179,7 +179,8 @@ func AtMostANumber(c *cobra.Command, args []string) error {
 			if len(args) == 1 && arg != "" {
 				got = message.Quote(arg)
 			}
-			return &Exit{ExitUsage, fmt.Errorf("got %s, want %s", got, want), "a list is named by --list NAME; run " + c.CommandPath() + " --help"}
+			return &Exit{ExitUsage, fmt.Errorf("got %s, want %s", got, want),
+				"a list is named by --list NAME; run " + c.CommandPath() + " --help"}
 		}
 	}
 	return nil

@@ -64,7 +64,8 @@ func newStepDone(s terminal.Streams) *cobra.Command {
 		Long: "Done marks step N of a workflow as done. In a terminal that is the yes, or the choice, of the person whom\n" +
 			"a step needs: its other gates are tested first. Any other step, and one whose other gates do not hold,\n" +
 			"is marked without regard to its gates, and is on record as gone past.\n" + pastLong + flowLong,
-		Example: Example(`fsmtx step done 3 --because "published by hand"`, `fsmtx step done 44 --outcome merge --because "it is good enough"`,
+		Example: Example(`fsmtx step done 3 --because "published by hand"`,
+			`fsmtx step done 44 --outcome merge --because "it is good enough"`,
 			`fsmtx step done 43 --set version=1.4.0 --because "bumped by hand"`),
 	})
 }

@@ -42,7 +42,8 @@ func TestAnAnswerAfterATerminal(t *testing.T) {
 	l.begin(1)
 	require.Equal(t, state.Ask, l.do(1, completed).Decision)
 	tty := "pts/1"
-	_, err := l.GoPast(t.Context(), Past{Step: 1, Done: true, Because: "so"}, state.By{Who: state.ThePerson, How: state.AtTerminal, TTY: &tty})
+	_, err := l.GoPast(t.Context(), Past{Step: 1, Done: true, Because: "so"},
+		state.By{Who: state.ThePerson, How: state.AtTerminal, TTY: &tty})
 	require.NoError(t, err)
 	before := len(l.state().Evidence)
 	v := l.Answered(t.Context(), Update{Task: "1", Status: completed}, true, state.ByQuestion)

@@ -161,7 +161,8 @@ func TestAPersonLetsOneCallThrough(t *testing.T) {
 	require.Equal(t, state.Allow, l.call(bash("git push origin main")).Decision)
 	calls = l.state().Calls
 	used := calls[len(calls)-1]
-	require.Equal(t, []any{state.Allow, "Bash(git push origin main)"}, []any{used.Verdict, used.Rule}, "the yes that was used, not the step's")
+	require.Equal(t, []any{state.Allow, "Bash(git push origin main)"}, []any{used.Verdict, used.Rule},
+		"the yes that was used, not the step's")
 	require.Equal(t, "theirs", calls[len(calls)-3].By.Session)
 	require.Equal(t, state.Deny, l.call(bash("git push origin main")).Decision)
 
@@ -368,8 +369,8 @@ func TestAnOverdueStepThatHolds(t *testing.T) {
 	l.write("a", "x")
 	l.set(1, completed)
 	l.set(2, completed)
-	assert.Contains(t, l.denies(3, inProgress), `#2 "Step 2" was completed past the hooks and does not pass its gates, so no other step is `+
-		`let through. #2 "Step 2" cannot be completed: it needs b`)
+	assert.Contains(t, l.denies(3, inProgress), `#2 "Step 2" was completed past the hooks and does not pass its gates, so no other `+
+		`step is let through. #2 "Step 2" cannot be completed: it needs b`)
 	l.write("b", "x")
 	assert.Contains(t, l.denies(3, inProgress), `#3 "Step 3" cannot be started: it needs c`)
 	l.write("c", "x")

@@ -156,14 +156,16 @@ func (c *call) chosen(s *state.State, x Choice, how state.How) (e state.Evidence
 	}
 	e = state.Evidence{Time: s.Time, Step: b.ID, From: b.Status, To: b.Status, Question: x.Question, Use: x.Use}
 	if another := c.mayBeAnother(s, b); another != nil {
-		e.Verdict, e.Why, e.By = state.Deny, another.Why, state.By{Who: state.TheCommand, How: how, Session: c.Session, Agent: c.update.Agent}
+		e.Verdict, e.Why, e.By = state.Deny, another.Why, state.By{Who: state.TheCommand, How: how, Session: c.Session,
+			Agent: c.update.Agent}
 		return e, another.Reason
 	}
 	x.Chosen = outcomeOf(b, x.Chosen)
-	e.Verdict, e.Why, e.Outcome, e.Round, e.By = state.Answer, "the person chose "+x.Chosen, x.Chosen, b.Round, c.person(how, c.update.Agent)
+	e.Verdict, e.Why, e.Outcome, e.Round = state.Answer, "the person chose "+x.Chosen, x.Chosen, b.Round
+	e.By = c.person(how, c.update.Agent)
 	if s.IsSpent(b, x.Chosen) {
-		return e, fmt.Sprintf("The person chose %s for %s. %sThey have to choose %s: ask them again.", x.Chosen, b.Name(), s.SpentChoices(b),
-			message.Alternatives(s.Offered(b)))
+		return e, fmt.Sprintf("The person chose %s for %s. %sThey have to choose %s: ask them again.", x.Chosen, b.Name(),
+			s.SpentChoices(b), message.Alternatives(s.Offered(b)))
 	}
 	return e, fmt.Sprintf("%s ends as %s: the person chose it. Complete it now.", b.Name(), x.Chosen)
 }
@@ -308,7 +310,8 @@ func askedOtherwise(s *state.State, x Choice) string {
 
 // askWith says how the person is asked about the step.
 func askWith(c *state.Current) string {
-	return fmt.Sprintf("%s: ask the person %q, with exactly these options: %s.", c.Name(), state.Question(c), strings.Join(c.Choices(), ", "))
+	return fmt.Sprintf("%s: ask the person %q, with exactly these options: %s.", c.Name(), state.Question(c),
+		strings.Join(c.Choices(), ", "))
 }
 
 // linesPast returns the lines that record that a person ends a step, and folds them. If they

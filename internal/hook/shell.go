@@ -88,8 +88,8 @@ func (h *hook) judgeLine(ctx context.Context, line string, calls []Invocation, f
 // model reads at once what the person can do. A command that begins a workflow makes it the session's.
 func (h *hook) refused(ctx context.Context, calls []Invocation, found []restrictedCall) client.Answer {
 	if len(found) > 0 {
-		return client.Refuse(message.ForAgent(message.Sprintf("an agent cannot %s by itself, and %s cannot ask its person about a command. "+
-			"Only the person can decide this. They can run it in a terminal outside %[2]s: %[3]s",
+		return client.Refuse(message.ForAgent(message.Sprintf("an agent cannot %s by itself, and %s cannot ask its person about a "+
+			"command. Only the person can decide this. They can run it in a terminal outside %[2]s: %[3]s",
 			found[0].Rule.What, h.agent.Title, inTerminal(h.call.Cwd, found[0].person))))
 	}
 	begins := func(call Invocation) bool { return slices.Contains([]string{"begin", "continue"}, call.Rule.Command) }
@@ -169,7 +169,8 @@ func (h *hook) begins(ctx context.Context, call Invocation, dir string) (what st
 	} else if len(call.Args) > 0 {
 		skill = call.Args[0]
 	}
-	spec, folder := hydrate.SpecOf(skill, call.Flags.Lookup(PlanFlag).Value.String(), cmp.Or(dir, h.call.Cwd), h.project(), h.streams.Getenv)
+	spec, folder := hydrate.SpecOf(skill, call.Flags.Lookup(PlanFlag).Value.String(), cmp.Or(dir, h.call.Cwd), h.project(),
+		h.streams.Getenv)
 	lost := frame.WouldReplace(ctx, state.Calling{Command: hydrate.CommandOf(skill), Spec: spec, Session: h.Session, Agent: h.call.AgentID})
 	project := h.project()
 	if len(lost) == 0 && folder == "" && (project == "" || dir != "" && gates.IsIn(project, dir)) {

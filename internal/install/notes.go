@@ -73,7 +73,8 @@ func (d *doctor) answers(context.Context) (found []Fault, err error) {
 			case by.Event == "PreToolUse" && by.Ours:
 				continue
 			case by.Event != "PermissionRequest":
-				what = "this hook of " + by.Event + " may answer for you when you are asked about a step: let it leave such questions to you"
+				what = "this hook of " + by.Event + " may answer for you when you are asked about a step: " +
+					"let it leave such questions to you"
 			}
 			return []Fault{{Kind: "steps", File: file, Line: line, What: what}}, nil
 		}

@@ -182,13 +182,15 @@ func (t *tools) letChoose(ctx context.Context, r *mcp.CallToolRequest, o *stepCa
 	form, said, _ := t.filledIn(r, q)
 	words := "How does the step " + o.Step.Name() + " of the workflow " + message.Words(o.Step.Workflow.Command) + " end?"
 	if said == notAsked && t.canAsk(r, o.List.Dir) {
-		return t.askFor(ctx, pending{question: q}, words, map[string]any{"outcome": map[string]any{"type": "string", "enum": o.Choices}}), nil
+		return t.askFor(ctx, pending{question: q}, words,
+			map[string]any{"outcome": map[string]any{"type": "string", "enum": o.Choices}}), nil
 	}
 	chosen, _ := form["outcome"].(string)
 	if chosen == "" {
 		return nil, nil // the update is refused, with what to do
 	}
-	_, v := o.Chosen(context.WithoutCancel(ctx), []gates.Choice{{Question: words, Chosen: chosen, Step: o.Step.ID}}, state.ByElicitation, "")
+	_, v := o.Chosen(context.WithoutCancel(ctx), []gates.Choice{{Question: words, Chosen: chosen, Step: o.Step.ID}},
+		state.ByElicitation, "")
 	if v.Trouble != "" {
 		return nil, errors.New(string(v.Trouble))
 	}

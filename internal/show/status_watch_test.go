@@ -361,7 +361,9 @@ func TestWatchNamesTheListOfSeveral(t *testing.T) {
 	}
 	heads := map[string]string{"": "list cafe, worked on last in this project; also open: fade (ship)\n", "fade": "list fade\n"}
 	for name, head := range heads {
-		w := watchBy(t, home, getenv, func(ctx context.Context, s terminal.Streams) error { return statusFlags{watch: true}.run(ctx, s, name) })
+		w := watchBy(t, home, getenv, func(ctx context.Context, s terminal.Streams) error {
+			return statusFlags{watch: true}.run(ctx, s, name)
+		})
 		w.see(head)
 		w.press("q")
 		require.NoError(t, <-w.ended)

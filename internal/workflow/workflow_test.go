@@ -24,7 +24,8 @@ const everything = `{"fsm": 2, "vars": {"tag": ""}, "steps": [
 	{"id": 3, "subject": "Choose", "when": {"2": ["fine", "skipped"]}, "decides": {"run": "./choose"}, "outcomes": ["a", "b"],
 		"set": {"tag": "v.*", "sum": {"run": "sum"}, "kind": ["x", "y"]}},
 	{"id": 4, "subject": "Ask", "when": {"3": "a"}, "decides": "person", "outcomes": {"yes": {}, "no": {"stop": true}}},
-	{"id": 5, "subject": "Each", "blockedBy": [3], "each": {"lines": "list", "inTurn": true}, "do": [{"id": 1, "subject": "Look at {item}"}]},
+	{"id": 5, "subject": "Each", "blockedBy": [3], "each": {"lines": "list", "inTurn": true},
+		"do": [{"id": 1, "subject": "Look at {item}"}]},
 	{"id": 6, "subject": "Parts", "blockedBy": [5], "do": [{"id": 1, "subject": "P", "outcomes": {"ok": {}, "halt": {"stop": true}}},
 		{"id": 2, "subject": "Q", "blockedBy": [1]}]}]}`
 
@@ -174,7 +175,8 @@ func TestACopyNamesTheNewNumbers(t *testing.T) {
 // TestAPartBeganWithItsWorkflow, and came from the same list.
 func TestAPartBeganWithItsWorkflow(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	w := Workflow{Before: []From{{ID: "first"}, {ID: "second"}}, Under: []Workflow{{Parent: 1}}, Beside: []Workflow{{Under: []Workflow{{}}}}}
+	w := Workflow{Before: []From{{ID: "first"}, {ID: "second"}}, Under: []Workflow{{Parent: 1}},
+		Beside: []Workflow{{Under: []Workflow{{}}}}}
 	for _, r := range w.Records() {
 		r.Began = at
 		for _, u := range r.All() {
@@ -186,7 +188,8 @@ func TestAPartBeganWithItsWorkflow(t *testing.T) {
 
 // TestBegun: who began a workflow, for people.
 func TestBegun(t *testing.T) {
-	for want, w := range map[string]Workflow{"": {}, "codex": {Client: "codex"}, "the person by typing the skill": {BegunBy: "person prompt"},
+	for want, w := range map[string]Workflow{"": {}, "codex": {Client: "codex"},
+		"the person by typing the skill":                          {BegunBy: "person prompt"},
 		"the agent by calling the skill, in claude-code 2.1.329":  {BegunBy: "agent skill", Client: "claude-code_2-1-329_harness"},
 		"the agent by a tool of the MCP server, in My-Client 1.0": {BegunBy: "agent mcp", Client: "My-Client_1-0_mcp"}} {
 		require.Equal(t, want, w.Begun())
