@@ -168,12 +168,14 @@ func TestStatusForPrograms(t *testing.T) {
 		s.Time = s.Time.Add(90 * time.Minute)
 		s.Troubles = []error{errors.New("bad")}
 	})
-	f.Update(t.Context(), gates.Update{Task: "2", Status: workflow.Completed, Outcome: "written", Values: jsontext.Value(`{"version": "1"}`)})
+	f.Update(t.Context(), gates.Update{Task: "2", Status: workflow.Completed, Outcome: "written",
+		Values: jsontext.Value(`{"version": "1"}`)})
 	f.Update(t.Context(), gates.Update{Task: "3", Status: workflow.InProgress})
 	require.True(t, f.Update(t.Context(), gates.Update{Task: "5", Status: workflow.InProgress}).Allowed())
 	status(func(s *state.State) {
 		s.Pending = []state.Pending{{Step: 6}}
-		s.Calls = append(s.Calls, state.Evidence{Time: s.Time.Add(time.Second), Step: 5, Rule: "Bash(x)", Verdict: state.Deny, Why: "only: x"})
+		s.Calls = append(s.Calls, state.Evidence{Time: s.Time.Add(time.Second), Step: 5, Rule: "Bash(x)", Verdict: state.Deny,
+			Why: "only: x"})
 	})
 	golden(t, "status.txt", said)
 	s, err := state.LoadNow(t.Context(), f.List.Dir)
