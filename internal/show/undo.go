@@ -164,6 +164,20 @@ func (u undoneHydration) works(number int64, does string) string {
 	return ""
 }
 
+// replacedBy returns the command that undoes a call, or the first of those by which it was replaced in turn that can be undone.
+func (u undoneHydration) replacedBy(number int64) string {
+	line, does := "", " undoes that"
+	for line == "" && number != 0 {
+		line, does = u.works(number, does), fmt.Sprintf(" undoes what came in the place of call %d", number)
+		h, err := findHydration(u.name, u.all, strconv.FormatInt(number, 10))
+		if err != nil || h.By <= number {
+			break
+		}
+		number = h.By
+	}
+	return line
+}
+
 // history returns that of the list.
 func (u undoneHydration) history() []txn.Entry {
 	all, _ := u.store.History() // it was read before
@@ -202,7 +216,7 @@ func (u undoneHydration) refused(ctx context.Context, s terminal.Streams, err er
 		err = fmt.Errorf("the workflow of %s %s, so nothing was undone", it, cmp.Or(text, "has gone on in another list since"))
 		hint = strings.Trim(back+"; "+u.earlier(), "; ")
 	case errors.Is(err, tasks.ErrReplaced):
-		err, hint = fmt.Errorf("%s was replaced by %d, so nothing was undone", it, h.By), u.works(h.By, " undoes that")
+		err, hint = fmt.Errorf("%s was replaced by %d, so nothing was undone", it, h.By), u.replacedBy(h.By)
 	case errors.Is(err, tasks.ErrNotKept):
 		err = fmt.Errorf("%s was not undone: %w", it, err)
 		hint = "the history keeps what the last ten calls of skills have replaced; see fsmtx hydrate --history"

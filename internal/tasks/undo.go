@@ -196,16 +196,19 @@ func (l List) planUndo(files vfs.FS, dir string, history []txn.Entry, what undoR
 		worked, ours := l.Changed[name]
 		return ours && slices.Contains(u.Removed, name) && !worked.After(history[i].Time)
 	}
-	if worked = slices.DeleteFunc(worked, untouched); len(worked) > 0 && !what.force {
-		return u, &WorkedOnError{worked, len(u.Removed) == 0}
-	}
+	worked = slices.DeleteFunc(worked, untouched)
 	err = u.planRestores(files, dir, r, i, func(j int) bool {
 		return r.labels[i].Undo == "" && r.labels[j].Undo == "" && undone[history[j].ID] == "" && r.cameOf(j, calls)
 	})
-	if isElsewhere && err == nil && len(u.Restored) == 0 {
+	switch {
+	case err != nil: // also with force
+		return u, err
+	case len(worked) > 0 && !what.force:
+		return u, &WorkedOnError{worked, len(u.Removed) == 0}
+	case isElsewhere && len(u.Restored) == 0:
 		return u, fmt.Errorf("%w: %s", ErrContinued, history[by].ID)
 	}
-	return u, err
+	return u, nil
 }
 
 // inList returns the tasks of the calls, and of all that came of them, that are in the list by its history: as they were created, or as

@@ -43,7 +43,8 @@ func (l *List) replace(t *testing.T, n int) (id string) {
 	for i := range n {
 		entries = append(entries, `{"id": `+string(rune('1'+i))+`, "subject": "a"}`)
 	}
-	_, err := l.Replace(t.Context(), Label{Invocation: newInvocation(), Command: "skill"}, planner(t, "["+strings.Join(entries, ",")+"]", nil))
+	_, err := l.Replace(t.Context(), Label{Invocation: newInvocation(), Command: "skill"},
+		planner(t, "["+strings.Join(entries, ",")+"]", nil))
 	require.NoError(t, err)
 	return l.last(t)
 }
@@ -165,6 +166,8 @@ func TestUndoIsOfAllOrNothing(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(l.Dir, "4.json")))
 	backup := filepath.Join(l.history(t)[1].Backups, "2.json")
 	require.NoError(t, os.Rename(backup, backup+".away"))
+	_, err = l.PlanUndo(l.history(t), id, false)
+	require.ErrorIs(t, err, ErrNotKept, "force would be of no use")
 	_, err = l.Undo(t.Context(), id, true)
 	require.ErrorIs(t, err, ErrNotKept)
 	require.ErrorContains(t, err, "2.json")

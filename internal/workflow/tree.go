@@ -98,7 +98,7 @@ func HasReplaced(command string, lost []string, undo string) string {
 	if undo == "" {
 		return text
 	}
-	return text + "; " + undo + " brings it back"
+	return text + "; " + undo + map[bool]string{true: " brings them back", false: " brings it back"}[len(lost) > 1]
 }
 
 // OurVariable reports whether commands of the workflow get a variable of that name from it, so

@@ -49,7 +49,7 @@ func TestTexts(t *testing.T) {
 	again, err := read.Encode()
 	require.NoError(t, err)
 	assert.Equal(t, text, again)
-	assert.Equal(t, "ship has replaced A and B; fsmtx undo 3 brings it back", HasReplaced("ship", []string{"A", "B"}, "fsmtx undo 3"))
+	assert.Equal(t, "ship has replaced A and B; fsmtx undo 3 brings them back", HasReplaced("ship", []string{"A", "B"}, "fsmtx undo 3"))
 	var b strings.Builder
 	for _, u := range read.All() {
 		fmt.Fprintf(&b, "%s; %s; %s; last %v\n", u.Title(), u.TitleIs(), u.Level(), u.Last())
