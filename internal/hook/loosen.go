@@ -133,7 +133,7 @@ func OnlyAPerson(who caller.Caller, dir, line string) string {
 		return "only the person can decide this. They can run it in a terminal outside " + a.Title + ": " + inTerminal(dir, line)
 	}
 	return "only the person can decide this. They can run it in a terminal outside the client, not with ! in it: " + inTerminal(dir, line) +
-		". Or run it as a call of Bash of its own that begins with fsmtx and has no variables, and the client asks them"
+		". Or run it as a command of its own that begins with fsmtx and has no variables, and the client asks them"
 }
 
 // inTerminal returns the command line with which a person runs the command in any terminal.

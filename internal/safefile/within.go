@@ -18,8 +18,18 @@ func Within(dir, file string) (inner string, ok bool) {
 	return inner, true
 }
 
-// asUsual returns an absolute path without what Windows takes in front of it, such as \\?\. Elsewhere no path has that.
+// asUsual returns an absolute path without what Windows takes in front of it, such as \\?\, and with a drive in place of its share, such
+// as \\localhost\C$. Elsewhere no path has that.
 func asUsual(path string) string {
+	path = unprefixed(path)
+	volume := filepath.FromSlash(filepath.VolumeName(path))
+	if end := len(volume) - 3; end > 2 && volume[end] == '\\' && volume[end+2] == '$' {
+		return volume[end+1:end+2] + ":" + path[len(volume):]
+	}
+	return path
+}
+
+func unprefixed(path string) string {
 	for _, prefix := range []string{`\\?\`, `\\.\`, `\??\`} {
 		rest, ok := strings.CutPrefix(filepath.FromSlash(path), prefix)
 		switch share, isShare := strings.CutPrefix(rest, `UNC\`); {

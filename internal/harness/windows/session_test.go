@@ -107,7 +107,8 @@ func TestASession(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(project, "docs", "NOTES.md"), []byte("notes\r\n"), 0o644))
 	list := filepath.Join(w.config, "tasks", "abc-123")
 	for _, file := range []string{list + `\1.json`, strings.ToUpper(list) + "/1.json", filepath.ToSlash(list) + "/../abc-123/1.json",
-		`\\?\` + list + `\1.json`, list[2:] + `\1.json`, filepath.Join(w.config, "tasks", ".abc-123.fsmtx", "steps.jsonl")} {
+		`\\?\` + list + `\1.json`, `\\localhost\` + list[:1] + `$` + list[2:] + `\1.json`, list[2:] + `\1.json`,
+		filepath.Join(w.config, "tasks", ".abc-123.fsmtx", "steps.jsonl")} {
 		out, code = event("PreToolUse", "Write", map[string]any{"file_path": file, "content": "{}"}, "")
 		assert.Equal(t, 2, code, "%s: %s", file, out)
 	}
