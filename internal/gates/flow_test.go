@@ -614,6 +614,23 @@ func TestInTime(t *testing.T) {
 	assert.Equal(t, "done", l.state().Step(1).Outcome)
 }
 
+// TestPartsHaveTheWholeTimeInEachRound: the time of a step under one that came round again does not run until it is started.
+func TestPartsHaveTheWholeTimeInEachRound(t *testing.T) {
+	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Try", "do": [{"id": 1, "subject": "Wait", "within": "1m"}]},
+		{"id": 2, "subject": "Judge", "blockedBy": [1], "outcomes": {"good": {}, "again": {"back": 1, "max": 3}}}]}`)
+	l.begin(3)
+	s := l.state()
+	s.Time = time.Now().Add(time.Hour)
+	assert.Equal(t, "59 min over", s.OverText(s.Step(3)))
+	require.True(t, l.end(3, "").Allowed())
+	require.True(t, l.end(1, "").Allowed())
+	require.True(t, l.end(2, "again").Allowed())
+	s = l.state()
+	s.Time = time.Now().Add(time.Hour)
+	assert.False(t, s.Step(3).Done())
+	assert.Empty(t, s.OverText(s.Step(3)))
+}
+
 // TestTheClockWasAhead: the person is told that a time limit counts from now, once, and later that it has passed.
 func TestTheClockWasAhead(t *testing.T) {
 	l := hydrated(t, `{"subject": "Tell the users", "within": 900}`, `{"subject": "Go on", "blockedBy": [1]}`)

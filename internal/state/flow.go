@@ -124,7 +124,7 @@ func (s *State) foldOf(w *workflow.Workflow, lines foldedLines) (given []Evidenc
 				c.because = s.WhyClosed(w)
 			}
 		}
-		c.Begun, c.told = f.begun[c.ID], f.told[c.ID]
+		c.Begun, c.started, c.told = f.begun[c.ID], f.started[c.ID], f.told[c.ID]
 		// A step that was opened again and is not needed at once stays completed in the list.
 		c.stale = !c.NotNeeded && c.File != nil &&
 			(f.stale[c.ID] && c.File.Status == workflow.Completed || f.left[c.ID] && c.File.Status == workflow.InProgress ||
@@ -189,19 +189,23 @@ type folding struct {
 	unshown bool               // there are such steps
 	gone    map[int64]bool     // steps that were gone when a person ended what they are in
 
-	given []Evidence          // the lines that gave values
-	begun map[int64]time.Time // when a step was started in its present round
-	told  map[int64][]string  // the sessions whose person knows that the time limit of the step has passed
+	given   []Evidence          // the lines that gave values
+	started map[int64]bool      // steps that were started, and neither ended nor opened again since
+	begun   map[int64]time.Time // when a step was started in its present round
+	told    map[int64][]string  // the sessions whose person knows that the time limit of the step has passed
 }
 
 func newFolding(w *workflow.Workflow) folding {
 	return folding{state: w.Machine.Start(), decided: map[int64]Evidence{}, stale: map[int64]bool{}, left: map[int64]bool{},
-		gone: map[int64]bool{}, begun: map[int64]time.Time{}, told: map[int64][]string{}}
+		gone: map[int64]bool{}, started: map[int64]bool{}, begun: map[int64]time.Time{}, told: map[int64][]string{}}
 }
 
 func (f *folding) add(e Evidence) {
 	if e.From == workflow.InProgress || e.To == workflow.InProgress && e.Lets() {
 		delete(f.left, e.Step)
+	}
+	if e.Lets() {
+		f.started[e.Step] = e.To == workflow.InProgress
 	}
 	event, is := e.toMachine()
 	switch {
@@ -242,6 +246,7 @@ func (f *folding) restart(w *workflow.Workflow) {
 	f.state = f.state.Restart()
 	for _, s := range w.Steps {
 		delete(f.decided, s.ID)
+		f.again(s.ID)
 		f.stale[s.ID], f.left[s.ID], f.unshown = true, true, true
 	}
 }

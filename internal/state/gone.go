@@ -153,7 +153,7 @@ func (s *State) Revive(w *workflow.Workflow) bool {
 		}
 		all, status[c] = append(all, c), workflow.Completed
 		if s.IsMissing(c) {
-			status[c], lost = s.statusBefore(c), true
+			status[c], lost = c.statusBefore(), true
 		}
 	}
 	if !lost {
@@ -167,17 +167,9 @@ func (s *State) Revive(w *workflow.Workflow) bool {
 }
 
 // statusBefore returns the status that the open step had when its task was removed. What was opened again since it was started waits.
-func (s *State) statusBefore(c *Current) string {
-	for _, e := range slices.Backward(s.Evidence) {
-		switch {
-		case len(e.Reopens) > 0:
-			return workflow.Pending
-		case e.Step == c.ID && e.Lets():
-			if e.To == workflow.InProgress {
-				return workflow.InProgress
-			}
-			return workflow.Pending
-		}
+func (c *Current) statusBefore() string {
+	if c.started {
+		return workflow.InProgress
 	}
 	return workflow.Pending
 }

@@ -67,7 +67,7 @@ func (st *Store) runs(ctx context.Context, undone bool) (all []*State, err error
 func (s *State) reviveOver() {
 	over := slices.DeleteFunc(s.Missing(), func(c *Current) bool { return !c.Workflow.Over })
 	for _, c := range over {
-		c.Status = s.statusBefore(c)
+		c.Status = c.statusBefore()
 	}
 	if len(over) > 0 {
 		s.Fold()

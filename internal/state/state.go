@@ -71,6 +71,7 @@ type Current struct {
 	Template   *workflow.Step   // with the names of values; nil if none are replaced
 	PathFaults map[string]error // why the names in a path are not replaced, by the path
 	Begun      time.Time        // when it was started in this round; zero if it was not, or has no time limit
+	started    bool             // it was started on record, and neither ended nor opened again since
 	told       []string         // the sessions whose person knows that its time limit has passed
 
 	over bool // it had ended when its task was removed
