@@ -187,6 +187,9 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	if h.retracts != "" {
 		return h.retract(ctx)
 	}
+	if h.request.Invocation == "" { // by it an undo takes back, too, that the skill of a step was called
+		h.request.Invocation = state.NewCallID()
+	}
 	plan := h.planner(ctx)
 	if h.spec.Len() == 0 { // otherwise there are tasks to create
 		if idle, err := h.list.Idle(ctx, plan); idle || err != nil {
