@@ -44,6 +44,7 @@ type Full struct {
 	Conditions  []string `json:"conditions,omitempty" jsonschema:"what else has to hold when the step is completed"`
 	TimeLimit   string   `json:"time_limit,omitempty" jsonschema:"how long the step may take from its start, and by how much it is over"`
 	unrun       string   // the command that would have to exit with 0 if checks were not off
+	inShell     string   // of the check, unless that is sh
 	approve     string   // the command with which the person approves it, if nobody asks them here
 	Decides     string   `json:"decides,omitempty" jsonschema:"who says how it ends, if that is not you: person or command"`
 }
@@ -111,6 +112,9 @@ func (w Way) fullOf(s *state.State, c *state.Current) Full {
 		Produces: shownNames(c.Produces), Approval: message.Text(c.Approval)}
 	if c.Check != nil {
 		full.Check = message.Text(c.Check.Run)
+		if c.Check.Shell == fsmspec.PowerShell {
+			full.inShell = " of PowerShell"
+		}
 		if w.NoChecks != nil && w.NoChecks() {
 			full.Check, full.unrun = "", full.Check
 		}
@@ -321,7 +325,7 @@ func (f Full) text() string {
 		lines = append(lines, "When it is completed, these files must exist: "+strings.Join(f.Produces, ", "))
 	}
 	if f.Check != "" {
-		lines = append(lines, "When it is completed, this command must exit with 0: "+message.Block(f.Check))
+		lines = append(lines, "When it is completed, this command"+f.inShell+" must exit with 0: "+message.Block(f.Check))
 	}
 	if f.unrun != "" {
 		lines = append(lines, "Checks are off, so this is not run when it is completed: "+message.Block(f.unrun))
