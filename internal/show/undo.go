@@ -105,10 +105,7 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 		return err
 	}
 	if u.doneStep != "" {
-		hint := "fsmtx step reopen " + message.Itoa(u.Parent) + ` --because "..." ` + shell.Join("--list", u.name) +
-			" opens the step again first"
-		return command.Fail(command.ExitNo, fmt.Errorf("%s came under %s, which is done, so nothing was undone", u.it(), u.doneStep),
-			message.Join(hint, u.works(u.callOf(u.Parent), " takes back the call that it is a part of")))
+		return command.Fail(command.ExitNo, fmt.Errorf("%s came under %s, which is done, so nothing was undone", u.it(), u.doneStep), u.opens())
 	}
 	if f.dryRun {
 		u.Undoing, err = list.PlanUndo(u.history(), u.Hydration.ID, f.force)
@@ -164,6 +161,26 @@ func (u undoneHydration) works(number int64, does string) string {
 	return ""
 }
 
+// opens says how a call can be undone that came under a step which is done: the step is opened again first, if that is not itself under
+// one that is done; or the call is undone of which it is a part.
+func (u undoneHydration) opens() (hint string) {
+	if c := u.now.Step(u.Parent); c != nil && !u.now.IsClosed(c.Workflow) {
+		hint = "fsmtx step reopen " + message.Itoa(u.Parent) + ` --because "..." ` + shell.Join("--list", u.name) +
+			" opens the step again first"
+	}
+	return strings.Trim(hint+"; "+u.works(u.callOf(u.Parent), " takes back the call that it is a part of"), "; ")
+}
+
+// replacing returns the number of the change that replaced what the call had created, or what the undo had brought back, as the error says.
+func (u undoneHydration) replacing(err error) int64 {
+	replaced, _ := errors.AsType[*tasks.ReplacedError](err)
+	i := slices.IndexFunc(u.all, func(h Hydration) bool { return replaced != nil && h.ID == replaced.By })
+	if u.By != 0 || i < 0 {
+		return u.By
+	}
+	return u.all[i].Number
+}
+
 // replacedBy returns the command that undoes a call, or the first of those by which it was replaced in turn that can be undone.
 func (u undoneHydration) replacedBy(number int64) string {
 	line, does := "", " undoes that"
@@ -216,7 +233,9 @@ func (u undoneHydration) refused(ctx context.Context, s terminal.Streams, err er
 		err = fmt.Errorf("the workflow of %s %s, so nothing was undone", it, cmp.Or(text, "has gone on in another list since"))
 		hint = strings.Trim(back+"; "+u.earlier(), "; ")
 	case errors.Is(err, tasks.ErrReplaced):
-		err, hint = fmt.Errorf("%s was replaced by %d, so nothing was undone", it, h.By), u.replacedBy(h.By)
+		by := u.replacing(err)
+		err = fmt.Errorf("%s was replaced by %d, so nothing was undone", it, by)
+		hint = cmp.Or(u.replacedBy(by), u.works(u.callOf(h.Parent), " takes back the call that it is a part of"))
 	case errors.Is(err, tasks.ErrNotKept):
 		err = fmt.Errorf("%s was not undone: %w", it, err)
 		hint = "the history keeps what the last ten calls of skills have replaced; see fsmtx hydrate --history"

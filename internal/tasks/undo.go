@@ -33,6 +33,13 @@ var (
 	ErrNotKept = errors.New("what it replaced cannot be restored")
 )
 
+// ReplacedError is an ErrReplaced.
+type ReplacedError struct{ By string } // id of the later change
+
+func (e *ReplacedError) Error() string { return ErrReplaced.Error() + ": " + e.By }
+
+func (e *ReplacedError) Unwrap() error { return ErrReplaced }
+
 // WorkedOnError is returned, without force, when tasks that would be removed were changed since, or are gone.
 type WorkedOnError struct {
 	Names []string // of their files
@@ -181,7 +188,7 @@ func (l List) planUndo(files vfs.FS, dir string, history []txn.Entry, what undoR
 	case isElsewhere && r.labels[i].Reloads: // what it replaced is the workflow that has gone
 		return u, fmt.Errorf("%w: %s", ErrContinued, history[by].ID)
 	case len(inList) == 0 && by >= 0 && !isElsewhere:
-		return u, fmt.Errorf("%w: %s", ErrReplaced, history[by].ID)
+		return u, &ReplacedError{history[by].ID}
 	}
 	for j, e := range history {
 		if j != i && r.labels[j].Undo == "" && undone[e.ID] == "" && r.cameOf(j, calls) && !slices.Contains(calls, j) {
