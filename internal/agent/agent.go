@@ -247,6 +247,14 @@ func Named(name string) *Agent {
 	return nil
 }
 
+// Unasked returns the title of the agent with the name if it cannot ask its person about a call; empty if it asks, or is unknown.
+func Unasked(name string) string {
+	if a := Named(name); a != nil && !a.Asks {
+		return a.Title
+	}
+	return ""
+}
+
 // Other returns the agent with the name, nil if it is Claude Code or unknown.
 func Other(name string) *Agent {
 	if a := Named(name); a != nil && !a.Native {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/hook"
@@ -135,8 +136,11 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 	switch rule.What = q.Needs(u); {
 	case rule.What == "":
 	case from == "" && s.Who().Kind != caller.Person:
-		return &Exit{ExitNo, errors.New("only a person can " + rule.What), "name its list, and the person is asked: " +
-			continuation.Line(s.Getenv, u.Workflow.Command, u.List, "")}
+		hint := "name its list, and the person is asked: " + continuation.Line(s.Getenv, u.Workflow.Command, u.List, "")
+		if agent.Unasked(s.Who().Program) != "" {
+			hint = hook.OnlyAPerson(s.Who(), here, continuation.Line(s.Getenv, u.Workflow.Command, u.List, l.List.Dir))
+		}
+		return &Exit{ExitNo, errors.New("only a person can " + rule.What), hint}
 	default:
 		presence.Enter(ctx, l.List.Dir) // the refusal names it
 		if q.By, err = permit(c, s, rule, args, []string{u.List}); err != nil {

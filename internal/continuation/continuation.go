@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -178,8 +179,8 @@ func Choose(ctx context.Context, q Query, named, skill string) (u Unfinished, er
 // which returns the error that a workflow has to be named, or the list in which it goes on, with the whole command for each.
 func (q Query) which(ctx context.Context, all []Unfinished) error {
 	if q.List != "" {
-		if lines := q.lines(ctx, all, q.List); lines != "" {
-			return message.Lines("nothing was continued. Run one of these:" + lines)
+		if text := q.here(ctx, all); text != "" {
+			return message.Lines("nothing was continued" + text)
 		}
 		return fmt.Errorf("nothing was continued: %w", clash(ctx, q.List, all[0].All))
 	}
@@ -191,6 +192,28 @@ func (q Query) which(ctx context.Context, all []Unfinished) error {
 	return message.Lines(none + ", and no other session of this project is known in which it could go on. " +
 		"In the session in which it is to go on, its agent runs:" +
 		q.lines(ctx, all, ""))
+}
+
+// here returns the commands that continue one of the workflows in the list of the caller: apart those about which its agent cannot ask.
+func (q Query) here(ctx context.Context, all []Unfinished) (text string) {
+	var theirs []Unfinished
+	title := ""
+	if q.Who != nil && q.Who().Kind == caller.Agent {
+		title = agent.Unasked(q.Who().Program)
+	}
+	if title != "" {
+		theirs = slices.DeleteFunc(slices.Clone(all), func(u Unfinished) bool { return q.Needs(u) == "" })
+		all = slices.DeleteFunc(slices.Clone(all), func(u Unfinished) bool { return q.Needs(u) != "" })
+	}
+	if lines := q.lines(ctx, all, q.List); lines != "" {
+		text = ". Run one of these:" + lines
+	}
+	q.Named = true // a terminal has no list of its own
+	if lines := q.lines(ctx, theirs, q.List); lines != "" {
+		text += map[bool]string{true: ". ", false: "\n"}[text == ""] +
+			"Only the person can decide this. They can run one of these in a terminal outside " + title + ":" + lines
+	}
+	return text
 }
 
 // lines returns, for each workflow, the commands that continue it in each of the lists in to. An empty name means the list of

@@ -129,8 +129,8 @@ func (l Loosening) Read(args []string) *pflag.FlagSet {
 
 // OnlyAPerson is the advice about a command that only a person can decide, for an agent.
 func OnlyAPerson(who caller.Caller, dir, line string) string {
-	if a := agent.Named(who.Program); a != nil && !a.Asks {
-		return "only the person can decide this. They can run it in a terminal outside " + a.Title + ": " + inTerminal(dir, line)
+	if title := agent.Unasked(who.Program); title != "" {
+		return "only the person can decide this. They can run it in a terminal outside " + title + ": " + inTerminal(dir, line)
 	}
 	return "only the person can decide this. They can run it in a terminal outside the client, not with ! in it: " + inTerminal(dir, line) +
 		". Or run it as a command of its own that begins with fsmtx and has no variables, and the client asks them"
