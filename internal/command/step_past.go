@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -133,7 +132,7 @@ func lacks(c *cobra.Command, s terminal.Streams, named string, over bool, way Wa
 		return &Exit{ExitNo, err, "run " + c.CommandPath() + " --help"}
 	}
 	line := commandLine(c.Context()) + ` --because "..."`
-	if named != "" || s.Who().Kind == caller.Agent {
+	if named != "" {
 		return &Exit{ExitNo, err, line}
 	}
 	found, notFound := tasklist.Find(c.Context(), tasklist.Query{Lookup: s.Getenv, Who: s.Who, Over: over})

@@ -31,7 +31,7 @@ func (f *Frame) tellChanged(ctx context.Context, s *state.State, unsaid bool) (t
 				undo := ""
 				history, _ := f.History()
 				list := f.List
-				list.Changed = s.Unneeded()
+				list.Changed = s.Rewritten()
 				if flags, ok := list.HowToUndo(history, c.ID); ok {
 					undo = strings.Join(append([]string{fmt.Sprintf("fsmtx undo%s %d", f.ListFlag(), c.At)}, flags...), " ")
 				}

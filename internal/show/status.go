@@ -20,6 +20,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/presence"
+	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/proof"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -184,7 +185,7 @@ func (st *status) print(s terminal.Streams, chosen string, full bool) error {
 	if _, err := s.Out.Write([]byte(st.text(chosen, s.Limit(s.Out), s.Colour(s.Out)))); err != nil || !full {
 		return err
 	}
-	return printDescriptions(s.Out, st.steps)
+	return printDescriptions(s.Out, st.steps, st.way())
 }
 
 // status is the state of a task list at one moment.
@@ -230,7 +231,7 @@ func readStatus(ctx context.Context, s terminal.Streams, list tasks.List) (*stat
 	if st.steps, err = known.Whole(ctx); err != nil {
 		return nil, err
 	}
-	list.Changed = st.steps.Unneeded()
+	list.Changed = st.steps.Rewritten()
 	if st.tasks, err = tasks.Tasks(ctx, list.Dir, st.steps.Task); err != nil {
 		return nil, err
 	}
@@ -308,6 +309,11 @@ func (st *status) look(s terminal.Streams) {
 				state.ByMCP:     install.ByTools()}[e.By.How], st.works)
 		}
 	}
+}
+
+// way returns how the agent of the session works, in whose words the steps are described.
+func (st *status) way() progress.Way {
+	return progress.Way{Kind: map[string]progress.Kind{install.ByList: progress.TaskTools, install.ByTools(): progress.Tools}[st.works]}
 }
 
 // task returns the task of a step in the list, a zero task if it is not there.
@@ -639,7 +645,7 @@ func (st *status) shown() shownStatus {
 		shown := shownWorkflow{w.Command, w.Spec, what != "", shownOf(n), by, agent, w.Reloaded, map[string]string{}, []shownOwnedStep{}}
 		maps.Copy(shown.Values, st.steps.Values(w))
 		for _, c := range st.steps.In(w) {
-			shown.Steps = append(shown.Steps, shownOwnedStep{shownStepOf(st.steps, c), st.task(c.ID).Owner})
+			shown.Steps = append(shown.Steps, shownOwnedStep{shownStepOf(st.steps, c, st.way()), st.task(c.ID).Owner})
 		}
 		out.Workflows = append(out.Workflows, shown)
 	}

@@ -9,13 +9,14 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
-func printDescriptions(w io.Writer, s *state.State) error {
+func printDescriptions(w io.Writer, s *state.State, way progress.Way) error {
 	for _, c := range s.Steps {
-		if text := message.Block(c.Description); text != "" {
+		if text := message.Block(way.Spoken(c.Description)); text != "" {
 			if _, err := message.Fprintf(w, "\n#%d: %s\n", c.ID, message.Lines(text)); err != nil {
 				return err
 			}
@@ -50,8 +51,11 @@ func lastWord(s *state.State, c *state.Current) string {
 			return "" // what came before is of an earlier round
 		}
 		if e.Step == c.ID && !e.IsQuiet() && e.Verdict != state.Noted && e.Verdict != state.End && (!e.Refuses() || !s.Past(e)) {
-			why := message.Line(e.Said()) + treeOf(e)
-			return fmt.Sprintf("  (%s %s%s)", e.Time.Local().Format("15:04:05"), e.Verdict.Word(e.To), map[bool]string{true: ": " + why}[why != ""])
+			text := "  (" + e.Time.Local().Format("15:04:05") + " " + e.Verdict.Word(e.To)
+			if why := message.Line(e.Said()) + treeOf(e); why != "" {
+				text += ": " + why
+			}
+			return text + ")"
 		}
 	}
 	return ""
@@ -151,10 +155,10 @@ type shownStep struct {
 	Item      string        `json:"item,omitzero"`      // the line for which it is a copy, or a part of one
 }
 
-func shownStepOf(s *state.State, c *state.Current) shownStep {
+func shownStepOf(s *state.State, c *state.Current, way progress.Way) shownStep {
 	f := shownStep{
-		ID: c.ID, Skill: c.Workflow.Command, Subject: c.Subject, Description: c.Description, State: string(s.Word(c)), Status: c.Status,
-		BlockedBy: c.BlockedBy, Produces: c.Produces, Ready: c.Ready, Check: c.Check, Approval: c.Approval,
+		ID: c.ID, Skill: c.Workflow.Command, Subject: c.Subject, Description: way.Spoken(c.Description), State: string(s.Word(c)),
+		Status: c.Status, BlockedBy: c.BlockedBy, Produces: c.Produces, Ready: c.Ready, Check: c.Check, Approval: c.Approval,
 		Gates: fsmspec.ShownGates(c.Gates()), Only: append([]string{}, c.Only...),
 		Evidence: s.About(c.ID),
 		Outcome:  c.Outcome, Outcomes: s.Choosable(c), Decides: c.Choice(), When: append([]fsmspec.Condition{}, c.When...),

@@ -97,7 +97,7 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 	if unread != nil {
 		before = new(state.State) // undo is also for a list that cannot be read
 	}
-	list.Changed = before.Unneeded()
+	list.Changed = before.Rewritten()
 	by := command.Sent(ctx, s, list.Dir)
 	list.By = by.Words()
 	u := undoneHydration{list: list, store: st, now: before, name: tasklist.ShortName(s.Getenv, list.Dir), all: all, dryRun: f.dryRun}
@@ -105,7 +105,8 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 		return err
 	}
 	if u.doneStep != "" {
-		return command.Fail(command.ExitNo, fmt.Errorf("%s came under %s, which is done, so nothing was undone", u.it(), u.doneStep), u.opens())
+		err := fmt.Errorf("%s came under %s, which is done, so nothing was undone", u.it(), u.doneStep)
+		return command.Fail(command.ExitNo, err, u.opens())
 	}
 	if f.dryRun {
 		u.Undoing, err = list.PlanUndo(u.history(), u.Hydration.ID, f.force)
@@ -385,7 +386,7 @@ func wayToUndo(ctx context.Context, s terminal.Streams, list tasks.List, number,
 		return "", ""
 	}
 	if now, err := st.Now(ctx); err == nil {
-		list.Changed = now.Unneeded()
+		list.Changed = now.Rewritten()
 	}
 	if number == "" { // when it is pasted, another call may be the last one
 		line += " " + nameOf(h)

@@ -69,12 +69,13 @@ func (s *State) Otherwise(c *Current) string {
 	return ""
 }
 
-// Unneeded returns the steps, by the names of their tasks' files, that are not needed, which the list shows, and when somebody worked on
-// each last. See tasks.List.
-func (s *State) Unneeded() map[string]time.Time {
+// Rewritten returns the steps, by the names of their tasks' files, that their workflow alone has changed in the list: those that are not
+// needed, and open ones with a value in their texts; and when somebody worked on each last. See tasks.List.
+func (s *State) Rewritten() map[string]time.Time {
 	all := map[string]time.Time{}
 	for _, c := range s.Steps {
-		if c.NotNeeded {
+		filled := c.Template != nil && c.Status == workflow.Pending && c.File != nil && c.File.Subject == c.ShownSubject()
+		if c.NotNeeded || filled {
 			e, _ := s.Last(c.ID)
 			all[tasks.Form.Name(message.Itoa(c.ID))] = e.Time
 		}
