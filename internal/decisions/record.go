@@ -86,7 +86,7 @@ type Record struct {
 	Tree      string   `json:"tree,omitzero"`
 	Reopens   []int64  `json:"reopens,omitempty"`
 	NotNeeded []int64  `json:"not_needed,omitempty"`
-	LeftOut   []string `json:"left_out,omitempty"`
+	Others    []Other  `json:"others,omitempty"`
 	Items     []string `json:"items,omitempty"`
 
 	// Of a workflow.
@@ -100,6 +100,15 @@ type Record struct {
 	Changed  string   `json:"changed,omitzero"`
 
 	Duration float64 `json:"duration_ms,omitzero"`
+}
+
+// Other is a step whose state follows from a decision about another one.
+type Other struct {
+	Run     int64  `json:"run"`
+	Step    int64  `json:"step"`
+	Place   string `json:"place"`
+	Subject string `json:"subject"`
+	State   string `json:"state"`
 }
 
 // Log takes decisions.

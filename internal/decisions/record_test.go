@@ -49,6 +49,8 @@ func TestSchemaDescribesEveryField(t *testing.T) {
 			f.Set(reflect.ValueOf([]int64{1}))
 		case []string:
 			f.Set(reflect.ValueOf([]string{"x"}))
+		case []Other:
+			f.Set(reflect.ValueOf([]Other{{1, 1, "x", "x", "x"}}))
 		default:
 			t.Fatalf("no value for %s", name)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -40,6 +41,7 @@ type Reload struct {
 	done    []int64           // the ids of Kept in the file
 	values  map[string]string // that these have given
 	request Request
+	kept    []decisions.Other // for the log
 }
 
 // errKept is returned for a workflow of which something cannot be kept.
@@ -295,6 +297,7 @@ func (r *Reload) Apply(ctx context.Context, env Env, o Options, because string, 
 	if o.Log != nil {
 		d := Call{Request: r.request, Result: result, Err: err}.Decision(start, time.Now())
 		d.Why, d.FromList, d.FromRun = cmp.Or(d.Why, "reloaded: "+because), d.List, r.Workflow.Steps[0].ID
+		d.Others = r.kept
 		o.Log(d)
 	}
 	return result, err
@@ -354,11 +357,29 @@ func (r *Reload) keep(w *workflow.Workflow) {
 	w.Client, w.Agent, w.Chosen, w.Answerers = was.Client, was.Agent, was.Chosen, was.Answerers
 	w.Kept = map[int64][]int64{}
 	keptIn(w, was, was.Kept, w.Kept)
+	r.kept = keptOf(w, w, "")
 	w.Lost = nil // it goes on
 	if w.Vars == nil && len(r.values) > 0 {
 		w.Vars = map[string]string{}
 	}
 	maps.Copy(w.Vars, r.values)
+}
+
+// keptOf returns the steps of a workflow, whose place begins so, that are done from the beginning, and their parts.
+func keptOf(of, w *workflow.Workflow, place string) (all []decisions.Other) {
+	for _, step := range w.Steps {
+		if of.Kept[step.ID] == nil {
+			continue
+		}
+		own := place + message.Itoa(step.Local)
+		all = append(all, decisions.Other{Run: of.Steps[0].ID, Step: step.ID, Place: own, Subject: step.Subject, State: string(state.IsDone)})
+		for i := range of.Under {
+			if u := &of.Under[i]; u.Parent == step.ID && u.Item == "" {
+				all = append(all, keptOf(of, u, own+".")...)
+			}
+		}
+	}
+	return all
 }
 
 // keptIn notes of the steps of a workflow that are done from the beginning, and of their parts, the numbers that they had as steps of

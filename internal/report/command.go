@@ -28,8 +28,9 @@ no log otherwise. A line that comes twice counts once. Logs may be named in any 
 For each skill it shows the versions of its fsm.json side by side, the oldest first: runs that were
 begun, ended, left open, replaced and undone, and their median time; another SKILL.md is no version,
 and a run that was reloaded counts in its last one.
-From ten runs on it says how many ended, and how often one was refused something. For each step how
-often it was done, by which gate it was refused and what came then, how often it was sent back,
+From ten runs on it says how many ended, and how often one was refused something. For each step in
+how many runs it is done, not needed or gone at last, as status counts it (one that is done for each
+line, as often as that), by which gate it was refused and what came then, how often it was sent back,
 asked about, and gone past, and its median time from start to end. "Then passed" says how often a
 gate passed after it had refused: after a change of files, unchanged, or not known, because the
 content is on record only where there is a policy (docs/ci.md).

@@ -4,6 +4,7 @@ package report
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -180,10 +181,32 @@ type run struct {
 	ended          bool
 	at             time.Time // when it ended; zero if that is not on record
 	byPerson       bool      // it ended by a person's word
+	cut            bool      // it ended because the step that it is under did, which says nothing of the time that it takes
 	undone, before bool      // before: it began before the time that is reported
 	replaced       bool      // by another run in its list
 	left           bool      // it goes on in a project that is not counted
 	steps          map[int64]*runStep
+
+	over map[int64]stood           // its steps that are over, by their numbers less that of the run
+	outs map[int64]map[int64]stood // over as it was when a reload took the steps from this number on out
+}
+
+// stood is how a step of a run is at last.
+type stood struct {
+	place, subject string
+	word           state.Word
+}
+
+// is notes what became of a step.
+func (x *run) is(n int64, s stood) {
+	switch {
+	case s.word.IsOpen():
+		delete(x.over, n)
+	case x.over == nil:
+		x.over = map[int64]stood{n: s}
+	default:
+		x.over[n] = s
+	}
 }
 
 // runStep is a step of a run.
@@ -205,6 +228,7 @@ func (c *counter) add(r *decisions.Record) {
 			c.hydrated(r)
 		}
 	case !c.counts(r):
+		c.follow(r)
 	case r.Run != 0:
 		c.decided(r)
 	}
@@ -249,6 +273,9 @@ func (c *counter) taken(r *decisions.Record) {
 		if x := c.at(r.List, n); x != nil {
 			x.undone, x.replaced = false, false
 			x.use(x.digests[n], r.Time)
+			if over, ok := x.outs[n]; ok { // the undo of a reload
+				x.over = over
+			}
 		}
 	}
 }
@@ -261,7 +288,29 @@ func (c *counter) hydrated(r *decisions.Record) {
 	if r.FromList == "" {
 		c.beginAgain(r)
 	}
-	c.run(r)
+	x := c.run(r)
+	if r.FromList == r.List && r.FromRun != r.Run {
+		x.reloaded(r)
+	}
+}
+
+// reloaded makes those steps of the run done that stay so with the new fsm.json.
+func (x *run) reloaded(r *decisions.Record) {
+	was := x.over
+	if x.outs == nil {
+		x.outs = map[int64]map[int64]stood{}
+	}
+	x.outs[r.FromRun], x.over = was, nil
+	for _, o := range r.Others {
+		s := stood{o.Place, o.Subject, state.Word(o.State)}
+		for _, w := range was {
+			if w.place == s.place {
+				s.word = w.word
+			}
+		}
+		x.is(o.Step-o.Run, s)
+	}
+	x.outs[r.Run] = maps.Clone(x.over)
 }
 
 // beginAgain makes the run that a record begins one of its own, if one with this number has begun at another time.
@@ -350,20 +399,25 @@ func (c *counter) decided(r *decisions.Record) {
 		v.unenforced++
 	}
 	ends := r.Decision == string(state.End)
-	if r.Place != "" && ends {
-		v.leaveOut(r)
-	} else if r.Place != "" {
+	if r.Place != "" && !ends {
 		s := v.step(r)
 		s.add(r, x.step(r.Step))
 		for _, n := range r.Reopens {
 			x.step(n).done = false
+			delete(x.over, n-r.Run)
 		}
-		v.leaveOut(r)
+		if r.Decision == string(state.Expand) { // what was done for the lines of an earlier round counts no more
+			maps.DeleteFunc(x.over, func(_ int64, o stood) bool { return strings.HasPrefix(o.place+".", r.Place+".") })
+		}
+		if word := wordOf(r); word != "" && !r.Join {
+			x.is(r.Step-r.Run, stood{s.place, s.subject, word})
+		}
 	}
+	c.follow(r)
 	switch {
 	case r.Decision == string(state.Reopen):
-		x.ended, x.byPerson = false, false
-	case (ends || r.Finished) && !x.ended:
+		x.ended, x.byPerson, x.cut = false, false, false
+	case r.Finished && !x.ended:
 		x.ended, x.at, x.byPerson = true, r.Time, ends
 	}
 	if x.ended {
@@ -371,37 +425,41 @@ func (c *counter) decided(r *decisions.Record) {
 	}
 }
 
-// kept counts the steps of a run that stayed done when its fsm.json was reloaded: what was decided about them is counted of the version
-// of then.
-func (c *counter) kept(x *run, s *state.State) {
-	for id := range s.Run().Kept {
-		if done := s.Step(id); done != nil && (x.ended || !x.step(id).done) {
-			c.of(x, s, done).done++
-		}
+// wordOf returns the state of a step after a decision about it; empty if that does not change it.
+func wordOf(r *decisions.Record) state.Word {
+	d := state.Decision(r.Decision)
+	switch line := (state.Evidence{Verdict: d, To: r.To, Reopens: r.Reopens}); {
+	case d == state.Lapsed:
+		return state.Open
+	case !line.Completes():
+		return ""
+	case d == state.Skip:
+		return state.IsSkipped
 	}
+	return state.IsDone
 }
 
-// over gives a step of a run that is over a row, and counts what no decision about it tells: that it is gone, or that what it is under is
-// over.
-func (c *counter) over(x *run, s *state.State, b *state.Current) {
-	word := s.Word(b)
-	if word.IsOpen() {
+// follow notes the steps whose states follow from a decision, also those of runs under its step, which end with that.
+func (c *counter) follow(r *decisions.Record) {
+	if r.Source != decisions.Step {
 		return
 	}
-	isNamed := func(e state.Evidence) bool { return slices.Contains(e.NotNeeded, b.ID) }
-	switch row := c.of(x, s, b); {
-	case word == state.IsGone:
-		row.gone++
-	case word == state.IsNotNeeded && !slices.ContainsFunc(s.Evidence, isNamed):
-		row.notNeeded++
+	own := c.at(r.List, r.Run)
+	for _, o := range r.Others {
+		x := c.at(r.List, o.Run)
+		if x == nil || x != own && (x.replaced || x.undone) {
+			continue
+		}
+		s := stood{o.Place, o.Subject, state.Word(o.State)}
+		x.is(o.Step-o.Run, s)
+		switch {
+		case x == own:
+		case s.word.IsOpen():
+			x.ended, x.byPerson, x.cut = false, false, false
+		case !x.ended:
+			x.ended, x.cut, x.byPerson = true, true, r.Decision == string(state.End)
+		}
 	}
-}
-
-// of returns what is counted of a step of a run.
-func (c *counter) of(x *run, s *state.State, b *state.Current) *step {
-	step := c.settle(x, false).at(s.PlaceInFile(b))
-	step.subject = cmp.Or(step.subject, cmp.Or(b.Template, &b.Step).Subject)
-	return step
 }
 
 // finish counts what is open.
@@ -415,6 +473,18 @@ func (c *counter) finish() {
 func (c *counter) conclude(x *run) {
 	v := c.settle(x, false)
 	v.begun++
+	for _, one := range x.over {
+		s := v.at(one.place)
+		s.subject = cmp.Or(s.subject, one.subject)
+		switch one.word {
+		case state.IsDone:
+			s.done++
+		case state.IsNotNeeded:
+			s.notNeeded++
+		case state.IsGone:
+			s.gone++
+		}
+	}
 	switch {
 	case x.undone:
 		v.undone++
@@ -422,7 +492,9 @@ func (c *counter) conclude(x *run) {
 		v.byPerson++
 	case x.ended:
 		v.ended++
-		v.times.add(x.at.Sub(x.began))
+		if !x.cut {
+			v.times.add(x.at.Sub(x.began))
+		}
 	case x.left:
 	case x.replaced:
 		v.replaced++
@@ -458,16 +530,6 @@ func (v *version) at(place string) *step {
 	return s
 }
 
-// leaveOut counts the steps that turned out not to be needed.
-func (v *version) leaveOut(r *decisions.Record) {
-	for _, one := range r.LeftOut {
-		place, subject, _ := strings.Cut(one, " ")
-		s := v.at(place)
-		s.subject = cmp.Or(s.subject, subject)
-		s.notNeeded++
-	}
-}
-
 func (s *step) gateNamed(name string) *gate {
 	g := s.gates[name]
 	if g == nil {
@@ -501,9 +563,7 @@ func (s *step) add(r *decisions.Record, x *runStep) {
 		s.late++
 		s.completed(r, x)
 	case state.Lapsed:
-		if x.done {
-			s.done, x.done = s.done-1, false
-		}
+		x.done = false
 	default:
 		line := state.Evidence{Verdict: d}
 		if line.GonePast() == "" {
@@ -607,12 +667,12 @@ func (s *step) allowed(r *decisions.Record, x *runStep) {
 	}
 }
 
-// completed counts that the step was done, by whatever way. One that is done for each line was when what is done there was.
+// completed counts how long it took to do the step, by whatever way. One that is done for each line was when what is done there was.
 func (s *step) completed(r *decisions.Record, x *runStep) {
 	if x.done || r.Join {
 		return
 	}
-	s.done, x.done = s.done+1, true
+	x.done = true
 	if !x.started.IsZero() {
 		s.times.add(r.Time.Sub(x.started))
 	}

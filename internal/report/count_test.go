@@ -151,7 +151,9 @@ func TestWhatIsNoRefusal(t *testing.T) {
 	l.step(1, "allow", func(r *decisions.Record) { exit(1)(r); r.Gate, r.Reopens, r.Content = "", []int64{1}, "a" })
 	l.step(1, "allow", func(r *decisions.Record) { r.Passed, r.Content = []string{"check"}, "b" })
 	l.step(2, "skip", nil)
-	l.step(3, "allow", func(r *decisions.Record) { r.LeftOut = []string{"4 Step 4"} })
+	l.step(3, "allow", func(r *decisions.Record) {
+		r.Others = []decisions.Other{{Run: 1, Step: 4, Place: "4", Subject: "Step 4", State: "not needed"}}
+	})
 	x, _ := count(t, l.text(t), time.Time{})
 	steps := x.Skills[0].Versions[0].Steps
 	require.Len(t, steps[0].Gates, 1)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/show"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
@@ -280,37 +282,72 @@ func (c *counter) readLists(ctx context.Context, s terminal.Streams, dirs []stri
 	for i := range all {
 		c.add(&all[i])
 	}
+	c.readRuns(ctx, s, dirs)
+}
+
+// readRuns takes from the lists how each run stands, and each of its steps, also of those under steps of others: of those that were
+// undone, or went on in a list that is not there, as they were then.
+func (c *counter) readRuns(ctx context.Context, s terminal.Streams, dirs []string) {
+	stand, stores := map[*run]*workflow.Workflow{}, map[string]*state.Store{}
 	for _, dir := range dirs {
-		if err := c.readRuns(ctx, dir); err != nil {
-			s.Errorf("%s: %v", dir, err)
+		stores[dir] = &state.Store{List: tasks.List{Dir: dir}, Known: new(state.Known)} // which reads each file once
+	}
+	for _, read := range []func(*state.Store, context.Context) ([]*state.State, error){(*state.Store).Runs, (*state.Store).EveryRun} {
+		before := maps.Clone(stand)
+		for _, dir := range dirs {
+			if !slices.ContainsFunc(c.order, func(k runKey) bool { return k.list == dir && before[c.runs[k]] == nil }) {
+				continue
+			}
+			all, err := read(stores[dir], ctx)
+			if err != nil {
+				s.Errorf("%s: %v", dir, err)
+			}
+			for _, one := range all {
+				c.stands(one, dir, before, stand)
+			}
 		}
 	}
 }
 
-// readRuns counts what the runs of a list show, and no decision says: how each stands, also those under steps of others.
-func (c *counter) readRuns(ctx context.Context, dir string) error {
-	all, err := state.Runs(ctx, dir)
-	for _, one := range all {
-		if x, w := c.at(dir, one.Steps[0].ID), one.Run(); x != nil {
-			x.use(w.SHA256, w.Began)
-			c.kept(x, one)
+// stands notes how the runs of a state stand that are not known before.
+func (c *counter) stands(one *state.State, dir string, before, stand map[*run]*workflow.Workflow) {
+	if x, w := c.at(dir, one.Steps[0].ID), one.Run(); x != nil && before[x] == nil {
+		x.use(w.SHA256, w.Began)
+	}
+	of := proof.Of(one, dir)
+	for i, b := range one.Steps {
+		w := one.OfSkill(b.Workflow)
+		first := one.Step(w.Steps[0].ID)
+		x := c.at(dir, first.ID)
+		if x == nil || before[x] != nil {
+			continue
 		}
-		run := proof.Of(one, dir)
-		for i, b := range one.Steps {
-			first := one.Step(one.OfSkill(b.Workflow).Steps[0].ID)
-			x := c.at(dir, first.ID)
-			if x == nil {
-				continue
-			}
-			c.over(x, one, b)
-			if b == first {
-				x.at, x.ended = time.Time{}, b.Workflow != one.Run() || !run.Ended.IsZero()
-			}
-			x.ended = x.ended && !(one.Word(b).IsOpen() && one.IsEarlier(b) == one.IsEarlier(first))
-			if at := run.Steps[i].Ended; at.After(x.at) {
-				x.at = at
-			}
+		if stand[x] != w { // the first, or that of a later reload
+			stand[x], x.over, x.at = w, nil, time.Time{}
+			x.ended, x.byPerson, x.cut = w != one.Run() || !of.Ended.IsZero(), false, false
+			x.undone = x.undone || w.Undone
+		}
+		if at := of.Steps[i].Ended; at.After(x.at) {
+			x.at = at
+		}
+		if one.IsEarlier(b) != one.IsEarlier(first) { // another came in its place
+			continue
+		}
+		word := one.Word(b)
+		x.ended = x.ended && !word.IsOpen()
+		x.cut = x.cut || word == state.IsNotNeeded && one.IsClosed(w)
+		x.byPerson = x.byPerson || word == state.IsNotNeeded && isEnded(one, b.Workflow)
+		if b.Each == nil || !b.Each.Itself || word != state.IsDone && len(one.Under(b)) == 0 {
+			x.is(b.ID, stood{one.PlaceInFile(b), one.SubjectInFile(b), word})
 		}
 	}
-	return err
+}
+
+// isEnded reports whether a person ended the workflow, or one that it is under.
+func isEnded(s *state.State, w *workflow.Workflow) bool {
+	_, ok := s.EndOf(w)
+	return ok || slices.ContainsFunc(s.Above(w), func(p *state.Current) bool {
+		_, ok := s.EndOf(p.Workflow)
+		return ok
+	})
 }

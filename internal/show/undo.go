@@ -344,7 +344,7 @@ func (u undoneHydration) callOf(step int64) int64 {
 	return 0
 }
 
-// decision returns the undo for the log.
+// decision returns the undo for the log: it has taken out, or brought back, also steps whose tasks were gone.
 func (u undoneHydration) decision(by state.By) decisions.Record {
 	h := u.Hydration
 	r := decisions.Record{
@@ -353,6 +353,22 @@ func (u undoneHydration) decision(by state.By) decisions.Record {
 		Restored: hydrate.Numbers(u.list.IDs(u.Restored)),
 	}
 	r.DecidedBy(by.Words())
+	to, other := &r.Deleted, &r.Restored
+	for undoes := h.Undoes; undoes != 0; to, other = other, to {
+		i := slices.IndexFunc(u.all, func(o Hydration) bool { return o.Number == undoes })
+		if i < 0 {
+			return r
+		}
+		h, undoes = u.all[i], u.all[i].Undoes
+	}
+	for _, x := range u.all {
+		in := slices.ContainsFunc(numbers(h.Created), func(id int64) bool { return id == x.Parent })
+		for _, id := range numbers(x.Created) {
+			if (in && x.Undoes == 0 || x.Number == h.Number) && !slices.Contains(*to, id) {
+				*to = append(*to, id)
+			}
+		}
+	}
 	return r
 }
 

@@ -168,6 +168,7 @@ type OnRecord struct {
 	left     map[string]string                         // the ids of the continuations that took them out
 	records  map[*workflow.Workflow]*workflow.Workflow // in which each workflow is on record
 	replaced map[*workflow.Workflow]bool               // whose tasks a later change has deleted
+	out      map[*workflow.Workflow]time.Time          // when that, or an undo, was
 }
 
 // broken is a part of the record that cannot be read.
@@ -185,6 +186,7 @@ type RecordedStep struct {
 	Workflow       *workflow.Workflow
 	Unread         bool            // its record cannot be read: it is known from the list only
 	replaced       bool            // a later change has deleted the tasks of its workflow, or an undo would have
+	out            time.Time       // when its workflow was taken out of the list; zero if it was not
 	kept           string          // the directory that has its task as it was when the last change deleted it; empty if it is in the list
 	undoneCalls    map[string]bool // the calls of skills that were undone; see Evidence.Use
 }
@@ -203,7 +205,8 @@ func (all RecordedSteps) Find(task string) *RecordedStep {
 // deleted and adds those that it created or restored. So an undo that kept a task leaves
 // that step in force.
 func recordOf(history []txn.Entry) *OnRecord {
-	r := &OnRecord{known: map[string]RecordedStep{}, records: map[*workflow.Workflow]*workflow.Workflow{}}
+	r := &OnRecord{known: map[string]RecordedStep{}, records: map[*workflow.Workflow]*workflow.Workflow{},
+		out: map[*workflow.Workflow]time.Time{}}
 	inList, kept := map[string]bool{}, map[string]string{}
 	replaced, undone := map[*workflow.Workflow]bool{}, tasks.Undone(history)
 	for _, e := range history {
@@ -217,12 +220,15 @@ func recordOf(history []txn.Entry) *OnRecord {
 		for _, f := range e.Deleted {
 			delete(inList, tasks.Form.ID(f.Name))
 			kept[tasks.Form.ID(f.Name)] = e.Backups
-			replaced[r.known[tasks.Form.ID(f.Name)].Workflow] = true
+			w := r.known[tasks.Form.ID(f.Name)].Workflow
+			replaced[w], r.out[w] = true, e.Time
 		}
 		for _, f := range e.Created {
 			inList[tasks.Form.ID(f.Name)] = true
 			delete(kept, tasks.Form.ID(f.Name))
-			delete(replaced, r.known[tasks.Form.ID(f.Name)].Workflow) // an undo has brought it back
+			w := r.known[tasks.Form.ID(f.Name)].Workflow
+			delete(replaced, w) // an undo has brought it back
+			delete(r.out, w)
 		}
 		r.follow(e.Label, inList)
 		if e.Record == "" {
@@ -270,7 +276,7 @@ func recordOf(history []txn.Entry) *OnRecord {
 		if inList[id] {
 			r.Steps = append(r.Steps, step)
 		}
-		step.replaced, step.kept = false, kept[id]
+		step.replaced, step.kept, step.out = false, kept[id], r.out[step.Workflow]
 		r.known[id] = step
 	}
 	r.sort()
@@ -384,6 +390,12 @@ func (st *Store) withEarlier(ctx context.Context, dir string, steps RecordedStep
 	replaced := map[*workflow.Workflow]bool{}
 	for _, r := range steps {
 		replaced[r.Workflow] = r.replaced
+		if !r.out.IsZero() {
+			if s.out == nil {
+				s.out = map[*workflow.Workflow]time.Time{}
+			}
+			s.out[r.Workflow] = r.out
+		}
 		s.Steps = append(s.Steps, &Current{Step: *r.Step, Workflow: r.Workflow, Unread: r.Unread, undoneCalls: r.undoneCalls})
 	}
 	if err := st.known().readTasks(dir, s.Steps); err != nil {

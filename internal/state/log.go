@@ -29,7 +29,7 @@ func (st *Store) LogDecisions(s *State, lines []Evidence) {
 		if !slices.ContainsFunc(lines[i+1:], func(o Evidence) bool { n := s.Step(o.Step); return n != nil && n.Workflow == c.Workflow }) {
 			open := s.openOnce(c.Workflow, e)
 			r.Steps, r.Open = len(c.Workflow.Steps), &open
-			r.Finished = open == 0 && !c.Workflow.Part && e.Lets() && e.To == workflow.Completed
+			r.Finished = open == 0 && !c.Workflow.Part && (e.Completes() || e.Verdict == End)
 		}
 		r.List, r.Session = st.List.Dir, cmp.Or(r.Session, st.Session)
 		st.Log.Add(r)
@@ -80,7 +80,7 @@ func (e Evidence) record(step workflow.Step, w *workflow.Workflow) decisions.Rec
 func (s *State) record(e Evidence, c *Current) decisions.Record {
 	r := e.record(c.Step, c.Workflow)
 	r.Place, r.Passed, r.Gate, r.Wrong = s.PlaceInFile(c), e.passed(c.Step), string(e.Gate), e.Wrong
-	r.Unreached, r.LeftOut = e.unreached(c.Step), s.leftOut(e, c)
+	r.Unreached, r.Others = e.unreached(c.Step), s.others(e, c)
 	r.Answer = e.Answer()
 	if e.Content != nil && len(e.Content.Trees) == 1 {
 		r.Content = e.Content.Trees[0]
@@ -89,13 +89,8 @@ func (s *State) record(e Evidence, c *Current) decisions.Record {
 		r.Gaps = append(r.Gaps, string(g))
 	}
 	r.Defined, r.Join = s.defined(c), c.Each != nil && c.Each.Itself
-	for w := c.Workflow; w != nil && w.Part; { // which came with the run
-		p := s.Parent(w)
-		if p == nil {
-			break
-		}
-		w = p.Workflow
-		r.Run = w.Steps[0].ID
+	if c.Workflow != nil && r.Run != 0 {
+		r.Run = s.OfSkill(c.Workflow).Steps[0].ID
 	}
 	return r
 }
@@ -115,26 +110,51 @@ func (s *State) PlaceInFile(c *Current) string {
 	return s.PlaceInFile(p) + "." + own
 }
 
-// leftOut returns the places of the steps that the line made unnecessary, each with its subject; of those below them, and below its own,
-// as far as the state is folded.
-func (s *State) leftOut(e Evidence, c *Current) (places []string) {
-	for _, x := range s.Steps {
-		over := func(p *Current) bool { return p == c && c.Done() || slices.Contains(e.NotNeeded, p.ID) }
-		if slices.Contains(e.NotNeeded, x.ID) || x.NotNeeded && s.OfSkill(x.Workflow) == s.OfSkill(c.Workflow) &&
-			e.Lets() && slices.ContainsFunc(s.Above(x.Workflow), over) {
-			places = append(places, s.PlaceInFile(x)+" "+cmp.Or(s.defined(x), x.Subject))
-		}
+// others returns the steps whose states follow from the line: those that it made unnecessary, and those that are open again; of those
+// below them, and below its own, as far as the state is folded.
+func (s *State) others(e Evidence, c *Current) (all []decisions.Other) {
+	if !e.Lets() || !e.Completes() && len(e.NotNeeded)+len(e.Reopens) == 0 {
+		return nil
 	}
-	return places
+	isOver := func(p *Current) bool { return slices.Contains(e.NotNeeded, p.ID) || p == c && e.Completes() }
+	isBack := func(p *Current) bool { return slices.Contains(e.Reopens, p.ID) }
+	for _, x := range s.Steps {
+		above, word := s.Above(x.Workflow), IsNotNeeded
+		switch {
+		case slices.Contains(e.NotNeeded, x.ID):
+		case (x.NotNeeded || !x.Done()) && slices.ContainsFunc(above, isOver):
+		case isBack(x): // which the line names
+			continue
+		case !x.Done() && (slices.ContainsFunc(above, isBack) || e.IsReopen() && s.isAfter(x.Workflow, e.Step)),
+			s.isOutdated(x.Workflow) && slices.ContainsFunc(above, isBack): // others come in its place
+			word = Open
+		default:
+			continue
+		}
+		all = append(all, decisions.Other{Run: s.OfSkill(x.Workflow).Steps[0].ID, Step: x.ID, Place: s.PlaceInFile(x),
+			Subject: s.SubjectInFile(x), State: string(word)})
+	}
+	return all
 }
 
-// defined returns the subject that the fsm.json gives to a step which is a copy for a line; empty of any other.
+// Completes reports whether the line lets the step end.
+func (e Evidence) Completes() bool {
+	return e.Lets() && e.To == workflow.Completed && len(e.Reopens) == 0
+}
+
+// SubjectInFile returns the subject that the fsm.json gives to a step: of a copy for a line that of the step, with the names of values.
+func (s *State) SubjectInFile(c *Current) string { return cmp.Or(s.defined(c), c.Subject) }
+
+// defined is SubjectInFile if that is not the subject of the step; else empty.
 func (s *State) defined(c *Current) string {
 	p := s.Parent(c.Workflow)
-	if p == nil || p.Each == nil || c.Workflow.Item == "" {
-		return ""
+	switch {
+	case p != nil && p.Each != nil && c.Workflow.Item != "":
+		return p.Each.SubjectOf(c.Local)
+	case c.Template != nil && c.Template.Subject != c.Subject:
+		return c.Template.Subject
 	}
-	return p.Each.SubjectOf(c.Local)
+	return ""
 }
 
 // passed returns the gates that let the step through; see decisions.Record.

@@ -39,6 +39,8 @@ type State struct {
 
 	Dead []Pending // updates whose processes have died
 
+	out map[*workflow.Workflow]time.Time // the workflows that are not in the list any more, since when
+
 	Changed  []changed
 	Moving   *Moving // the workflow that goes on in another list, or may; nil if there is none
 	Departed Departed

@@ -3,6 +3,7 @@ package state
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -180,7 +181,27 @@ func (s *State) isAfter(w *workflow.Workflow, id int64) bool {
 // under is done, or has come round again.
 func (s *State) IsClosed(w *workflow.Workflow) bool {
 	p := s.Parent(w)
+	if out, ok := s.out[w]; ok && p != nil {
+		return s.wasClosed(w, p, out)
+	}
 	return p != nil && (p.Done() || !isOf(w, p))
+}
+
+// wasClosed is IsClosed for a workflow under p that was taken out of the list at a time: what became of p later changes nothing of it.
+func (s *State) wasClosed(w *workflow.Workflow, p *Current, out time.Time) (closed bool) {
+	for _, e := range s.Evidence {
+		switch {
+		case !e.Time.Before(out):
+		case e.Step == p.ID && e.Completes(), slices.Contains(e.NotNeeded, p.ID):
+			closed = true
+		case slices.Contains(e.Reopens, p.ID): // which came round again
+			closed = w.Round != 0
+		case e.Step == p.ID && e.Verdict == Lapsed:
+			closed = false
+		}
+	}
+	above := s.Parent(p.Workflow)
+	return closed || s.IsMissing(p) || above != nil && s.wasClosed(p.Workflow, above, out)
 }
 
 // WhyClosed returns ": #2 is done" for a workflow that is closed.
