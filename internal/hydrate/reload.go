@@ -355,6 +355,9 @@ func (r *Reload) keep(w *workflow.Workflow) {
 	w.Reloaded = &workflow.Reloaded{SHA256: was.SHA256, Root: was.Steps[0].ID, Because: r.because, Who: string(r.by.Who),
 		How: string(r.by.How), Young: r.by.Young}
 	w.Client, w.Agent, w.Chosen, w.Answerers = was.Client, was.Agent, was.Chosen, was.Answerers
+	if w.First, w.Earlier = was.First, was.Way(); w.First.IsZero() {
+		w.First = was.Began
+	}
 	w.Kept = map[int64][]int64{}
 	keptIn(w, was, was.Kept, w.Kept)
 	r.kept = keptOf(w, w, "")

@@ -34,7 +34,10 @@ func Of(s *state.State, dir string) Run {
 	r := Run{Skill: w.Command, Project: ".", FSM: fileOf(w), Fsmtx: programs.GetBuild().Version,
 		Agent: agentOf(w.Client), Began: s.Began(), Content: contentOf(w.Content), Steps: []Step{}, Overrides: []Override{}, Unenforced: []Span{}}
 	r.BegunBy, _ = BegunBy(w)
-	way := append(slices.Clone(w.Before), workflow.From{List: dir, Session: w.Session, Client: w.Client, Root: w.Steps[0].ID})
+	if !w.First.IsZero() {
+		r.Began = w.First
+	}
+	way := append(w.Way(), workflow.From{List: dir, Session: w.Session, Client: w.Client, Root: w.Steps[0].ID})
 	for began, i := r.Began, 0; len(way) > 1 && i < len(way); i++ {
 		was := way[i]
 		r.Lists = append(r.Lists, Place{List: filepath.Base(was.List), Session: was.Session, Agent: agentOf(was.Client), Began: began})

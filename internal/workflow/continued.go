@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"slices"
 	"time"
 )
 
@@ -23,6 +24,9 @@ func (w *Workflow) From() *From {
 	}
 	return &w.Before[len(w.Before)-1]
 }
+
+// Way is where the workflow was, and those were in whose place it came at reloads, oldest first.
+func (w *Workflow) Way() []From { return slices.Concat(w.Earlier, w.Before) }
 
 // Records returns the workflow as it is recorded and those beside it, which had records of their own in another list.
 func (w *Workflow) Records() []*Workflow {

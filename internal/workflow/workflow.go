@@ -88,6 +88,9 @@ type Workflow struct {
 	Beside []Workflow `json:"beside,omitempty"` // of one that was elsewhere: what came under its steps later
 	Over   bool       `json:"over,omitzero"`    // of these: others had come in the place of its steps
 
+	First   time.Time `json:"first,omitzero"`    // of one that was reloaded: when the one began in whose place it came
+	Earlier []From    `json:"earlier,omitempty"` // and where that was, oldest first
+
 	// What is read from FSM. Of those in Under only this, Parent and Round are their own; they came in the same transaction.
 	Steps   []Step           `json:"-"` // in the order of the fsm.json, with numbers of the list
 	Under   []Workflow       `json:"-"` // what its steps consist of, or are done for
@@ -192,10 +195,7 @@ func AgentOf(client string) (name, version string) {
 
 // Beginner returns the agent that began the workflow, as Client names it; that of one which was elsewhere is on record with its first list.
 func (w *Workflow) Beginner() string {
-	if len(w.Before) > 0 {
-		return w.Before[0].Client
-	}
-	return w.Client
+	return append(w.Way(), From{Client: w.Client})[0].Client
 }
 
 // Begun says who began the workflow, by which way and which agent, as the end of a sentence; empty if nothing is on record of that.
