@@ -122,7 +122,7 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 		}
 		begun, result, err = begin(by, true)
 		if err == nil && by.Young {
-			told(c, s, rule, args, by, []string{l.List.Dir})
+			recordDeed(c, s, rule, args, by, []string{l.List.Dir})
 		}
 	}
 	if err != nil {

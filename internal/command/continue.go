@@ -158,7 +158,7 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 		presence.Join(ctx, &l.Store, s, "", here, false)
 	}
 	if q.By.Young {
-		told(c, s, rule, args, q.By, []string{u.List})
+		recordDeed(c, s, rule, args, q.By, []string{u.List})
 	}
 	l.SayLater(context.WithoutCancel(ctx), message.ForPerson(text))
 	if f.list != "" { // that session reads of here

@@ -52,7 +52,7 @@ func holdBack(s terminal.Streams, c *cobra.Command) {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		err := run(c, args)
 		if by := decidedBy(c.Context()); err == nil && by.Young {
-			told(c, s, rule, args, by, concerned(c, s, rule, args))
+			recordDeed(c, s, rule, args, by, concerned(c, s, rule, args))
 		}
 		return err
 	}
@@ -200,8 +200,8 @@ func confirm(ctx context.Context, s terminal.Streams, who caller.Caller, client 
 	return nil
 }
 
-// told records what the person at the client has to know: the command was run in a young terminal.
-func told(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args []string, by state.By, lists []string) {
+// recordDeed records what the person at the client has to know: the command was run in a young terminal.
+func recordDeed(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args []string, by state.By, lists []string) {
 	d := state.Deed{Line: commandLine(c.Context()), Terminal: *by.TTY, Time: time.Now().UTC()}
 	if n, err := stepNumber(strings.Join(args, "")); err == nil && (rule.Command == "step done" || rule.Command == "step skip") {
 		d.Back = fmt.Sprintf("fsmtx step reopen %d --because \"...\"", n)

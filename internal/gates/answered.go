@@ -34,7 +34,7 @@ func (f *Frame) Answered(ctx context.Context, u Update, yes bool, how state.How)
 		yes.Note, yes.Use = e.Note, e.Use
 		*e = yes
 	}
-	return f.withPastHint(c, c.carryOut(ctx, dir, s, d), func(key string) bool { return f.ToldIn(dir, key) })
+	return f.withPastHint(c, c.carryOut(ctx, dir, s, d), func(key string) bool { return f.AlreadyToldIn(dir, key) })
 }
 
 // answered decides an update about which a person was asked.
@@ -42,7 +42,7 @@ func answered(s *state.State, c *state.Current, u Update, yes bool, how state.Ho
 	if s.EndedInTerminal(c) {
 		return Verdict{Decision: state.Deny, over: true, Why: "a person decided in a terminal meanwhile",
 			Reason: s.HowEnded(c.ID) + " already: " + saidInTerminal + ". Go on",
-			past:   pastHint{none: true}}
+			past:   pastHint{forbidden: true}}
 	}
 	if e, ok := s.Last(c.ID); !ok || e.Verdict != state.Ask || e.To != u.Status || c.Status != e.From {
 		return outOfDate(c)
@@ -74,6 +74,6 @@ func (f *Frame) mayBeAnother(s *state.State, c *state.Current) *Verdict {
 		return nil
 	}
 	v := deny(c, "a new hook may have answered for the person", c.Name()+": "+state.NotByPerson(hook, doneCommand(s, c, f.listFlag())))
-	v.past.none = true
+	v.past.forbidden = true
 	return &v
 }

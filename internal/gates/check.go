@@ -20,7 +20,7 @@ func command(c *state.Current, what string, r state.Result) Verdict {
 		v := deny(c, "check interrupted", fmt.Sprintf("%s is not completed: %s was interrupted before it ended: %s\nComplete "+
 			"the step again to run it anew",
 			c.Name(), what, message.Clip(message.Words(r.Run), message.MaxSubject)))
-		v.Check, v.past.none = &r, true
+		v.Check, v.past.forbidden = &r, true
 		return v
 	}
 	if r.Passed() {
@@ -93,7 +93,7 @@ func planning(c *state.Current, r *run, status string) Verdict {
 	}
 	v := deny(c, "plan mode", fmt.Sprintf("%s cannot be %s in plan mode: %s is not run there: %s\nLeave plan mode, then %s the step again",
 		c.Name(), done, what, message.Clip(message.Words(r.Run), message.MaxSubject), verb))
-	v.past.none = true
+	v.past.forbidden = true
 	return v
 }
 

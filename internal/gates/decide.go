@@ -208,13 +208,13 @@ func isDone(s *state.State, c *state.Current, list string) Verdict {
 	}
 	if s.IsClosed(c.Workflow) {
 		v := deny(c, "it is not needed", fmt.Sprintf("%s is not needed any more%s. %s", c.Name(), s.WhyClosed(c.Workflow), s.Possible()))
-		v.past.none = true
+		v.past.forbidden = true
 		return v
 	}
 	v := deny(c, "it "+how, fmt.Sprintf(`%s %s. A person can open it again in a terminal: fsmtx step `+
 		`reopen %d --because "..." %s`,
 		c.Name(), how, c.ID, list))
-	v.past.none = true
+	v.past.forbidden = true
 	return v
 }
 
@@ -362,7 +362,7 @@ func (c *call) running(s *state.State, target *state.Current) (v Verdict) {
 	default:
 		return Verdict{}
 	}
-	v.past.none = true
+	v.past.forbidden = true
 	return v
 }
 

@@ -113,7 +113,7 @@ func (e *ending) agrees(name string) bool {
 		fmt.Sprintf("%s is being let through as %s: another update of it is on its way. Try again in the next message, "+
 			"not in the same one, if that was stopped",
 			e.step.Name(), stands.Outcome))
-	e.verdict.past.none = true
+	e.verdict.past.forbidden = true
 	return false
 }
 
@@ -308,7 +308,7 @@ func (e *ending) chosen(word string) (string, Verdict) {
 	}
 	if len(e.step.Outcomes) == 0 {
 		v := deny(e.step, "no outcomes", e.step.Name()+" has no outcomes. Leave the outcome out")
-		v.past.none = true
+		v.past.forbidden = true
 		return "", v
 	}
 	choices = e.s.Offered(e.step)

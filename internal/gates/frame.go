@@ -113,7 +113,7 @@ func (f *Frame) Update(ctx context.Context, u Update) Verdict {
 	if c == nil {
 		return v
 	}
-	return f.withPastHint(c, c.run(ctx), func(key string) bool { return f.ToldBefore(ctx, key) })
+	return f.withPastHint(c, c.run(ctx), func(key string) bool { return f.AlreadyTold(ctx, key) })
 }
 
 // Question decides an update that a command is about to make, as far as the person has to be asked: a denial
@@ -125,7 +125,7 @@ func (f *Frame) Question(ctx context.Context, u Update) Verdict {
 		return v
 	}
 	c.asks = true
-	return f.withPastHint(c, c.run(ctx), func(key string) bool { return f.ToldBefore(ctx, key) })
+	return f.withPastHint(c, c.run(ctx), func(key string) bool { return f.AlreadyTold(ctx, key) })
 }
 
 // Completed decides about a step that the client is about to complete, in case no hook saw
@@ -157,7 +157,7 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 		return c.noted(ctx, s, e.Yes(s.Time, target.Status, f.saidYes(), f.person(state.ByApproval, e.Agent)))
 	}
 	c.unattended = true
-	return f.withPastHint(c, c.run(ctx), func(key string) bool { return f.ToldBefore(ctx, key) })
+	return f.withPastHint(c, c.run(ctx), func(key string) bool { return f.AlreadyTold(ctx, key) })
 }
 
 // saidYes says who answered the client's question.
@@ -216,7 +216,7 @@ func (f *Frame) begin(ctx context.Context, u Update) (*call, Verdict) {
 func wentOn(task, words string) Verdict {
 	v := Verdict{Decision: state.Deny, Why: "it goes on elsewhere",
 		Reason: message.Sprintf("#%s is not decided about in this list: %s", task, words)}
-	v.past.none = true
+	v.past.forbidden = true
 	return v
 }
 
@@ -517,7 +517,7 @@ func (c *call) left() time.Duration {
 // session, which told reports and remembers, and when nobody else can do anything.
 func (f *Frame) withPastHint(c *call, v Verdict, told func(key string) bool) Verdict {
 	v.Step = c.target.ID
-	if v.Decision == state.Deny && v.Step != 0 && !v.past.none {
+	if v.Decision == state.Deny && v.Step != 0 && !v.past.forbidden {
 		v.Reason = strings.TrimSuffix(v.Reason, ".") + "."
 		if step := cmp.Or(v.past.step, v.Step); (!told(f.Session+"/past/"+message.Itoa(step)) || v.past.only) && !f.isUntrusted() {
 			what := "this"
@@ -594,7 +594,7 @@ func (f *Frame) trouble(err error) Verdict {
 	text := message.Sprintf("the steps of the task list %s are not enforced: %v", f.Name(), err)
 	if f.Apply && (errors.Is(err, txn.ErrLocked) || errors.Is(err, safefile.ErrInUse)) {
 		text = message.Sprintf("the task list is busy, so nothing was changed: %v. Try again", err)
-		return Verdict{Decision: state.Deny, Why: "trouble", Reason: text, undecided: true, past: pastHint{none: true}}
+		return Verdict{Decision: state.Deny, Why: "trouble", Reason: text, undecided: true, past: pastHint{forbidden: true}}
 	}
 	if f.Apply {
 		return Verdict{Decision: state.Deny, Why: "trouble", Reason: text, undecided: true}
@@ -625,7 +625,7 @@ func notSentBack(c *state.Current, err error) Verdict {
 	v := deny(c, "not on record", fmt.Sprintf("%s leads back, but that cannot be recorded (%v), so no step was opened again. "+
 		"Complete it again; if that does not help, tell the person",
 		c.Name(), err))
-	v.past.none = true
+	v.past.forbidden = true
 	return v
 }
 
@@ -636,13 +636,13 @@ func (c *call) withTroubles(dir *txn.Dir, v Verdict, s *state.State) Verdict {
 		return v
 	}
 	troubles := c.troubles
-	if !c.target.Unread && len(troubles) > 0 && dir != nil && c.ToldIn(dir, c.Session+"/"+errors.Join(troubles...).Error()) {
+	if !c.target.Unread && len(troubles) > 0 && dir != nil && c.AlreadyToldIn(dir, c.Session+"/"+errors.Join(troubles...).Error()) {
 		troubles = nil // they are about other steps
 	}
 	for _, err := range slices.Concat(troubles, s.Troubles) {
 		whole := errors.Is(err, state.ErrForged) || errors.Is(err, state.ErrMoving) || errors.Is(err, state.ErrMemory)
 		switch {
-		case dir != nil && (whole || errors.Is(err, state.ErrMissing)) && c.ToldIn(dir, c.Session+"/"+err.Error()):
+		case dir != nil && (whole || errors.Is(err, state.ErrMissing)) && c.AlreadyToldIn(dir, c.Session+"/"+err.Error()):
 		case whole:
 			v.Trouble = message.Join(v.Trouble, message.ForPerson(message.Join(err.Error(), message.Hint(err))))
 		default:

@@ -25,7 +25,7 @@ func keep(s *state.State, c *state.Current, u Update) Verdict {
 	of := c.Name() + " is a step of the workflow " + message.Quote(c.Workflow.Command)
 	refuse := func(why, reason string) Verdict {
 		v := deny(c, why, of+reason)
-		v.past.none = true
+		v.past.forbidden = true
 		return v
 	}
 	switch {

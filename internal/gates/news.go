@@ -50,13 +50,13 @@ func (f *Frame) News(ctx context.Context, turnEnds bool) (text message.ForPerson
 		if later != "" {
 			lines = append(lines, "fsmtx: "+later)
 		}
-		if m, ok := s.Missed(); ok && !f.ToldIn(dir, f.missedKey(m)) {
+		if m, ok := s.Missed(); ok && !f.AlreadyToldIn(dir, f.missedKey(m)) {
 			lines = append(lines, "fsmtx: "+m.String())
 		}
 		if turnEnds {
 			waiting := waitingFor(s, f)
 			for _, key := range slices.Sorted(maps.Keys(waiting)) {
-				if !f.ToldIn(dir, key) {
+				if !f.AlreadyToldIn(dir, key) {
 					lines = append(lines, waiting[key])
 				}
 			}

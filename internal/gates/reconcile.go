@@ -115,7 +115,7 @@ func (f *Frame) Chosen(ctx context.Context, choices []Choice, how state.How, age
 	}
 	switch {
 	case r.Steps.PersonDecides():
-	case r.Unread && !f.ToldBefore(ctx, f.Session+"/choice"): // only the record says whether a person decides
+	case r.Unread && !f.AlreadyTold(ctx, f.Session+"/choice"): // only the record says whether a person decides
 		return "", f.trouble(errors.Join(r.Troubles()...))
 	default:
 		return "", f.repaired(ctx)

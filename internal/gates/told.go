@@ -25,7 +25,7 @@ func (f *Frame) Begun(ctx context.Context) message.ForPerson {
 // unsaid it is only the latter.
 func (f *Frame) tellChanged(ctx context.Context, s *state.State, unsaid bool) (text message.ForPerson) {
 	for _, c := range s.Changed {
-		if (c.Text != "" || !unsaid) && !f.ToldBefore(ctx, fmt.Sprintf("changed/%d", c.At)) {
+		if (c.Text != "" || !unsaid) && !f.AlreadyTold(ctx, fmt.Sprintf("changed/%d", c.At)) {
 			what := message.ForPerson(c.Text)
 			if len(c.Lost) > 0 {
 				undo := ""
@@ -52,7 +52,7 @@ func (f *Frame) unrecordedTask(ctx context.Context, t *state.Tagged, beside bool
 	what := message.ForPerson(fmt.Sprintf("#%s %s is marked as a step of the workflow %s, but nothing about it is on record in %s, ",
 		t.ID, message.Quote(t.File.Subject), message.Quote(t.Tag), state.StateDir(f.List.Dir)))
 	switch {
-	case beside && f.ToldBefore(ctx, f.Session+"/marked"), !beside && f.ToldBefore(ctx, f.Session):
+	case beside && f.AlreadyTold(ctx, f.Session+"/marked"), !beside && f.AlreadyTold(ctx, f.Session):
 		return Verdict{}
 	case beside:
 		return Verdict{Trouble: what + "so it is not enforced; the steps that are on record are. " +
@@ -91,7 +91,7 @@ func (f *Frame) tellMissing(ctx context.Context, s *state.State, x Stopping) mes
 	if back := s.BringsBack(gone[0]); back != "" && x.Heard == nil {
 		remedy = back + " brings them back, in a terminal, not with !"
 	}
-	if f.ToldBefore(ctx, fmt.Sprintf("%s/gone/%d-%d", cmp.Or(x.Caller, f.Session), len(gone), gone[len(gone)-1].ID)) {
+	if f.AlreadyTold(ctx, fmt.Sprintf("%s/gone/%d-%d", cmp.Or(x.Caller, f.Session), len(gone), gone[len(gone)-1].ID)) {
 		return ""
 	}
 	return message.ForPerson((&state.State{Steps: gone}).Commands() + ": " + state.ErrMissing.Error() + ": " + state.Names(gone) + ". " +
@@ -107,7 +107,7 @@ func (f *Frame) Left(ctx context.Context, dir string) (open string, skills []str
 	s, err := state.LoadNow(ctx, dir)
 	there := *f
 	there.List.Dir = dir
-	if err != nil || !s.HasOpen() || there.ToldBefore(ctx, f.Session+"/left") {
+	if err != nil || !s.HasOpen() || there.AlreadyTold(ctx, f.Session+"/left") {
 		return "", nil
 	}
 	for _, w := range s.Workflows() {

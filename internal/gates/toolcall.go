@@ -54,7 +54,7 @@ func (f *Frame) unknownRules(ctx context.Context, r *state.OnRecord, why error) 
 			why = cmp.Or(err, state.ErrUnrecorded)
 		}
 	}
-	if why == nil || f.ToldBefore(ctx, f.Session+"/only") {
+	if why == nil || f.AlreadyTold(ctx, f.Session+"/only") {
 		return ""
 	}
 	return message.Sprintf("it is not known which calls belong to the steps of the task list %s, so these calls are not refused: %v%s",

@@ -136,7 +136,7 @@ func (e *ending) unknownValues(declared []fsmspec.Value) bool {
 		}
 		e.verdict = deny(e.step, "no value "+message.Quote(name),
 			e.step.Name()+" has no value "+message.Quote(name)+": "+what+". Leave the others out")
-		e.verdict.past.none = true
+		e.verdict.past.forbidden = true
 		return true
 	}
 	return false

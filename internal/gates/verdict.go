@@ -120,11 +120,11 @@ type Turn struct {
 
 // pastHint is what a person can do about a denial.
 type pastHint struct {
-	step int64 // number of the step that they can go past; 0 is the step of the update
-	more bool  // there are others behind that step
-	none bool  // they cannot go past it
-	ends bool  // they may want to end the workflow
-	only bool  // nobody else can do anything about it
+	step      int64 // number of the step that they can go past; 0 is the step of the update
+	more      bool  // there are others behind that step
+	forbidden bool  // they cannot go past it
+	ends      bool  // they may want to end the workflow
+	only      bool  // nobody else can do anything about it
 }
 
 // Allowed reports whether the update may be carried out without a person.

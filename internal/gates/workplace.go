@@ -92,7 +92,7 @@ func (f *Frame) tellChosen(ctx context.Context, s *state.State, project string) 
 		if !w.Chosen || w.Session != f.Session || project == "" || safefile.Resolve(w.Dir) == safefile.Resolve(project) {
 			continue
 		}
-		if !f.ToldBefore(ctx, f.Session+"/chosen/"+message.Itoa(w.Steps[0].ID)) {
+		if !f.AlreadyTold(ctx, f.Session+"/chosen/"+message.Itoa(w.Steps[0].ID)) {
 			text = message.Join(text, message.Sprintf(
 				"%s was begun by a command that no hook has seen: its gates look in %s, and not in %s",
 				w.Command, w.Dir, project))

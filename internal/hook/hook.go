@@ -241,7 +241,7 @@ func (h *hook) enforceSafely(ctx context.Context) (a client.Answer) {
 	h.endGrants(ctx)
 	h.endVouchers(ctx)
 	h.EndOrphans()
-	return client.Join(h.call.Name, client.Join(h.call.Name, lost, h.wentOn(ctx)), h.told(ctx, h.dispatch(ctx)))
+	return client.Join(h.call.Name, client.Join(h.call.Name, lost, h.wentOn(ctx)), h.withNews(ctx, h.dispatch(ctx)))
 }
 
 // lost tells the person that what was kept for the sessions of the list is damaged, and has it begin anew.
@@ -257,7 +257,7 @@ func (h *hook) lost(ctx context.Context) client.Answer {
 func (h *hook) wentOn(ctx context.Context) client.Answer {
 	words, err := h.Resolve(ctx)
 	switch {
-	case err != nil && !h.ToldBefore(ctx, h.Session+"/"+err.Error()):
+	case err != nil && !h.AlreadyTold(ctx, h.Session+"/"+err.Error()):
 		return h.troubled(message.ForPerson(message.Join(err.Error(), message.Hint(err))))
 	case words == "":
 		return client.Answer{}

@@ -103,7 +103,7 @@ func (h *hook) unfinished(ctx context.Context) client.Answer {
 		return u.List != q.List && (h.call.Resumed || u.AtWork && time.Since(u.Time) < 24*time.Hour ||
 			u.List != h.List.Dir && isOpen(u.Workflow.Command))
 	})
-	if unread != nil || len(all) == 0 || !h.call.Resumed && h.ToldBefore(ctx, h.Session+"/unfinished") { // the hook may be registered twice
+	if unread != nil || len(all) == 0 || !h.call.Resumed && h.AlreadyTold(ctx, h.Session+"/unfinished") { // the hook may be registered twice
 		return client.Answer{}
 	}
 	if i := slices.IndexFunc(all, func(u continuation.Unfinished) bool { return u.List == q.List }); i >= 0 {

@@ -66,9 +66,9 @@ func (h *hook) deeds(ctx context.Context) client.Answer {
 	return client.Tell(h.call.Name, "", message.ForPerson(strings.Join(lines, "\n")))
 }
 
-// told adds to an answer what the person has not been told yet of the session's steps. If there is nothing else to say, they
+// withNews adds to an answer what the person has not been told yet of the session's steps. If there is nothing else to say, they
 // are told of a list that was left.
-func (h *hook) told(ctx context.Context, a client.Answer) client.Answer {
+func (h *hook) withNews(ctx context.Context, a client.Answer) client.Answer {
 	a = client.Join(h.call.Name, h.deeds(ctx), a)
 	if !h.agent.Session {
 		return a

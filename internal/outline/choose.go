@@ -76,8 +76,8 @@ func (c *candidate) within(other *candidate) bool {
 // inStep reports whether a candidate is in the text of this step of another.
 func (c *candidate) inStep(m mark) bool { return m.line < c.begin() && c.end() <= m.end }
 
-// told returns candidates, for a person who has to choose one: every box, and then the others in the order of the text.
-func told(all []*candidate) (left []Left) {
+// asChoices returns candidates, for a person who has to choose one: every box, and then the others in the order of the text.
+func asChoices(all []*candidate) (left []Left) {
 	for _, c := range all {
 		l := Left{Line: c.begin() + 1, Why: c.doubt,
 			What: fmt.Sprintf("%s (%d, the first is %q)", c.what, len(c.marks), shorten(c.marks[0].said()))}
@@ -101,7 +101,7 @@ func told(all []*candidate) (left []Left) {
 
 // leftOut returns the sections that have no part in the steps, and the other candidates.
 func (d *document) leftOut(best *candidate, all []*candidate) []Left {
-	left := told(slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return c == best || c.within(best) }))
+	left := asChoices(slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return c == best || c.within(best) }))
 	for _, b := range d.blocks {
 		inside := func(m mark) bool { return m.line <= b.line && b.line < m.end || m.above.isIn(b) }
 		taken := slices.ContainsFunc(best.marks, inside)

@@ -146,7 +146,7 @@ func (d *document) outline(form string) (o Outline, best *candidate) {
 	all := d.candidates()
 	best, tied, why := d.choose(all, form)
 	if best == nil {
-		o = Outline{Unsure: cmp.Or(why, checklist.Told(d.list.Faults)), Tied: told(tied)}
+		o = Outline{Unsure: cmp.Or(why, checklist.Told(d.list.Faults)), Tied: asChoices(tied)}
 		if unread := d.unread(); o.Unsure == "" && len(unread) > 0 {
 			o.Unsure, o.Tied = notRead, unread
 		}
@@ -162,9 +162,9 @@ func (d *document) outline(form string) (o Outline, best *candidate) {
 		wrong = slices.DeleteFunc(wrong, func(f checklist.Fault) bool { return !best.has(f.Line) })
 	}
 	if (form == "" || best.boxes != nil) && (lost != "" || len(wrong) > 0) {
-		o := Outline{Unsure: cmp.Or(lost, checklist.Told(wrong)), Tied: told([]*candidate{best})}
+		o := Outline{Unsure: cmp.Or(lost, checklist.Told(wrong)), Tied: asChoices([]*candidate{best})}
 		if lost != "" {
-			o.Tied = append(told([]*candidate{d.taskList(d.list.Boxes)}), o.Tied...)
+			o.Tied = append(asChoices([]*candidate{d.taskList(d.list.Boxes)}), o.Tied...)
 		}
 		return o, nil
 	}
@@ -214,7 +214,7 @@ func valid(o Outline, from *candidate) Outline {
 
 // unsure returns an outline without steps. To ask for the candidates is of no use.
 func unsure(why string, from *candidate) Outline {
-	tied := told([]*candidate{from})
+	tied := asChoices([]*candidate{from})
 	tied[0].Form = ""
 	return Outline{Unsure: why, Tied: tied}
 }

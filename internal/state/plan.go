@@ -389,7 +389,7 @@ func (st *Store) tick(dir *txn.Dir, s *State, first bool) (told string) {
 			err = nil
 		}
 		text := s.differsText(w, e.left, err)
-		if text != "" && !first && !st.ToldIn(dir, fmt.Sprintf("plan/%08x", crc32.ChecksumIEEE([]byte(w.Spec+text)))) {
+		if text != "" && !first && !st.AlreadyToldIn(dir, fmt.Sprintf("plan/%08x", crc32.ChecksumIEEE([]byte(w.Spec+text)))) {
 			told = message.Join(told, text)
 		}
 	}

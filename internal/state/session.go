@@ -214,21 +214,21 @@ func (st *Store) RememberIn(dir *txn.Dir, change func(*Memory)) error {
 // maxTold is how many keys are remembered under which something was told.
 const maxTold = 50
 
-// ToldBefore reports whether the person was told under this key, which begins with the
+// AlreadyTold reports whether the person was told under this key, which begins with the
 // session, and remembers that they are told now. If that cannot be remembered they are told again.
-func (st *Store) ToldBefore(ctx context.Context, key string) (told bool) {
+func (st *Store) AlreadyTold(ctx context.Context, key string) (told bool) {
 	if m, _ := st.Memory(); slices.Contains(m.Told, key) || st.IsForged() { // what the hook prints does not reach the person
 		return true
 	}
 	_ = st.Locked(ctx, func(dir *txn.Dir) error {
-		told = st.ToldIn(dir, key)
+		told = st.AlreadyToldIn(dir, key)
 		return nil
 	})
 	return told
 }
 
-// ToldIn is ToldBefore for a list that is locked.
-func (st *Store) ToldIn(dir *txn.Dir, key string) (told bool) {
+// AlreadyToldIn is AlreadyTold for a list that is locked.
+func (st *Store) AlreadyToldIn(dir *txn.Dir, key string) (told bool) {
 	if st.IsForged() {
 		return true
 	}
