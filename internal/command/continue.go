@@ -128,6 +128,10 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 	if f.list == "" && l.found.Project != "" && s.Who().Kind != caller.Agent { // only agents work on the list of a project
 		q.List = ""
 	}
+	unasked := agent.Unasked(s.Who().Program) != ""
+	if unasked && f.list == "" {
+		presence.Enter(ctx, l.List.Dir) // a refusal names it
+	}
 	u, err := continuation.Choose(ctx, q, from, strings.Join(args, ""))
 	if err != nil {
 		return &Exit{ExitNo, err, l.endsOther(err)}
@@ -137,7 +141,7 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 	case rule.What == "":
 	case from == "" && s.Who().Kind != caller.Person:
 		hint := "name its list, and the person is asked: " + continuation.Line(s.Getenv, u.Workflow.Command, u.List, "")
-		if agent.Unasked(s.Who().Program) != "" {
+		if unasked {
 			hint = hook.OnlyAPerson(s.Who(), here, continuation.Line(s.Getenv, u.Workflow.Command, u.List, l.List.Dir))
 		}
 		return &Exit{ExitNo, errors.New("only a person can " + rule.What), hint}

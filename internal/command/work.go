@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/gates"
@@ -238,7 +239,8 @@ func (l *listWork) leftOpen(ctx context.Context, now *state.State) string {
 		return ""
 	}
 	here, _ := os.Getwd()
-	all, err := continuation.Find(ctx, continuation.Query{Lookup: l.streams.Getenv, Here: cmp.Or(l.Directory(ctx), here), List: l.List.Dir})
+	q := continuation.Query{Lookup: l.streams.Getenv, Here: cmp.Or(l.Directory(ctx), here), List: l.List.Dir, Own: l.List.Dir}
+	all, err := continuation.Find(ctx, q)
 	all = slices.DeleteFunc(all, func(u continuation.Unfinished) bool { return u.AtWork })
 	if err != nil || len(all) == 0 {
 		return ""
@@ -247,9 +249,14 @@ func (l *listWork) leftOpen(ctx context.Context, now *state.State) string {
 	if len(all) > 1 {
 		more = fmt.Sprintf("; and %d more: fsmtx status --all", len(all)-1)
 	}
-	line := continuation.Line(l.streams.Getenv, all[0].Workflow.Command, all[0].List, "")
-	return message.Sprintf("This project has an unfinished workflow of another session (%s); %s goes on with it here%s. "+
-		"Ask the person whether to go on with it.", all[0], line, more)
+	how := continuation.Line(l.streams.Getenv, all[0].Workflow.Command, all[0].List, "") + " goes on with it here"
+	if title := agent.Unasked(l.streams.Who().Program); title != "" && q.Needs(all[0]) != "" {
+		presence.Enter(ctx, l.List.Dir) // the line names it
+		how = "only the person can decide it: in a terminal outside " + title + ", " +
+			continuation.Line(l.streams.Getenv, all[0].Workflow.Command, all[0].List, l.List.Dir) + " goes on with it here"
+	}
+	return message.Sprintf("This project has an unfinished workflow of another session (%s); %s%s. "+
+		"Ask the person whether to go on with it.", all[0], how, more)
 }
 
 // shownProgress is what the commands print as JSON of a list.

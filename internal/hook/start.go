@@ -120,6 +120,8 @@ func (h *hook) unfinished(ctx context.Context) client.Answer {
 		how, person = agents+" brings them back", persons+" brings them back; "
 	case all[0].List == h.List.Dir:
 		how, person = "calling its skill again goes on with it here", ""
+	case !h.agent.Asks && q.Needs(all[0]) != "":
+		how = "only the person can decide it: in a terminal outside " + h.agent.Title + ", " + persons + " goes on with it here"
 	}
 	if len(all) > 1 {
 		rest = fmt.Sprintf("; and %d more: fsmtx status --all", len(all)-1)
