@@ -109,6 +109,9 @@ func (o *recorder) step(c *state.Current, w *workflow.Workflow) *Step {
 	if word := o.state.Word(c); !word.IsOpen() {
 		s.State = string(word)
 	}
+	if s.State == notNeeded { // in no outcome
+		s.Outcome = ""
+	}
 	return s
 }
 
