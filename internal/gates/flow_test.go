@@ -453,7 +453,7 @@ func TestAPathWithoutItsValue(t *testing.T) {
 	assert.Equal(t, `#2 "Check it" cannot be started: in "specs/{feature}/*.md", {feature} stands in a path, `+
 		`and has no value yet. #1 "Specify" gives it. `+
 		`Tell the person, who can open that step again in a terminal: fsmtx step reopen 1 --because "..." --list s1`,
-		strings.Split(l.denies(2, inProgress), ".\nA person")[0])
+		strings.Split(l.denies(2, inProgress), "\nA person")[0])
 }
 
 func TestAPersonGivesValues(t *testing.T) {

@@ -518,7 +518,9 @@ func (c *call) left() time.Duration {
 func (f *Frame) withPastHint(c *call, v Verdict, told func(key string) bool) Verdict {
 	v.Step = c.target.ID
 	if v.Decision == state.Deny && v.Step != 0 && !v.past.forbidden {
-		v.Reason = strings.TrimSuffix(v.Reason, ".") + "."
+		if !strings.HasSuffix(v.Reason, f.listFlag()) && !strings.HasSuffix(v.Reason, "--list "+f.Name()) { // a command ends without one
+			v.Reason = strings.TrimSuffix(v.Reason, ".") + "."
+		}
 		if step := cmp.Or(v.past.step, v.Step); (!told(f.Session+"/past/"+message.Itoa(step)) || v.past.only) && !f.isUntrusted() {
 			what := "this"
 			if v.past.more {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/decisions"
@@ -153,6 +154,11 @@ func (u undoneHydration) line(number int64, more ...string) string {
 	return shell.Join(append([]string{"fsmtx", "undo", "--list", u.name, strconv.FormatInt(number, 10)}, more...)...)
 }
 
+// forced returns the command that undoes the hydration with what was done since, which only a person may run.
+func (u undoneHydration) forced(s terminal.Streams) string {
+	return forPerson(s.Who().Kind == caller.Agent, u.line(u.Number, "--force"))
+}
+
 // works returns the command that undoes a hydration now, with what it does; empty if nothing undoes it.
 func (u undoneHydration) works(number int64, does string) string {
 	h, err := findHydration(u.name, u.all, strconv.FormatInt(number, 10))
@@ -216,10 +222,10 @@ func (u undoneHydration) refused(ctx context.Context, s terminal.Streams, err er
 	switch {
 	case isWorked && worked.Gone:
 		err = fmt.Errorf("the task files of %s are gone, so nothing was undone", it)
-		hint = u.bringsBack(s) + u.line(h.Number, "--force") + " takes it back all the same"
+		hint = u.bringsBack(s) + u.forced(s) + " takes it back all the same"
 	case isWorked:
 		err = fmt.Errorf("%s was worked on since, so nothing was undone: %s", it, u.workedOn(worked.Names))
-		hint = u.line(h.Number, "--force") + " takes all of it back"
+		hint = u.forced(s) + " takes all of it back"
 	case errors.Is(err, tasks.ErrUndone):
 		err, hint = fmt.Errorf("%s is already undone", it), u.works(h.By, " restores it")
 	case errors.Is(err, tasks.ErrPart):
