@@ -27,7 +27,7 @@ func TestTheWorkflowOfASessionAtWorkIsAskedFor(t *testing.T) {
 	r := s.Prompt(Script{Main: []Turn{Do(Bash("alone", "fsmtx continue")), Do(Bash("named", line)), Say("done")}}, "go on")
 	assert.Contains(t, r.Text("alone"), "which is at work on it")
 	assert.Contains(t, denied(t, r, "named"), question+": "+line)
-	assert.Contains(t, r.Text("named"), "cd "+s.Project+" && "+line+" --to="+s.Session[:4])
+	assert.Contains(t, r.Text("named"), "cd "+s.Project+" && "+line+" --to "+s.Session[:4])
 
 	s.Session = realclient.NewSession()
 	m := attended(s, "go", Script{Main: []Turn{Do(Bash("no", line)), Do(Bash("yes", line)), Say("it-goes-on-here")}},

@@ -76,7 +76,7 @@ func TestARefusedQuestionLeavesNothing(t *testing.T) {
 		`past its gates. Its reason: no time`)
 	assert.Contains(t, reason, "If nobody answers, this is refused. A person can also run it in a terminal outside the client, "+
 		"not with ! in it: cd "+
-		s.Project+" && fsmtx step skip 1 --because 'no time' --list="+s.Session[:4])
+		s.Project+" && fsmtx step skip 1 --because 'no time' --list "+s.Session[:4])
 	for name := range ways {
 		denied(t, r, name)
 	}

@@ -109,7 +109,7 @@ func TestACloneIsAMarketplace(t *testing.T) {
 	skill(s, projectSkills, "release", `[{"id": 1, "subject": "Write"}, {"id": 2, "subject": "Publish", "blockedBy": [1]}]`)
 
 	r := s.Prompt(Script{Main: []Turn{Say("done")}}, "go")
-	assert.Contains(t, r.Stdout, "Get it by git clone https://github.com/fsmtx/fsmtx")
+	assert.Contains(t, r.Stdout, "Get it from https://github.com/fsmtx/fsmtx, ")
 
 	onPath(s)
 	s.Session = realclient.NewSession()
