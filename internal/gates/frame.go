@@ -351,7 +351,9 @@ func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *state.State, d dec
 	case err != nil:
 		return c.withTroubles(dir, c.decisionUnrecorded(v, err), s)
 	case done.Unset != nil:
-		return c.trouble(done.Unset)
+		return Verdict{Decision: state.Deny, Why: "trouble", Step: c.target.ID, undecided: true, past: pastHint{forbidden: true},
+			Reason: message.Sprintf("the task file of #%d could not be changed: %v. Close it in other programs, or mend what is said here, "+
+				"and try again", c.target.ID, done.Unset)}
 	}
 	v = v.telling(message.ForAgent(done.Told))
 	for _, text := range []string{notYet(done.NotYet), done.PutRight, over, tellLines(s, slices.Concat(c.seen, d.lines))} {

@@ -191,16 +191,18 @@ var readme string
 func (p Plugin) readme() []byte {
 	var b strings.Builder
 	b.WriteString(readme + "\n")
-	for _, part := range p.Parts {
-		for _, h := range part.Hooks {
-			matcher := ""
-			if h.Matcher != "" {
-				matcher = fmt.Sprintf(" of `%s`", cmp.Or(h.If, h.Matcher))
-			}
-			fmt.Fprintf(&b, "- %s%s: `fsmtx %s`\n", h.Event, matcher, strings.Join(slices.Concat(h.Args, h.Flags), " "))
+	for _, h := range p.hooks() {
+		matcher := ""
+		if h.Matcher != "" {
+			matcher = fmt.Sprintf(" of `%s`", cmp.Or(h.If, h.Matcher))
 		}
+		fmt.Fprintf(&b, "- %s%s: `fsmtx %s`\n", h.Event, matcher, strings.Join(slices.Concat(h.Args, h.Flags), " "))
 	}
-	b.WriteString("- SessionStart: `sh`, which reports if `bin/fsmtx` does not run here\n")
+	if p.onWindows() {
+		b.WriteString("\nWhere there is no program for the system, `bin/fsmtx` says so at the start of a session.\n")
+	} else {
+		b.WriteString("- SessionStart: `sh`, which reports if `bin/fsmtx` does not run here\n")
+	}
 	b.WriteString(p.platforms())
 	if p.MCP {
 		b.WriteString("\nThe MCP server `fsmtx` (`bin/fsmtx mcp`) serves the steps of the workflow as tools, for\n" +

@@ -43,6 +43,9 @@ func ThisPlatform() Platform { return Platform(runtime.GOOS + "/" + runtime.GOAR
 
 // ParsePlatform returns the platform with that name. It returns errPlatform.
 func ParsePlatform(name string) (Platform, error) {
+	if name == "windows/arm64" { // which runs the program of the other
+		name = "windows/amd64"
+	}
 	if p := Platform(name); slices.Contains(Platforms(), p) {
 		return p, nil
 	}

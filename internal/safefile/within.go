@@ -32,6 +32,9 @@ func asUsual(path string) string {
 func unprefixed(path string) string {
 	for _, prefix := range []string{`\\?\`, `\\.\`, `\??\`} {
 		rest, ok := strings.CutPrefix(filepath.FromSlash(path), prefix)
+		if _, drive, isDevice := strings.Cut(rest, `DosDevices\`); isDevice && ok { // as in \\?\GLOBALROOT\DosDevices\C:
+			rest = drive
+		}
 		switch share, isShare := strings.CutPrefix(rest, `UNC\`); {
 		case !ok || filepath.VolumeName(path) == "":
 		case isShare:
@@ -55,6 +58,11 @@ func Absolute(path, base string) string {
 	case filepath.IsAbs(base):
 		if os.IsPathSeparator(path[0]) { // of the drive of base, on Windows
 			return filepath.VolumeName(base) + path
+		}
+		if drive := filepath.VolumeName(path); drive != "" { // C:x is relative to the directory of that drive
+			if path = path[len(drive):]; !strings.EqualFold(drive, filepath.VolumeName(base)) {
+				base = drive
+			}
 		}
 		return strings.TrimRightFunc(base, isSeparator) + string(filepath.Separator) + path
 	}

@@ -79,6 +79,10 @@ func (st *Store) Apply(ctx context.Context, dir *txn.Dir, s *State, x Change) (a
 	a.Told, a.NotYet = st.reshape(ctx, dir, s)
 	for id, status := range x.Status {
 		if a.Unset = st.setStatus(ctx, dir, id, status); a.Unset != nil {
+			failed := failedBy(x.Lines, id, a.Unset)
+			_ = st.Write(dir, s, failed) // without it the record has that the update was let through
+			s.add(failed)
+			x.Lines = append(x.Lines, failed...)
 			return a, nil
 		}
 		if c := s.Step(id); c != nil {
@@ -88,6 +92,18 @@ func (st *Store) Apply(ctx context.Context, dir *txn.Dir, s *State, x Change) (a
 	s.Fold()
 	a.PutRight = st.putRight(ctx, dir, s, x.First)
 	return a, nil
+}
+
+// failedBy returns the line that says why the update of a step which was let through has not come about.
+func failedBy(lines []Evidence, id int64, err error) []Evidence {
+	i := slices.IndexFunc(lines, func(e Evidence) bool { return e.Step == id && e.Verdict == Allow })
+	if i < 0 {
+		return nil
+	}
+	e := lines[i]
+	e.By.Who = Fsmtx
+	return []Evidence{{Time: e.Time, Step: id, From: e.From, To: e.To, Round: e.Round, Verdict: Deny, By: e.By, Agent: e.Agent,
+		Why: "the task file could not be changed: " + err.Error()}}
 }
 
 // add folds lines that are not part of the state yet.

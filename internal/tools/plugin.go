@@ -26,15 +26,15 @@ const pluginLong = `Writes a complete plugin for Claude Code into DIR, and a mar
 the manifests, the hooks, this program as bin/fsmtx, and the sample skill
 release-checklist, whose six steps become tasks when it is invoked.
 
-The plugin has its own hooks, so its users do not need "fsmtx install". One of the hooks
-reports at the start of a session if the program does not run on that machine.
+The plugin has its own hooks, so its users do not need "fsmtx install". But on Windows it
+is reported at the start of a session if the program does not run on that machine.
 
 The plugin runs on the platform of this program. --platforms all, or a list of
 linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64, adds programs for these
 platforms to bin, and a script bin/fsmtx that starts the right one; Windows, also on arm64,
 starts bin/fsmtx.exe. With --from the programs come from
 the archives of a release, which are in the directory RELEASE with their SHA256SUMS ("make
-dist" writes such a directory); without --platforms all archives there are used. Programs
+dist" writes such a directory); without --platforms all of these are used. Programs
 for other platforms than this one come only from there.
 
 DIR is created if it does not exist. If it already has a plugin, the plugin is updated:

@@ -108,6 +108,7 @@ func TestASession(t *testing.T) {
 	list := filepath.Join(w.config, "tasks", "abc-123")
 	for _, file := range []string{list + `\1.json`, strings.ToUpper(list) + "/1.json", filepath.ToSlash(list) + "/../abc-123/1.json",
 		`\\?\` + list + `\1.json`, `\\localhost\` + list[:1] + `$` + list[2:] + `\1.json`, list[2:] + `\1.json`,
+		`\\?\GLOBALROOT\DosDevices\` + list + `\1.json`,
 		filepath.Join(w.config, "tasks", ".abc-123.fsmtx", "steps.jsonl")} {
 		out, code = event("PreToolUse", "Write", map[string]any{"file_path": file, "content": "{}"}, "")
 		assert.Equal(t, 2, code, "%s: %s", file, out)
@@ -125,8 +126,12 @@ func TestASession(t *testing.T) {
 	agent := []string{"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=abc-123"}
 	held, err := windows.UTF16PtrFromString(filepath.Join(list, "1.json"))
 	require.NoError(t, err)
-	h, err := windows.CreateFile(held, windows.GENERIC_READ, windows.FILE_SHARE_READ, nil, windows.OPEN_EXISTING, 0, 0)
-	require.NoError(t, err)
+	hold := func(share uint32) windows.Handle {
+		h, err := windows.CreateFile(held, windows.GENERIC_READ, share, nil, windows.OPEN_EXISTING, 0, 0)
+		require.NoError(t, err)
+		return h
+	}
+	h := hold(windows.FILE_SHARE_READ)
 	out, code = run("", agent, "complete", "1")
 	require.NoError(t, windows.CloseHandle(h))
 	assert.Equal(t, 2, code, out)
@@ -136,6 +141,19 @@ func TestASession(t *testing.T) {
 	out, code = run("", nil, "log", "--decisions", "--list", "abc-123")
 	assert.Zero(t, code, out)
 	assert.Equal(t, 1, strings.Count(out, "completed"), "that is the update which the client was allowed: %s", out)
+	h = hold(windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE) // NTFS lets it be replaced, wine does not
+	out, code = run("", agent, "complete", "1")
+	require.NoError(t, windows.CloseHandle(h))
+	if code != 0 {
+		assert.Contains(t, out, "the task file of #1 could not be changed: ")
+		assert.NotContains(t, out, "step skip")
+		out, code = run("", nil, "log", "--decisions", "--list", "abc-123")
+		assert.Zero(t, code, out)
+		assert.Regexp(t, `completed .*\n.* refused .*the task file could not be changed`, out)
+		out, code = run("", nil, "status", "--list", "abc-123")
+		assert.Zero(t, code, out)
+		assert.Contains(t, out, "refused: the task file could not be changed")
+	}
 	for _, step := range []string{"1", "2"} {
 		out, code = run("", agent, "complete", step)
 		require.Zero(t, code, out)
