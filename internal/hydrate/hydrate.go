@@ -187,7 +187,8 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	if h.retracts != "" {
 		return h.retract(ctx)
 	}
-	if h.request.Invocation == "" { // by it an undo takes back, too, that the skill of a step was called
+	isNew := h.request.Invocation == ""
+	if isNew { // by it an undo takes back, too, that the skill of a step was called
 		h.request.Invocation = state.NewCallID()
 	}
 	plan := h.planner(ctx)
@@ -198,7 +199,7 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	}
 	h.files, h.content = gates.FilesOf(ctx, h.dir, h.spec.Tasks()), state.ContentNow(ctx, h.dir, "")
 	r := h.request
-	label := tasks.Label{Invocation: r.Invocation, By: r.By, Command: r.Command, Spec: h.result.Spec, Session: r.Session,
+	label := tasks.Label{Invocation: r.Invocation, New: isNew, By: r.By, Command: r.Command, Spec: h.result.Spec, Session: r.Session,
 		Reloads: h.reloads != nil}
 	h.list.Record = h.record
 	var err error

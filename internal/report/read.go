@@ -295,7 +295,8 @@ func (c *counter) readRuns(ctx context.Context, s terminal.Streams, dirs []strin
 	for _, read := range []func(*state.Store, context.Context) ([]*state.State, error){(*state.Store).Runs, (*state.Store).EveryRun} {
 		before := maps.Clone(stand)
 		for _, dir := range dirs {
-			if !slices.ContainsFunc(c.order, func(k runKey) bool { return k.list == dir && before[c.runs[k]] == nil }) {
+			unknown := func(k runKey) bool { return k.list == dir && before[c.runs[k]] == nil }
+			if len(c.came[dir]) == 0 && !slices.ContainsFunc(c.order, unknown) {
 				continue
 			}
 			all, err := read(stores[dir], ctx)

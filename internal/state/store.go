@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -94,10 +95,11 @@ func (st *Store) Apply(ctx context.Context, dir *txn.Dir, s *State, x Change) (a
 	return a, nil
 }
 
-// failedBy returns the line that says why the update of a step which was let through has not come about.
+// failedBy returns the line that says why the update of a step which was let through has not come about. An outcome that leads elsewhere
+// counts as it is on record, and the next event shows it.
 func failedBy(lines []Evidence, id int64, err error) []Evidence {
 	i := slices.IndexFunc(lines, func(e Evidence) bool { return e.Step == id && e.Verdict == Allow })
-	if i < 0 {
+	if i < 0 || lines[i].Outcome != "" && lines[i].Outcome != machine.Done {
 		return nil
 	}
 	e := lines[i]

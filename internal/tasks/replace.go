@@ -24,6 +24,7 @@ type Planner func(snap fsmspec.Snapshot) (*fsmspec.Plan, error)
 // Label is what the history of a list records of a replacement.
 type Label struct {
 	Invocation string `json:"invocation,omitzero"` // identifies the call of the skill; empty if unknown
+	New        bool   `json:"-"`                   // no earlier replacement has the invocation
 	Command    string `json:"command"`
 	Spec       string `json:"spec"` // path of the fsm.json
 	Session    string `json:"session"`
@@ -294,7 +295,7 @@ func (l List) Labels(ctx context.Context) ([]Label, error) {
 // isIn reports whether the history of dir has a replacement with the same
 // invocation: the hook may be registered both by a plugin and in the settings.
 func (l Label) isIn(dir *txn.Dir) (bool, error) {
-	if l.Invocation == "" {
+	if l.Invocation == "" || l.New {
 		return false, nil
 	}
 	history, err := dir.History()
