@@ -30,7 +30,7 @@ begun, ended, left open, replaced and undone, and their median time; another SKI
 and a run that was reloaded counts in its last one.
 From ten runs on it says how many ended, and how often one was refused something. For each step in
 how many runs it is done, not needed or gone at last, as status counts it (one that is done for each
-line, as often as that), by which gate it was refused and what came then, how often it was sent back,
+line, as often as that; no log tells which step is gone), by which gate it was refused and what came then, how often it was sent back,
 asked about, and gone past, and its median time from start to end. "Then passed" says how often a
 gate passed after it had refused: after a change of files, unchanged, or not known, because the
 content is on record only where there is a policy (docs/ci.md).

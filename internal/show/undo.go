@@ -268,8 +268,12 @@ func (u undoneHydration) earlier() string {
 
 // bringsBack says what brings the tasks of the workflows back that have none any more.
 func (u undoneHydration) bringsBack(s terminal.Streams) (text string) {
+	to := u.list.Dir
+	if s.Who().Kind == caller.Agent {
+		to = "" // it may name none
+	}
 	for _, w := range u.now.Cleared() {
-		text += continuation.Line(s.Getenv, w.Command, u.list.Dir, u.list.Dir) + " brings them back; "
+		text += continuation.Line(s.Getenv, w.Command, u.list.Dir, to) + " brings them back; "
 	}
 	return text
 }

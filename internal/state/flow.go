@@ -96,7 +96,7 @@ func (s *State) foldOf(w *workflow.Workflow, lines foldedLines) (given []Evidenc
 	f.pass(s.goneUnder(w, p))
 	for _, c := range steps {
 		e, ok := f.decided[c.ID]
-		c.over = ok || f.state.Outcome(c.ID) != "" && !f.gone[c.ID] || c.Step.Status == fsmspec.Completed
+		c.over = ok || f.state.Outcome(c.ID) != "" && !f.gone[c.ID] || c.Step.Status == fsmspec.Completed && !f.opened[c.ID]
 		switch {
 		case c.Unread && c.Status == workflow.Completed:
 			f.state = f.state.After(machine.Event{Kind: machine.Concluded, Step: c.ID, Outcome: machine.Done})
@@ -187,6 +187,7 @@ type folding struct {
 	stale   map[int64]bool     // steps that were opened again since the list was last seen to show that
 	left    map[int64]bool     // such steps that nobody has started since: their files may be left in progress from before
 	unshown bool               // there are such steps
+	opened  map[int64]bool     // steps that were opened again
 	gone    map[int64]bool     // steps that were gone when a person ended what they are in
 
 	given   []Evidence          // the lines that gave values
@@ -197,7 +198,7 @@ type folding struct {
 
 func newFolding(w *workflow.Workflow) folding {
 	return folding{state: w.Machine.Start(), decided: map[int64]Evidence{}, stale: map[int64]bool{}, left: map[int64]bool{},
-		gone: map[int64]bool{}, started: map[int64]bool{}, begun: map[int64]time.Time{}, told: map[int64][]string{}}
+		gone: map[int64]bool{}, opened: map[int64]bool{}, started: map[int64]bool{}, begun: map[int64]time.Time{}, told: map[int64][]string{}}
 }
 
 func (f *folding) add(e Evidence) {

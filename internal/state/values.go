@@ -35,6 +35,7 @@ func (f *folding) began(e Evidence) {
 
 // again forgets the times of a step that was opened again.
 func (f *folding) again(id int64) {
+	f.opened[id] = true
 	delete(f.started, id)
 	delete(f.begun, id)
 	delete(f.told, id)
