@@ -73,7 +73,7 @@ func (f *Frame) mayBeAnother(s *state.State, c *state.Current) *Verdict {
 	if hook == "" {
 		return nil
 	}
-	v := deny(c, "a new hook may have answered for the person", c.Name()+": "+state.NotByPerson(hook, doneCommand(s, c, f.listFlag())))
+	v := deny(c, "a new hook may have answered for a person", c.Name()+": "+state.NotByPerson(hook, doneCommand(s, c, f.listFlag())))
 	v.past.forbidden = true
 	return &v
 }

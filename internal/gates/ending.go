@@ -388,10 +388,10 @@ func (e *ending) answer(word string) (string, Verdict) {
 	chosen := e.s.Answered(e.step)
 	switch {
 	case chosen == "":
-		return "", deny(e.step, "the person has not chosen",
+		return "", deny(e.step, "no person has chosen how it ends",
 			fmt.Sprintf("%s is decided by the person. %s", e.step.Name(), e.letThemChoose()))
 	case word != "" && word != chosen:
-		return "", deny(e.step, "the person chose "+chosen, fmt.Sprintf("%s cannot end as %s: the person chose %s. %s", e.step.Name(),
+		return "", deny(e.step, "a person chose "+chosen, fmt.Sprintf("%s cannot end as %s: the person chose %s. %s", e.step.Name(),
 			message.Quote(word), chosen, howToEnd(e.c.Via.How, []string{chosen})))
 	}
 	return chosen, Verdict{}
