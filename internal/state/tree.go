@@ -191,7 +191,7 @@ func (s *State) IsClosed(w *workflow.Workflow) bool {
 func (s *State) wasClosed(w *workflow.Workflow, p *Current, out time.Time) (closed bool) {
 	for _, e := range s.Evidence {
 		switch {
-		case !e.Time.Before(out):
+		case !e.Time.Before(out), e.Time.Before(w.Began): // of an earlier round
 		case e.Step == p.ID && e.Completes(), slices.Contains(e.NotNeeded, p.ID):
 			closed = true
 		case slices.Contains(e.Reopens, p.ID): // which came round again
