@@ -461,7 +461,7 @@ func (c *call) repeated(target *state.Current, v Verdict, n int) Verdict {
 	case v.Decision == state.Ask && c.Apply: // the caller asks the person itself, or says that it cannot
 	case v.Decision == state.Ask:
 		v.Reason += unanswered(n, state.ApproveCommand(target.ID, v.Outcome, c.listFlag()))
-	case v.until, c.Via.Who == state.ThePerson: // it is no use to count these
+	case v.until, c.Via.Who == state.ThePerson: // these are not counted
 	case n >= state.MaxRepeats:
 		v.past.only = true
 		v.Reason += ".\nThis is the same refusal for the " + message.Nth(n) + " time: stop trying, and ask the person what to do"

@@ -352,7 +352,7 @@ func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *state.State, d dec
 		return c.withTroubles(dir, c.decisionUnrecorded(v, err), s)
 	case done.Unset != nil:
 		return Verdict{Decision: state.Deny, Why: "trouble", Step: c.target.ID, undecided: true, past: pastHint{forbidden: true},
-			Reason: message.Sprintf("the task file of #%d could not be changed: %v. Close it in other programs, or mend what is said here, "+
+			Reason: message.Sprintf("the task file of #%d could not be changed: %v. Close it in other programs, or fix the cause, "+
 				"and try again", c.target.ID, done.Unset)}
 	}
 	v = v.telling(message.ForAgent(done.Told))

@@ -124,7 +124,7 @@ type pastHint struct {
 	more      bool  // there are others behind that step
 	forbidden bool  // they cannot go past it
 	ends      bool  // they may want to end the workflow
-	only      bool  // nobody else can do anything about it
+	only      bool  // only a person can do something about it
 }
 
 // Allowed reports whether the update may be carried out without a person.

@@ -199,7 +199,7 @@ func (p Plugin) readme() []byte {
 		fmt.Fprintf(&b, "- %s%s: `fsmtx %s`\n", h.Event, matcher, strings.Join(slices.Concat(h.Args, h.Flags), " "))
 	}
 	if p.onWindows() {
-		b.WriteString("\nWhere there is no program for the system, `bin/fsmtx` says so at the start of a session.\n")
+		b.WriteString("\nIf the plugin has no program for a system, `bin/fsmtx` reports that at the start of a session.\n")
 	} else {
 		b.WriteString("- SessionStart: `sh`, which reports if `bin/fsmtx` does not run here\n")
 	}

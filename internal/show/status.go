@@ -15,7 +15,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -216,10 +215,8 @@ type status struct {
 func readStatus(ctx context.Context, s terminal.Streams, list tasks.List) (*status, error) {
 	st := &status{list: list, name: tasklist.ShortName(s.Getenv, list.Dir), atWork: presence.IsAlive(list.Dir)}
 	var err error
-	known, to := storeOf(list.Dir), list.Dir
-	if st.forAgent = s.Who().Kind == caller.Agent; st.forAgent {
-		to = "" // it may name none
-	}
+	st.forAgent = s.Who().Kind == caller.Agent
+	known := storeOf(list.Dir)
 	st.pending, st.pendingErr = tasklist.Inspect(ctx, list.Dir)
 	if err := tasklist.Interrupted(ctx, s.Getenv, list.Dir); err != nil {
 		st.steps, st.interrupted = new(state.State), message.Error(err)+"; "+message.Hint(err)
@@ -238,7 +235,7 @@ func readStatus(ctx context.Context, s terminal.Streams, list tasks.List) (*stat
 	st.troubles = st.steps.AllTroubles(st.tasks)
 	for _, w := range st.steps.Cleared() {
 		st.cleared = append(st.cleared,
-			clearedText(w, st.steps)+"; "+continuation.Line(s.Getenv, w.Command, list.Dir, to)+" brings them back")
+			clearedText(w, st.steps)+"; "+bringBack(s, w, list.Dir))
 	}
 	all, _, err := readHistories(known, true)
 	history, _ := known.History()

@@ -26,6 +26,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -268,14 +269,19 @@ func (u undoneHydration) earlier() string {
 
 // bringsBack says what brings the tasks of the workflows back that have none any more.
 func (u undoneHydration) bringsBack(s terminal.Streams) (text string) {
-	to := u.list.Dir
+	for _, w := range u.now.Cleared() {
+		text += bringBack(s, w, u.list.Dir) + "; "
+	}
+	return text
+}
+
+// bringBack names the command that creates the tasks of a workflow again, for whoever runs this one.
+func bringBack(s terminal.Streams, w *workflow.Workflow, list string) string {
+	to := list
 	if s.Who().Kind == caller.Agent {
 		to = "" // it may name none
 	}
-	for _, w := range u.now.Cleared() {
-		text += continuation.Line(s.Getenv, w.Command, u.list.Dir, to) + " brings them back; "
-	}
-	return text
+	return continuation.Line(s.Getenv, w.Command, list, to) + " brings them back"
 }
 
 // wentOn says that the workflow of a hydration, or the one that it came under, came from another list, or went there, and how it goes on
