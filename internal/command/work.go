@@ -395,12 +395,12 @@ func (l *listWork) update(ctx context.Context, number string, u gates.Update) er
 	default:
 		r = on.Update(ctx, u)
 	}
-	return l.answer(ctx, step, r)
+	return l.printResult(ctx, step, r)
 }
 
-// answer prints the result of an update. What is refused is an error, so without --json it
+// printResult prints the result of an update. What is refused is an error, so without --json it
 // goes to standard error.
-func (l *listWork) answer(ctx context.Context, step int64, r progress.Result) error {
+func (l *listWork) printResult(ctx context.Context, step int64, r progress.Result) error {
 	code := ExitOK
 	switch {
 	case r.Undecided():

@@ -66,10 +66,10 @@ func outOfDate(c *state.Current) Verdict {
 
 // mayBeAnother returns why an answer about the step does not count, or nil.
 func (f *Frame) mayBeAnother(s *state.State, c *state.Current) *Verdict {
-	if f.Answers == nil {
+	if f.Answerers == nil {
 		return nil
 	}
-	hook := s.NewAnswerer(f.Answers())
+	hook := s.NewAnswerer(f.Answerers())
 	if hook == "" {
 		return nil
 	}

@@ -32,7 +32,7 @@ func (f *Frame) Approve(ctx context.Context, p Past, cwd string, by state.By) (d
 	at.Apply, at.Via, at.agreed = true, by, true
 	if c.Decides == fsmspec.ByPerson {
 		by.Session = f.Session
-		if err := at.Note(ctx, s, state.Evidence{Time: s.Time, Step: c.ID, From: c.Status, To: c.Status, Verdict: state.Answer,
+		if err := at.Note(ctx, s, state.Evidence{Time: s.Time, Step: c.ID, From: c.Status, To: c.Status, Verdict: state.Chosen,
 			Why: "the person chose " + outcome, Outcome: outcome, Round: c.Round, By: by}); err != nil {
 			return false, "", err
 		}

@@ -285,7 +285,7 @@ func (e *ending) name(word string) (string, Verdict) {
 		}
 		return "", Verdict{}
 	case machine.Person:
-		return e.answer(word)
+		return e.choice(word)
 	}
 	return e.chosen(word)
 }
@@ -383,9 +383,9 @@ func nearestFirst(word string, choices []string) []string {
 	return choices
 }
 
-// answer checks the word about a step that a person decides: it has to be what they chose.
-func (e *ending) answer(word string) (string, Verdict) {
-	chosen := e.s.Answered(e.step)
+// choice checks the word about a step that a person decides: it has to be what they chose.
+func (e *ending) choice(word string) (string, Verdict) {
+	chosen := e.s.Choice(e.step)
 	switch {
 	case chosen == "":
 		return "", deny(e.step, "no person has chosen how it ends",

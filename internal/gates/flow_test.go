@@ -116,7 +116,7 @@ func TestAPersonChooses(t *testing.T) {
 		{Question: "How does #5 end?", Options: []string{"merge", "drop"}, Chosen: "merge"},
 		{Question: "How does #40 end?", Options: []string{"merge", "drop"}, Chosen: "merge"}} {
 		_, _ = l.Chosen(t.Context(), []Choice{c}, state.ByQuestion, "")
-		assert.Empty(t, l.state().Answer(l.state().Step(4)).Outcome, "%v does not count", c)
+		assert.Empty(t, l.state().LastChoice(l.state().Step(4)).Outcome, "%v does not count", c)
 	}
 	text, _ := l.Chosen(t.Context(), []Choice{{Question: "Merge it?", Options: []string{"merge", "wait"}, Chosen: "merge"}},
 		state.ByQuestion,
@@ -132,7 +132,7 @@ func TestAPersonChooses(t *testing.T) {
 		state.ByQuestion, "")
 	require.Empty(t, v.Trouble)
 	said, _ := l.state().Latest(4)
-	assert.Equal(t, state.Evidence{Verdict: state.Answer, Why: "the person chose merge", Question: question, Outcome: "merge"},
+	assert.Equal(t, state.Evidence{Verdict: state.Chosen, Why: "the person chose merge", Question: question, Outcome: "merge"},
 		state.Evidence{Verdict: said.Verdict, Why: said.Why, Question: said.Question, Outcome: said.Outcome})
 	assert.Equal(t, `#4 "Settle it" ends as merge: the person chose it. Complete it now.`, text)
 	assert.Contains(t, l.end(4, "drop").Reason, `#4 "Settle it" cannot end as "drop": the person chose merge`)

@@ -68,8 +68,8 @@ type Frame struct {
 
 	agreed bool // the person has said yes in a terminal: no step that was completed past the hooks holds theirs up
 
-	// Answers returns the hooks that may have answered for the person when they were asked. Nil returns none.
-	Answers func() []state.Answerer
+	// Answerers returns the hooks that may have answered for the person when they were asked. Nil returns none.
+	Answerers func() []state.Answerer
 }
 
 // observes reports whether nothing is refused.
@@ -162,8 +162,8 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 
 // saidYes says who answered the client's question.
 func (f *Frame) saidYes() string {
-	if f.Answers != nil {
-		if others := f.Answers(); len(others) > 0 {
+	if f.Answerers != nil {
+		if others := f.Answerers(); len(others) > 0 {
 			return message.Sprintf("a person said yes, or %s did for them", others[0].Name)
 		}
 	}

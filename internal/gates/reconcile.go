@@ -161,7 +161,7 @@ func (c *call) chosen(s *state.State, x Choice, how state.How) (e state.Evidence
 		return e, another.Reason
 	}
 	x.Chosen = outcomeOf(b, x.Chosen)
-	e.Verdict, e.Why, e.Outcome, e.Round = state.Answer, "the person chose "+x.Chosen, x.Chosen, b.Round
+	e.Verdict, e.Why, e.Outcome, e.Round = state.Chosen, "the person chose "+x.Chosen, x.Chosen, b.Round
 	e.By = c.person(how, c.update.Agent)
 	if s.IsSpent(b, x.Chosen) {
 		return e, fmt.Sprintf("The person chose %s for %s. %sThey have to choose %s: ask them again.", x.Chosen, b.Name(),
@@ -300,7 +300,7 @@ func namesNone(question string) bool { return !strings.Contains(question, "#") }
 func askedOtherwise(s *state.State, x Choice) string {
 	for _, c := range s.Ready() {
 		isOption := func(label string) bool { return outcomeOf(c, label) != "" }
-		if c.Decides == fsmspec.ByPerson && s.Answered(c) == "" && (names(x.Question, c) || namesNone(x.Question)) &&
+		if c.Decides == fsmspec.ByPerson && s.Choice(c) == "" && (names(x.Question, c) || namesNone(x.Question)) &&
 			slices.ContainsFunc(x.Options, isOption) {
 			return "This does not count for " + askWith(c)
 		}

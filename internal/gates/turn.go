@@ -72,7 +72,7 @@ func (e *ending) sign(line *state.Evidence, tr machine.Transition) {
 		line.Values = e.given
 	}
 	if e.step.Decides == machine.Person {
-		line.By.Who, line.By.How = state.ThePerson, cmp.Or(e.s.Answer(e.step).By.How, state.ByQuestion)
+		line.By.Who, line.By.How = state.ThePerson, cmp.Or(e.s.LastChoice(e.step).By.How, state.ByQuestion)
 	}
 }
 

@@ -25,7 +25,7 @@ func (h *hook) after(ctx context.Context) client.Answer {
 		if who := h.who(); h.PersonDecides() && !who.FromClient() {
 			return client.Feedback("this event does not come from the client, so nobody has chosen anything: " + who.Why)
 		}
-		h.Answers = func() []state.Answerer { return Answerers(h.streams.Getenv, h.directory(), h.agent.Questions) }
+		h.Answerers = func() []state.Answerer { return Answerers(h.streams.Getenv, h.directory(), h.agent.Questions) }
 		text, v = h.Chosen(ctx, choices(h.call.Event), state.ByQuestion, h.call.AgentID)
 	}
 	if text == "" {
@@ -40,7 +40,7 @@ func (h *hook) approved(ctx context.Context) client.Answer {
 	if who := h.who(); !who.FromClient() {
 		return client.Feedback("this event does not come from the client, so it approves nothing: " + who.Why)
 	}
-	h.Answers = func() []state.Answerer { return Answerers(h.streams.Getenv, h.directory(), h.agent.Updates) }
+	h.Answerers = func() []state.Answerer { return Answerers(h.streams.Getenv, h.directory(), h.agent.Updates) }
 	v := h.Completed(ctx, gates.Update{Task: h.call.Text("task_id"), Status: "completed", Agent: h.call.AgentID,
 		Cwd: h.call.Cwd})
 	h.noted(v)

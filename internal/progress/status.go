@@ -209,7 +209,7 @@ func (w Way) goOn(s *state.State) string {
 		case of[0].Status == workflow.Pending && word != state.Awaits:
 			return w.toStart(of[0])
 		default:
-			return w.toComplete(of[0], s.Answered(of[0]))
+			return w.toComplete(of[0], s.Choice(of[0]))
 		}
 	}
 	return "Another call is completing it, and its check is running: wait until it ends."

@@ -54,7 +54,7 @@ func (w Way) On(ctx context.Context, f *gates.Frame, step int64) (*Work, error) 
 	case c.Gone():
 		return nil, refusal(s.HowEnded(step))
 	}
-	work := &Work{Frame: f, Way: w, Step: c, Undecided: s.Undecided(c), chosen: s.Answered(c)}
+	work := &Work{Frame: f, Way: w, Step: c, Undecided: s.Undecided(c), chosen: s.Choice(c)}
 	work.Way.NoChecks = f.NoChecks
 	if work.Undecided {
 		work.Choices = s.Offered(c)

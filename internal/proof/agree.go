@@ -247,7 +247,7 @@ func (m *matching) done(s *matched) {
 		m.say("step %q is done, and it is not on record that a person has approved it", s.Subject)
 	}
 	if s.task.Decides == fsmspec.ByPerson && !slices.ContainsFunc(s.Decisions, func(p Decision) bool {
-		return p.Decision == string(state.Answer) && p.Answer != "" && p.Outcome == name
+		return p.Decision == string(state.Chosen) && p.Answer != "" && p.Outcome == name
 	}) {
 		m.say("step %q is done, and it is not on record that a person has chosen how it ends", s.Subject)
 	}

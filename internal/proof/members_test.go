@@ -45,7 +45,7 @@ func shipped(tree string) Run {
 			Decisions: append(more, d)}
 	}
 	r.Steps = []Step{step(1, "Test", "done"), step(2, "Build", "done"),
-		step(3, "Choose", "go", Decision{Time: at(3), Round: 1, Decision: "answer", Outcome: "go", Who: "person",
+		step(3, "Choose", "go", Decision{Time: at(3), Round: 1, Decision: "chosen", Outcome: "go", Who: "person",
 			How: "question", Answer: "a choice"}),
 		step(4, "Approve", "done"), step(5, "Wait", "skipped"),
 		step(6, "Find", "done", Decision{Time: at(6), Round: 1, Decision: "called", Who: "agent", How: "call"}),

@@ -379,7 +379,7 @@ func TestTheReportIsOfItsSchema(t *testing.T) {
 					rapid.SampledFrom([]string{"", "1", "2"}).Draw(t, "digest"))
 				continue
 			}
-			decision := rapid.SampledFrom([]string{"allow", "deny", "ask", "no", "skip", "done", "reopen", "end", "seen", "late", "answer",
+			decision := rapid.SampledFrom([]string{"allow", "deny", "ask", "no", "skip", "done", "reopen", "end", "seen", "late", "chosen",
 				"permit", "lapse", "called", "odd"}).Draw(t, "decision")
 			l.step(rapid.Int64Range(1, 3).Draw(t, "step"), decision, func(r *decisions.Record) {
 				r.To = rapid.SampledFrom([]string{"in_progress", "completed", ""}).Draw(t, "to")

@@ -428,5 +428,5 @@ func (s *State) Choosable(c *Current) []Choosable {
 
 // Undecided reports whether a person decides how the step ends, and has not in this round.
 func (s *State) Undecided(c *Current) bool {
-	return c.Decides == fsmspec.ByPerson && s.Answered(c) == ""
+	return c.Decides == fsmspec.ByPerson && s.Choice(c) == ""
 }

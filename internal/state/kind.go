@@ -35,7 +35,7 @@ const (
 	SeenDone Decision = "seen"    // a step was completed in another way, and counts as done
 	Late     Decision = "late"    // the time limit of a step has passed, and it can end as late
 	Shown    Decision = "shown"   // the list shows which steps were opened again
-	Answer   Decision = "answer"  // a person chose how a step ends
+	Chosen   Decision = "chosen"  // a person chose how a step ends
 	Over     Decision = "over"    // the person was told that a time limit has passed
 	Called   Decision = "called"  // the skill that a step demands was called while it was in progress
 	Noted    Decision = "note"    // a note about a step that was done already
@@ -131,7 +131,7 @@ var kinds = [...]kind{
 	{name: SeenDone, word: "found completed", by: anyone, lets: true, event: concludes},
 	{name: Late, word: "late", by: clock, lets: true, event: concludes, person: "late", agent: "is done as late"},
 	{name: Shown, word: "shown", by: anyone, folded: true, quiet: true},
-	{name: Answer, word: "chosen", by: people, lasting: true},
+	{name: Chosen, word: "chosen", by: people, lasting: true},
 	{name: Over, word: "over its time", by: clock, folded: true},
 	{name: Called, word: "skill called", by: anyone, folded: true, lasting: true},
 	{name: Noted, word: "noted", by: agent | person},
@@ -296,7 +296,7 @@ func WordsOf(gaps []Gap) string {
 // Answer returns what a person has answered by the line: yes, no or a choice; empty if it is not an answer of theirs.
 func (e Evidence) Answer() string {
 	switch {
-	case e.Verdict == Answer:
+	case e.Verdict == Chosen:
 		return "a choice"
 	case e.Verdict == Declined:
 		return "no"

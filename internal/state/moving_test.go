@@ -61,7 +61,7 @@ func TestACopiedLineHasTheNewNumbers(t *testing.T) {
 	l := hydrated(t, `{}`, `{}`, `{"blockedBy": [1], "outcomes": {"again": {"back": 1, "max": 2}, "fine": {}}}`)
 	l.writes(
 		Evidence{Time: at, Step: 3, Verdict: Allow, Outcome: "again", Why: "see #1", Reopens: ids(1, 3), NotNeeded: ids(2), Changed: 2},
-		Evidence{Time: at, Step: 3, Verdict: Answer, Question: "How does it end?", Outcome: "fine"},
+		Evidence{Time: at, Step: 3, Verdict: Chosen, Question: "How does it end?", Outcome: "fine"},
 		Evidence{Time: at, Step: 1, Verdict: Shown})
 	o, w := l.elsewhere()
 	with := w.From().ID
@@ -69,7 +69,7 @@ func TestACopiedLineHasTheNewNumbers(t *testing.T) {
 	require.Len(t, got, 3)
 	assert.Equal(t, Evidence{Time: at, Step: 43, Verdict: Allow, Outcome: "again", Why: "see #1", Reopens: ids(41, 43),
 		NotNeeded: ids(42), Changed: 42, With: with}, got[0])
-	assert.Equal(t, Evidence{Time: at, Step: 43, Verdict: Answer, Question: "How does it end?", Outcome: "fine", With: with}, got[1])
+	assert.Equal(t, Evidence{Time: at, Step: 43, Verdict: Chosen, Question: "How does it end?", Outcome: "fine", With: with}, got[1])
 	assert.Equal(t, Evidence{Time: at, Step: 41, Verdict: Shown, With: with}, got[2])
 	assert.Equal(t, int64(41), w.Steps[2].Outcomes[0].Back)
 }
@@ -138,7 +138,7 @@ func TestNothingIsAddedToWhatWentOn(t *testing.T) {
 	o, _ := l.elsewhere()
 	file := filepath.Join(StateDir(l.List.Dir), EvidenceFile)
 	before, _ := os.ReadFile(file)
-	err := l.Note(t.Context(), s, Evidence{Time: time.Now(), Step: 1, Verdict: Answer})
+	err := l.Note(t.Context(), s, Evidence{Time: time.Now(), Step: 1, Verdict: Chosen})
 	var elsewhere *ElsewhereError
 	require.ErrorAs(t, err, &elsewhere)
 	assert.Contains(t, elsewhere.Words, filepath.Base(o.List.Dir))

@@ -37,17 +37,17 @@ func Question(c *Current) string {
 	return fmt.Sprintf("How does the step %s of the workflow %s end?", c.Name(), message.Words(c.Workflow.Command))
 }
 
-// Answered returns what the person chose for the step in this round, or "", also if the step cannot end
+// Choice returns what the person chose for the step in this round, or "", also if the step cannot end
 // so any more.
-func (s *State) Answered(c *Current) string {
-	if outcome := s.Answer(c).Outcome; outcome != "" && !s.IsSpent(c, outcome) {
+func (s *State) Choice(c *Current) string {
+	if outcome := s.LastChoice(c).Outcome; outcome != "" && !s.IsSpent(c, outcome) {
 		return outcome
 	}
 	return ""
 }
 
-// Answer returns the line that records what the person chose for the step in this round.
-func (s *State) Answer(c *Current) Evidence {
-	e, _ := s.lastOf(c.ID, func(e Evidence) bool { return e.Verdict == Answer && e.Round == c.Round })
+// LastChoice returns the line that records what the person chose for the step in this round.
+func (s *State) LastChoice(c *Current) Evidence {
+	e, _ := s.lastOf(c.ID, func(e Evidence) bool { return e.Verdict == Chosen && e.Round == c.Round })
 	return e
 }

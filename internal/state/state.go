@@ -290,7 +290,7 @@ const UpdateDelay = 30 * time.Second
 // AwaitsPerson reports whether a person was asked about the step and has not said yes, or
 // the agent was told to ask one. A step that waits for others, before or under it, waits for no person.
 func (s *State) AwaitsPerson(c *Current) bool {
-	if s.answer(c) == Ask {
+	if s.lastAnswer(c) == Ask {
 		return true
 	}
 	e, ok := s.Latest(c.ID)
@@ -304,10 +304,10 @@ func (s *State) EndedInTerminal(c *Current) bool {
 }
 
 // SaidNo reports whether a person was asked about the step last, and said no.
-func (s *State) SaidNo(c *Current) bool { return s.answer(c) == Declined }
+func (s *State) SaidNo(c *Current) bool { return s.lastAnswer(c) == Declined }
 
-// answer returns what the last question about an open step has come to, Ask if it has no answer yet.
-func (s *State) answer(c *Current) Decision {
+// lastAnswer returns what the last question about an open step has come to, Ask if it has none yet.
+func (s *State) lastAnswer(c *Current) Decision {
 	e, ok := s.lastOf(c.ID, func(e Evidence) bool { return e.Lets() || e.Verdict == Ask || e.Verdict == Declined })
 	if !ok || c.Status == workflow.Completed {
 		return ""

@@ -290,7 +290,7 @@ func (s *State) ToDo(c *Current) string {
 			text += " " + SpentText(c, o.Name) + ": it counts as " + o.Then + " now."
 		}
 	}
-	if e := s.Answer(c); !c.Done() && e.Outcome != "" && !s.IsSpent(c, e.Outcome) {
+	if e := s.LastChoice(c); !c.Done() && e.Outcome != "" && !s.IsSpent(c, e.Outcome) {
 		text += " The person chose " + e.Outcome + ": complete it now."
 	}
 	return text
