@@ -183,13 +183,11 @@ func (e *ending) ownGates() (failed, ok bool) {
 		if !isDue || g.Kind == fsmspec.PersonApproves || e.pass(g) {                 // a person is asked last
 			continue
 		}
-		// without a result it did not run
-		if g.Kind != fsmspec.CheckPasses || !e.missing.decided() || e.verdict.Check == nil || e.verdict.Check.Interrupted ||
-			e.verdict.Check.Unrunnable ||
-			e.step.OutcomeNamed(machine.Failed) == nil {
+		r := e.c.facts[factKey{e.step.ID, g.Kind}].result // nil if it has not run, or is no check
+		if r == nil || r.Interrupted || r.Unrunnable || e.step.OutcomeNamed(machine.Failed) == nil {
 			return false, false
 		}
-		e.verdict = Verdict{Check: e.verdict.Check} // of what it ends as
+		e.verdict = Verdict{Check: r} // of what it ends as
 		return true, true
 	}
 	return false, true

@@ -50,20 +50,13 @@ func (f *Frame) Stop(ctx context.Context, x Stopping) (agent message.ForAgent, p
 }
 
 // stop returns the steps to which the agent is sent back, or none. s is the state of the
-// list; mine is that of the session's workflows, nil if it has none.
+// list; mine is that of the session's workflows.
 func (f *Frame) stop(ctx context.Context, s *state.State, x Stopping) (mine *state.State, left []*state.Current, err error) {
 	_ = f.lapse(ctx, s, Pause{Agent: x.Agent, Calls: client.Transcript(x.Transcript), Idle: true}) // the next event tries again
-	nothing := x.Mode == StopOff || len(s.Ready()) == 0
-	if x.Heard != nil && !x.Heard.Works || nothing && f.Log == nil || !s.HasOpen() {
-		return nil, nil, nil
-	}
 	if x.Heard == nil {
 		s = f.own(s, x.Transcript, x.Prompt)
 	} else {
 		s = s.OnlyCalled(x.Heard.Called)
-	}
-	if x.Mode == StopOff || len(s.Ready()) == 0 {
-		return s, nil, nil
 	}
 	all, err := f.reminders()
 	if err != nil {

@@ -149,6 +149,30 @@ func TestUpdatesWithoutAGate(t *testing.T) {
 	assert.False(t, l.ask(2, inProgress).Allowed(), "it would be open again, after a step that is not done")
 }
 
+// TestRedo: what the list shows is put on record, and how a step ended that needs no gate.
+func TestRedo(t *testing.T) {
+	for _, c := range []struct {
+		step string
+		ask  bool
+		want state.Decision
+	}{
+		{`{"check": "true"}`, true, state.Reached},
+		{`{}`, false, state.SeenDone},
+		{`{"outcomes": ["ok"]}`, false, state.SeenDone},
+	} {
+		l := hydrated(t, c.step)
+		if c.ask {
+			require.True(t, l.ask(1, completed).Allowed())
+		}
+		l.set(1, completed)
+		l.redo()
+		require.Equal(t, c.want, l.lastLine().Verdict, c.step)
+		n := len(l.state().Evidence)
+		l.redo()
+		require.Len(t, l.state().Evidence, n, c.step)
+	}
+}
+
 // TestAStepThatWasStartedIsNotCompletedUnseen: the decision that let it start does not count
 // for its completion.
 func TestAStepThatWasStartedIsNotCompletedUnseen(t *testing.T) {

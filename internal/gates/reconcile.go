@@ -450,18 +450,16 @@ func (f *Frame) Reopen(ctx context.Context, id int64, because string, by state.B
 		return tr, err
 	})
 	return f.overrule(ctx, id, by, func(s *state.State, c *state.Current, by state.By) ([]state.Evidence, error) {
+		if err := MayReopen(s, id); err != nil {
+			return nil, err
+		}
 		switch {
-		case c.Gone():
-			return nil, ended(s, c)
 		case c.Unread:
 			return nil, fmt.Errorf("%s: %w", c.Name(), errUnread)
 		case s.IsClosed(c.Workflow):
 			return nil, message.WithHint(fmt.Errorf("%s: %w%s", c.Name(), errClosed, s.WhyClosed(c.Workflow)), f.howToOpen(s, c.Workflow))
 		}
-		_, tr, err := s.Flows[c.Workflow].Reopen(id)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.Name(), errIsOpen)
-		}
+		_, tr, _ := s.Flows[c.Workflow].Reopen(id)
 		return follow(s, state.Evidence{Step: id, To: workflow.Pending, Verdict: state.Reopen, Why: because, Reopens: tr.Reopens,
 			NotNeeded: tr.NotNeeded, By: by,
 			Files: files}), nil

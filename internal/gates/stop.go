@@ -190,7 +190,7 @@ func sentBack(s *state.State, left []*state.Current, x Stopping, questions strin
 // logStop records that the agent is sent back to a step, or that its turn ends with steps open.
 // s is the part of the list that is the session's.
 func (f *Frame) logStop(s *state.State, x Stopping, left []*state.Current) {
-	if f.Log == nil || s == nil || len(left) == 0 && x.Agent != "" {
+	if f.Log == nil || len(left) == 0 && x.Agent != "" {
 		return
 	}
 	for _, w := range s.Workflows() {
