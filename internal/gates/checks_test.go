@@ -487,6 +487,8 @@ func TestGatesLookInTheWorkTreeOfTheAgent(t *testing.T) {
 	require.Empty(t, l.lastLine().Tree)
 	require.Equal(t, state.Allow, in(1, filepath.Join(linked, "app")).Decision)
 	require.Equal(t, linked, l.lastLine().Tree)
+	l.set(1, completed)
+	require.EqualValues(t, `release: 1 of 2 done: #1 "Step 1"; the gates looked in the work tree `+linked, l.News(t.Context(), false))
 	require.Equal(t, state.Allow, in(2, l.project).Decision)
 	require.Empty(t, l.lastLine().Tree)
 	v := in(2, linked)
@@ -682,6 +684,12 @@ func TestAFileIsOfTheRound(t *testing.T) {
 		l.ended(c.anew)
 		require.Empty(t, l.lastLine().Unchanged, name)
 	}
+	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "All", "set": {"name": ".*"}, "produces": ["{name}.md"]}`+review,
+		"other.md", "x")
+	l.write("notes.md", "first")
+	require.True(t, l.gives(1, `{"name": "notes"}`).Allowed())
+	require.NotNil(t, l.end(2, "again").Turn)
+	require.Contains(t, l.gives(1, `{"name": "other"}`).Reason, "other.md is as it was", "of any value")
 }
 
 // A link that leads out of the project does not count, nor does a directory of that kind.

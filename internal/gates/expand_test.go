@@ -101,6 +101,20 @@ func TestNoLines(t *testing.T) {
 	}
 }
 
+// TestNoLinesOfACopyThatIsOut: it was completed past the hooks, and the step that is completed now leads back to before it.
+func TestNoLinesOfACopyThatIsOut(t *testing.T) {
+	l := ofSpec(t, `{"fsm": 2, "steps": [
+		{"id": 1, "subject": "All", "each": {"lines": "list"}, "do": [
+			{"id": 1, "subject": "Do {item}", "each": {"lines": "more"}, "do": [{"id": 1, "subject": "Change {item}"}]}]},
+		{"id": 2, "subject": "Look", "blockedBy": [1], "outcomes": {"again": {"back": 1, "max": 2}, "fine": {}}}]}`, "list", "a", "more", "\n")
+	l.begin(1)
+	l.set(3, completed)
+	l.set(1, completed)
+	require.NotNil(t, l.end(2, "again").Turn)
+	assert.Nil(t, l.state().Step(3))
+	assert.EqualValues(t, `release: #2 "Look" was sent back: again, time 1 of 2`, l.News(t.Context(), false))
+}
+
 // TestACompletionExpands: a step that was not started is expanded when its completion is tried.
 func TestACompletionExpands(t *testing.T) {
 	l := migrating(t, "a")

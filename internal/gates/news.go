@@ -13,7 +13,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
-	"github.com/fsmtx/fsmtx/txn"
 )
 
 // News returns for the person what has come of the session's steps since they were last told, a line each: how many steps of a workflow
@@ -25,46 +24,35 @@ func (f *Frame) News(ctx context.Context, turnEnds bool) (text message.ForPerson
 	if err != nil || len(s.Steps) == 0 {
 		return ""
 	}
-	all, err := f.reminders()
-	lines, _ := newsOf(s, f, all[f.newsKey()])
-	if err != nil || len(lines) == 0 && all[f.laterKey()] == "" && !f.hasMissed(s) && !(turnEnds && len(waitingFor(s, f)) > 0) {
+	m, err := f.memory()
+	m.Reminders, m.Told = maps.Clone(m.Reminders), slices.Clone(m.Told)    // which others read, too
+	if err != nil || len(f.untold(s, &m, turnEnds)) == 0 || f.IsForged() { // what a forged hook prints does not reach the person
 		return ""
 	}
-	if f.IsForged() { // what the hook prints does not reach the person
+	var lines []string
+	if f.Remember(ctx, func(m *state.Memory) { lines = f.untold(s, m, turnEnds) }) != nil { // two hooks may run at once: one of them tells
 		return ""
 	}
-	_ = f.Locked(ctx, func(dir *txn.Dir) error { // two hooks may run at once: one of them tells
-		var lines []string
-		var later string
-		err := f.RememberIn(dir, func(m *state.Memory) {
-			var last time.Time
-			lines, last = newsOf(s, f, m.Reminders[f.newsKey()])
-			if later = m.Reminders[f.laterKey()]; len(lines) > 0 || later != "" {
-				delete(m.Reminders, f.laterKey())
-				m.Reminders = reminders(m.Reminders).with(f.newsKey(), last.Format(time.RFC3339Nano))
-			}
-		})
-		if err != nil {
-			return err
-		}
-		if later != "" {
-			lines = append(lines, "fsmtx: "+later)
-		}
-		if m, ok := s.Missed(); ok && !f.AlreadyToldIn(dir, f.missedKey(m)) {
-			lines = append(lines, "fsmtx: "+m.String())
-		}
-		if turnEnds {
-			waiting := waitingFor(s, f)
-			for _, key := range slices.Sorted(maps.Keys(waiting)) {
-				if !f.AlreadyToldIn(dir, key) {
-					lines = append(lines, waiting[key])
-				}
-			}
-		}
-		text = message.ForPerson(strings.Join(lines, "\n"))
-		return nil
-	})
-	return text
+	return message.ForPerson(strings.Join(lines, "\n"))
+}
+
+// untold returns the lines that the person was not told yet, and notes in what is kept that they are told now.
+func (f *Frame) untold(s *state.State, m *state.Memory, turnEnds bool) []string {
+	lines, last := newsOf(s, f, m.Reminders[f.newsKey()])
+	later := m.Reminders[f.laterKey()]
+	if delete(m.Reminders, f.laterKey()); later != "" {
+		lines = append(lines, "fsmtx: "+later)
+	}
+	if len(lines) > 0 {
+		m.Reminders = reminders(m.Reminders).with(f.newsKey(), last.Format(time.RFC3339Nano))
+	}
+	if missed, ok := s.Missed(); ok && m.Tell(f.Session+"/missed/"+missed.Last.Format(time.RFC3339)) {
+		lines = append(lines, "fsmtx: "+missed.String())
+	}
+	if turnEnds {
+		lines = append(lines, untoldWaiting(s, f, m)...)
+	}
+	return lines
 }
 
 // SayLater keeps for the person what a command or a tool has told the agent alone. News says it.
@@ -80,20 +68,6 @@ func (f *Frame) SayLater(ctx context.Context, text message.ForPerson) {
 
 // maxLater limits what is kept for the person, in characters.
 const maxLater = 2000
-
-// hasMissed reports whether the person has to know of events that no hook saw.
-func (f *Frame) hasMissed(s *state.State) bool {
-	missed, ok := s.Missed()
-	if !ok {
-		return false
-	}
-	m, err := f.Memory()
-	return err == nil && !slices.Contains(m.Told, f.missedKey(missed))
-}
-
-func (f *Frame) missedKey(m state.Missed) string {
-	return f.Session + "/missed/" + m.Last.Format(time.RFC3339)
-}
 
 func (f *Frame) laterKey() string { return "later:" + f.Session + "/" }
 
@@ -123,12 +97,14 @@ func newsOf(s *state.State, f *Frame, since string) (lines []string, last time.T
 		switch {
 		case e.By.How == state.AtTerminal || e.IsQuiet() || e.IsReopen():
 		case e.Verdict == state.End:
-			ends = append(ends, endOf(s, c.Workflow, e))
+			if isEnded(s, c.Workflow) {
+				ends = append(ends, endOf(s, c.Workflow, e))
+			}
 		case len(e.Reopens) > 0:
 			lines = append(lines, lineOf(c, e))
-		case !e.Lets() && e.ForPerson() != "" && !c.Done() &&
+		case e.Verdict == state.Deny && !c.Done() &&
 			slices.Contains([]state.How{state.ByUpdate, state.ByApproval, state.ByMCP, state.ByShell, state.ByCommand}, e.By.How):
-			if e.Times > 1 || isOver(e, s.Evidence[told+i+1:]) { // the same again
+			if e.Times > 0 || isOver(e, s.Evidence[told+i+1:]) { // the same again
 				break
 			}
 			line := lineOf(c, e)
@@ -156,22 +132,17 @@ func endOf(s *state.State, w *workflow.Workflow, e state.Evidence) string {
 	if root != w {
 		what = " " + message.Words(w.Title())
 	}
-	var left []*state.Current
-	for _, id := range e.NotNeeded {
-		if c := s.Step(id); c != nil && c.NotNeeded {
-			left = append(left, c)
-		}
-	}
+	left := slices.DeleteFunc(s.Within(w), func(c *state.Current) bool { return !slices.Contains(e.NotNeeded, c.ID) })
 	return message.Sprintf("%s: %s: %s%s; not needed: %s", root.Command, s.CountIn(root).News(), e.ForPerson(), what, state.Names(left))
 }
 
 // lacksCommand returns the command with which a person ends a step, if it was refused last because a command would have to be run for
 // it, and none is; else it is empty.
 func (f *Frame) lacksCommand(s *state.State, c *state.Current) string {
-	e, ok := s.Latest(c.ID)
+	e, _ := s.Latest(c.ID)
 	value, list := e.Gate.Prints(), strings.TrimSpace(f.ListFlag())
 	switch {
-	case !ok || !e.Refuses() || len(s.OpenFor(c, e.To)) > 0 || !f.checksOff():
+	case !e.Refuses() || len(s.OpenFor(c, e.To)) > 0 || !f.checksOff():
 	case value != "":
 		return strings.TrimSpace(state.SetCommand(c.ID, value, list))
 	case e.Gate == fsmspec.CommandDecides || e.Gate == fsmspec.EachLine:
@@ -187,23 +158,22 @@ func isOver(e state.Evidence, later []state.Evidence) bool {
 	})
 }
 
-// waitingFor returns which steps wait for the person, by a key that is another one when they are asked again.
-func waitingFor(s *state.State, f *Frame) map[string]string {
-	all := map[string]string{}
+// untoldWaiting says which steps wait for the person, once each until they are asked again.
+func untoldWaiting(s *state.State, f *Frame, m *state.Memory) (lines []string) {
 	for _, c := range s.Steps {
-		e, ok := s.Latest(c.ID)
+		e, _ := s.Latest(c.ID)
 		line := f.lacksCommand(s, c)
-		if !ok || line == "" && s.Word(c) != state.Awaits || e.By.Session != f.Session {
+		if line == "" && s.Word(c) != state.Awaits || e.By.Session != f.Session ||
+			!m.Tell(f.Session+"/waits/"+message.Itoa(c.ID)+"/"+message.Itoa(e.Time.UnixNano())) {
 			continue
 		}
 		line = cmp.Or(line, doneCommand(s, c, strings.TrimSpace(f.ListFlag())))
 		if back := s.BringsBack(c); back != "" {
 			line = back + " brings its workflow back first"
 		}
-		all[fmt.Sprintf("%s/waits/%d/%d", f.Session, c.ID, e.Time.UnixNano())] = message.Sprintf("%s: %s waits for you: %s",
-			c.Workflow.Command, c.Name(), line)
+		lines = append(lines, message.Sprintf("%s: %s waits for you: %s", c.Workflow.Command, c.Name(), line))
 	}
-	return all
+	return lines
 }
 
 // treesOf says in which linked work trees the gates of these steps have looked.

@@ -529,6 +529,122 @@ func TestTheRefusalOfAToolIsTold(t *testing.T) {
 	require.Empty(t, l.News(t.Context(), false))
 }
 
+// TestNews: what the person is told after each of these, once.
+func TestNews(t *testing.T) {
+	l := ofSpec(t, `{"fsm": 2, "steps": [
+ {"id": 1, "subject": "Build", "produces": ["notes.md"], "check": "test -e built"},
+ {"id": 2, "subject": "Review", "blockedBy": [1], "outcomes": {"changes": {"back": 1, "max": 1}, "fine": {}, "bad": {}}},
+ {"id": 3, "subject": "Rescue", "blockedBy": [2], "when": {"2": "bad"}},
+ {"id": 4, "subject": "Migrate", "blockedBy": [2], "each": {"run": "echo a"}, "do": [{"id": 1, "subject": "Change {item}"}]},
+ {"id": 5, "subject": "Name", "blockedBy": [2], "set": {"version": {"run": "echo 1"}}},
+ {"id": 6, "subject": "Choose", "blockedBy": [2], "outcomes": ["a", "b"], "decides": {"run": "echo a"}},
+ {"id": 7, "subject": "Publish", "blockedBy": [2], "approval": "Really?"},
+ {"id": 8, "subject": "Wait", "blockedBy": [4]},
+ {"id": 9, "subject": "Check", "blockedBy": [2], "check": "true"},
+ {"id": 10, "subject": "Name again", "blockedBy": [9], "set": {"name": {"run": "echo 1"}}}
+]}`, "notes.md", "old")
+	other := l.beside()
+	other.Session = "s2"
+	var all []string
+	news := func(turnEnds bool) string { return string(l.News(t.Context(), turnEnds)) }
+	told := func(after string, turnEnds bool) {
+		t.Helper()
+		all = append(all, "== "+after, news(turnEnds))
+		require.Empty(t, news(turnEnds), after)
+	}
+	told("nothing", true)
+	l.begin(1)
+	l.denies(1, completed)
+	l.denies(2, inProgress)
+	l.denies(2, completed)
+	other.denies(8, completed)
+	l.denies(7, completed)
+	l.Forged = func() bool { return true }
+	require.Empty(t, news(true))
+	l.Forged = nil
+	told("refusals, the same also for another status, and one in another session", true)
+	l.denies(2, completed)
+	told("the same again", true)
+	l.denies(1, completed)
+	told("a check that fails", true)
+	l.denies(1, completed)
+	l.begin(1)
+	l.write("built", "1")
+	l.allows(1, completed)
+	told("a check that has passed in the end, and a file that is as it was", true)
+	require.NotNil(t, l.end(2, "changes").Turn)
+	told("a way back", true)
+	l.denies(2, inProgress)
+	l.write("notes.md", "new")
+	l.ended(1)
+	l.begin(2)
+	require.True(t, l.end(2, "fine").Allowed())
+	told("two steps, a refusal that is over, and a step that is not needed", true)
+	require.Equal(t, state.Ask, other.ask(7, completed).Decision)
+	l.denies(8, completed)
+	require.True(t, l.ask(9, completed).Allowed())
+	l.denies(10, completed)
+	told("an update that has not reached the list, and a question in another session", true)
+	l.set(9, completed)
+	told("it has", true)
+	l.NoChecks = func() bool { return true }
+	l.denies(4, inProgress)
+	l.denies(5, completed)
+	l.denies(6, completed)
+	l.denies(10, completed)
+	require.Equal(t, state.Ask, l.ask(7, completed).Decision)
+	told("in the middle of a turn", false)
+	l.NoChecks = nil
+	told("at its end, where commands are run", true)
+	l.NoChecks = func() bool { return true }
+	l.reopen(9)
+	told("at its end, where none is", true)
+	l.NoChecks = nil
+	l.SayLater(t.Context(), "what a command has said")
+	told("what was kept", true)
+	l.skip(7)
+	l.end(9, "")
+	l.reopen(9)
+	l.end(9, "")
+	_, err := l.GoPast(t.Context(), Past{Step: 5, Because: "so"}, state.By{Who: state.ThePerson, How: state.AtTerminal})
+	require.NoError(t, err)
+	told("a step that a person has skipped, another in a terminal, and one that was done twice", true)
+	l.begin(4)
+	l.nest(workflow.Workflow{Command: "notes", Parent: 11, Session: "s1"}, `{"id": 21, "subject": "Collect"}`)
+	end := func(id int64) {
+		_, err := l.End(t.Context(), id, "enough", state.By{Who: state.ThePerson, How: state.ByShell})
+		require.NoError(t, err)
+	}
+	end(21)
+	told("the end of what is under a step", true)
+	end(1)
+	told("the end of the workflow", true)
+	l.reopen(1)
+	end(1)
+	l.reopen(1)
+	told("what was ended and is open again", true)
+	golden(t, "news.txt", strings.Join(all, "\n")+"\n")
+}
+
+// TestWhatIsKeptForThePerson is what they cannot have read; and they are told of events that no hook saw.
+func TestWhatIsKeptForThePerson(t *testing.T) {
+	l := hydrated(t, `{}`)
+	l.SayLater(t.Context(), "")
+	l.Via.Who = state.ThePerson
+	l.SayLater(t.Context(), "they have read it")
+	l.Via.Who, l.Session = "", ""
+	l.SayLater(t.Context(), "whose session it is nobody knows")
+	require.NoFileExists(t, l.stateFile(state.SessionFile))
+	l.Session = "s1"
+	require.NoError(t, os.WriteFile(l.stateFile("missed"), fmt.Appendln(nil, time.Now().Unix()), 0o600))
+	require.Contains(t, l.News(t.Context(), false), "fsmtx: fsmtx could not be run at ")
+	require.Empty(t, l.News(t.Context(), false))
+	none := newList(t)
+	require.NoError(t, os.MkdirAll(none.List.Dir, 0o700))
+	none.SayLater(t.Context(), "of a workflow that is not in the list any more")
+	require.Empty(t, none.News(t.Context(), true))
+}
+
 // TestNobodyIsLookedForAfterAnUpdate: who has started the hook is found out for a decision, and for what the person is told, and not
 // at every event.
 func TestNobodyIsLookedForAfterAnUpdate(t *testing.T) {

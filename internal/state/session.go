@@ -232,11 +232,16 @@ func (st *Store) AlreadyToldIn(dir *txn.Dir, key string) (told bool) {
 	if st.IsForged() {
 		return true
 	}
-	_ = st.RememberIn(dir, func(m *Memory) {
-		if told = slices.Contains(m.Told, key); !told {
-			m.Told = append(m.Told, key)
-			m.Told = m.Told[max(0, len(m.Told)-maxTold):]
-		}
-	})
+	_ = st.RememberIn(dir, func(m *Memory) { told = !m.Tell(key) })
 	return told
+}
+
+// Tell notes that the person is told under this key. It reports false if they were told before.
+func (m *Memory) Tell(key string) bool {
+	if slices.Contains(m.Told, key) {
+		return false
+	}
+	m.Told = append(m.Told, key)
+	m.Told = m.Told[max(0, len(m.Told)-maxTold):]
+	return true
 }
