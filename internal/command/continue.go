@@ -160,6 +160,8 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 	}
 	if f.list == "" {
 		presence.Join(ctx, &l.Store, s, "", here, false)
+	} else {
+		presence.Give(ctx, &l.Store)
 	}
 	if q.By.Young {
 		recordDeed(c, s, rule, args, q.By, []string{u.List})

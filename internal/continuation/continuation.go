@@ -35,10 +35,14 @@ type Unfinished struct {
 	Steps    state.Count
 	Time     time.Time        // when the list was last worked on
 	AtWork   bool             // the client of another session runs that works on the list
+	Given    bool             // a person has put it there, and it is not known whether a client of the session runs
 	Cleaned  bool             // the list has none of its tasks any more
 	All      []*state.Current // its steps, with those under them
 	Same     bool             // the session is of the client that asks: it was cleared or forked, has another id now, or is the one at work
 }
+
+// IsHeld reports whether another session is at work on it, or may be: it is not to be robbed.
+func (u Unfinished) IsHeld() bool { return u.AtWork || u.Given }
 
 // Query is where a workflow is to go on.
 type Query struct {
@@ -71,11 +75,12 @@ func Find(ctx context.Context, q Query) (found []Unfinished, err error) {
 // in returns the unfinished workflows of one list; of that in which they would go on, those that have no task there.
 func (q Query) in(dir string, s *state.State, last time.Time) (all []Unfinished) {
 	same, atWork := presence.AtWork(q.Lookup, dir)
+	given := dir != q.List && !same && !atWork && presence.Of(dir).Given
 	for _, w := range s.Workflows() {
 		cleaned := s.Parent(w) == nil && s.Revive(w)
 		if s.Parent(w) == nil && len(s.OpenIn(w)) > 0 && (cleaned || dir != q.List) {
 			name := tasklist.ShortName(q.Lookup, dir)
-			all = append(all, Unfinished{dir, name, w.Steps[0].ID, w, s.CountIn(w), last, atWork, cleaned, s.Within(w), same})
+			all = append(all, Unfinished{dir, name, w.Steps[0].ID, w, s.CountIn(w), last, atWork, given, cleaned, s.Within(w), same})
 		}
 	}
 	return all
@@ -95,6 +100,8 @@ func (q Query) Needs(u Unfinished) string {
 		from = append(from, "out of its own list")
 	case u.AtWork:
 		from = append(from, "from a session that is at work on it")
+	case u.Given:
+		from = append(from, "from the session to which a person gave it")
 	case u.Same:
 		from = append(from, "from another session of the same client")
 	}
@@ -120,6 +127,8 @@ func (u Unfinished) String() string {
 		u.Time.Local().Format("2006-01-02 15:04"), u.Name)
 	if u.AtWork {
 		text += ", which is at work on it"
+	} else if u.Given {
+		text += ", to which a person gave it"
 	}
 	if u.Cleaned {
 		text += "; its task files are gone from there, and come back where it goes on"
@@ -170,7 +179,7 @@ func Choose(ctx context.Context, q Query, named, skill string) (u Unfinished, er
 			hint = tasklist.OrMoved(ctx, q.Lookup, q.Here, hint)
 		}
 		return u, message.WithHint(message.Lines("nothing to continue: "+where), hint)
-	case len(all) > 1 || named == "" && all[0].AtWork || q.List == "":
+	case len(all) > 1 || named == "" && all[0].IsHeld() || q.List == "":
 		return u, q.which(ctx, all)
 	}
 	return all[0], nil

@@ -100,7 +100,7 @@ func (h *hook) unfinished(ctx context.Context) client.Answer {
 		presence.Enter(ctx, h.List.Dir)
 	}
 	all = slices.DeleteFunc(all, func(u continuation.Unfinished) bool {
-		return u.List != q.List && (h.call.Resumed || u.AtWork && time.Since(u.Time) < 24*time.Hour ||
+		return u.List != q.List && (h.call.Resumed || u.IsHeld() && time.Since(u.Time) < 24*time.Hour ||
 			u.List != h.List.Dir && isOpen(u.Workflow.Command))
 	})
 	if unread != nil || len(all) == 0 || !h.call.Resumed && h.AlreadyTold(ctx, h.Session+"/unfinished") { // the hook may be registered twice

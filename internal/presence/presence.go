@@ -195,8 +195,14 @@ func Join(ctx context.Context, st *state.Store, s terminal.Streams, program, dir
 		return
 	}
 	change(ctx, st, func(p *state.Presence) {
-		p.Clients = append(slices.DeleteFunc(p.Clients, func(one state.Client) bool { return one.PID == pid }), c)
+		p.Clients, p.Given = append(slices.DeleteFunc(p.Clients, func(one state.Client) bool { return one.PID == pid }), c), false
 	})
+}
+
+// Give records that a person has put a workflow into the list of another session than the caller's. If no client was seen there, it cannot
+// be known whether one runs until it does something.
+func Give(ctx context.Context, st *state.Store) {
+	change(ctx, st, func(p *state.Presence) { p.Given = len(p.Clients) == 0 })
 }
 
 // Leave records that the client which has started this process does not work on other lists than this one any more: after /clear it

@@ -124,6 +124,7 @@ func workflowsOf(lookup func(string) (string, bool), dir string, all []Hydration
 	if len(lists) == 0 {
 		l := shownList{List: dir, Session: last.Session, Skill: last.Skill, to: last.To, undone: last.State == undoing,
 			shownWaits: waitsOf(now, dir, name, nil)}
+		l.AtWork = l.AtWork && l.to == ""
 		for _, h := range all {
 			l.Dir = cmp.Or(h.project, l.Dir)
 		}

@@ -35,6 +35,7 @@ type Presence struct {
 	Terminals []Terminal `json:"terminals,omitempty"` // in which a person has typed the word
 	Deeds     []Deed     `json:"deeds,omitempty"`     // that the person has not been told of
 	Vouchers  []Voucher  `json:"vouchers,omitempty"`
+	Given     bool       `json:"given,omitzero"` // a person has put a workflow here, and no client was seen here before or since
 }
 
 // Voucher says that a hook of the client has seen a command of the agent's shell, and found it plain.
