@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/git"
 	testfiles "github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -184,6 +186,12 @@ func TestTheSameDenialThreeTimes(t *testing.T) {
 	require.Contains(t, l.denies(1, completed), repeated+"5th time")
 	l.begin(3)
 	require.NotContains(t, l.denies(1, completed), repeated, "something has changed")
+
+	l = hydrated(t, `{"check": "exit 1"}`)
+	l.Apply, l.Via.How = true, state.ByMCP
+	l.denies(1, completed)
+	l.denies(1, completed)
+	require.Contains(t, l.denies(1, completed), repeated+"3rd time")
 
 	l = hydrated(t, `{"outcomes": ["yes", "no"]}`)
 	for _, word := range []string{"", "maybe", "", "perhaps", "perhaps"} {
@@ -484,6 +492,9 @@ func TestGatesLookInTheWorkTreeOfTheAgent(t *testing.T) {
 		require.Equal(t, state.Deny, v.Decision, cwd)
 		require.Contains(t, v.Reason, "it needs out, which is missing or empty in "+l.project)
 	}
+	for dir, is := range map[string]bool{linked: true, l.project: true, filepath.Join(l.project, "app"): true, root: false, other: false} {
+		require.Equal(t, is, IsIn(l.project, dir), dir)
+	}
 	require.Empty(t, l.lastLine().Tree)
 	require.Equal(t, state.Allow, in(1, filepath.Join(linked, "app")).Decision)
 	require.Equal(t, linked, l.lastLine().Tree)
@@ -495,6 +506,22 @@ func TestGatesLookInTheWorkTreeOfTheAgent(t *testing.T) {
 	require.Equal(t, state.Deny, v.Decision)
 	require.Contains(t, v.Reason, "\nIt ran in "+filepath.Join(linked, "app"))
 	require.Equal(t, []string{filepath.Join(linked, "app"), linked}, []string{l.lastLine().Check.Dir, l.lastLine().Tree})
+}
+
+// TestOnWhatACompletionStands: on the files from before the first of its commands ran to after the last one; without one on those of
+// that moment. Nobody asks for it where there is no policy.
+func TestOnWhatACompletionStands(t *testing.T) {
+	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Build", "set": {"v": {"run": "echo x | tee a"}}, "check": "echo x > b"},
+		{"id": 2, "subject": "Write"}]}`)
+	require.NoError(t, exec.CommandContext(t.Context(), "git", "init", "-q", l.project).Run())
+	require.True(t, l.ask(2, completed).Allowed())
+	require.Nil(t, l.lastLine().Content)
+	l.write(git.PolicyFile, "{}")
+	l.allows(1, completed)
+	trees := l.lastLine().Content.Trees
+	require.Len(t, trees, 3)
+	l.allows(2, completed)
+	require.Equal(t, trees[2:], l.lastLine().Content.Trees)
 }
 
 // If both a plugin and the settings register the hook, the client starts it twice for one
@@ -764,7 +791,17 @@ func TestWatchedFilesAreComparedWithTheLastStart(t *testing.T) {
 	l.allows(1, completed) // it was so when it was opened again
 	l.end(2, "again")
 	l.write("a_test.go", "1\n")
-	require.Contains(t, l.do(1, completed).Beside, "a_test.go shorter; files: 1 before, 1 now; lines: 2 before, 1 now")
+	const shorter = "a_test.go shorter; files: 1 before, 1 now; lines: 2 before, 1 now"
+	require.Contains(t, l.do(1, completed).Beside, shorter)
+
+	l = ofSpec(t, `[{"id": 1, "subject": "Test", "check": {"run": "true", "watch": ["a_test.go"]}, "approval": "Is it tested?"}]`,
+		"a_test.go", "1\n2\n")
+	l.begin(1)
+	l.write("a_test.go", "1\n")
+	v := l.do(1, completed)
+	require.Contains(t, v.Reason, "Is it tested?\n(Yes completes the step #1 \"Test\" of release.)\n(Of the files on which its check stands: "+
+		shorter+".)\n")
+	require.Equal(t, "Is it tested?\n(Of the files on which its check stands: "+shorter+".)", l.lastLine().Question)
 }
 
 // decided makes a decision about a step that was made that long ago.

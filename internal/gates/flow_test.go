@@ -589,6 +589,49 @@ func TestLateLeavesSomethingToDo(t *testing.T) {
 		l.seen())
 }
 
+// TestObserving: what a gate would have refused or asked is on record, and let through; where none was met, that too.
+func TestObserving(t *testing.T) {
+	const file = `{"fsm": 2, "steps": [{"id": 1, "subject": "Build", "only": ["Bash(git push *)"], "check": "exit 1",
+			"outcomes": {"failed": {"back": 1, "max": 1}, "again": {"back": 1, "max": 1}, "fine": {}, "bad": {}}},
+		{"id": 2, "subject": "Migrate", "blockedBy": [1], "each": {"lines": "list"}, "do": [{"id": 1, "subject": "Change {item}"}]},
+		{"id": 3, "subject": "Ship", "blockedBy": [2], "when": {"1": "fine"}, "approval": "Really?"},
+		{"id": 4, "subject": "Tell", "blockedBy": [3]}, {"id": 5, "subject": "Praise", "when": {"1": "fine"}}]}`
+	var lines []string
+	for _, c := range []struct {
+		id          int64
+		to, outcome string
+	}{
+		{1, inProgress, ""}, {4, inProgress, ""}, {1, completed, ""}, {1, completed, "bad"}, {1, completed, "again"}, {2, inProgress, ""},
+		{3, completed, ""}, {3, "deleted", ""},
+	} {
+		l := ofSpec(t, file)
+		l.Observe = func() bool { return true }
+		v := l.Update(t.Context(), Update{Task: fmt.Sprint(c.id), Status: c.to, Outcome: c.outcome})
+		require.True(t, v.Allowed(), v.Reason)
+		e := l.lastLine()
+		lines = append(lines, fmt.Sprintf("%d %s %s: %s %q, of %q, to %s as %q, not needed %v: %v", c.id, c.to, c.outcome, e.Verdict, e.Why, e.Gate,
+			e.To, e.Outcome, e.NotNeeded, e.Gaps))
+	}
+	l := ofSpec(t, file)
+	l.Observe = func() bool { return true }
+	for range 2 {
+		require.True(t, l.call(push("")).Allowed())
+		l.begin(1)
+	}
+	require.True(t, l.Edit(l.path(1), "/").Allowed())
+	for _, e := range l.state().Calls {
+		lines = append(lines, fmt.Sprintf("a call: %s %q, of %q: %v", e.Verdict, e.Why, e.Gate, e.Gaps))
+	}
+	golden(t, "observed.txt", strings.Join(lines, "\n")+"\n")
+}
+
+// TestLateLeavesNothingToDo: then nothing is ready.
+func TestLateLeavesNothingToDo(t *testing.T) {
+	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Ask", "within": "15m", "outcomes": ["answered", "late"]}]}`)
+	l.began(16 * time.Minute)
+	assert.Contains(t, l.ask(1, completed).Told, `#1 "Ask" ended as late: its time limit of 15m has passed.`)
+}
+
 func TestInTime(t *testing.T) {
 	l := limited(t)
 	l.began(14 * time.Minute)

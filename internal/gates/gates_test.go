@@ -196,6 +196,7 @@ func TestKeep(t *testing.T) {
 		v := keep(s, s.Step(2), k.u)
 		assert.Equal(t, k.want == "", v.Allowed(), name)
 		assert.Contains(t, v.Reason, k.want, name)
+		assert.Equal(t, k.want == "", v.Why == "", name)
 	}
 	require.True(t, keep(s, s.Step(1), Update{Task: "1", AddBlocks: []string{"2"}}).Allowed(), "the other step waits for it already")
 }

@@ -42,7 +42,7 @@ func (c *call) endsObserved(s *state.State, target *state.Current, line *state.E
 func (c *call) observeCall(v Verdict, lines []state.Evidence) (Verdict, []state.Evidence) {
 	v, _ = c.observed(v)
 	for i := range lines {
-		if lines[i].Refuses() || lines[i].Verdict == state.Ask {
+		if lines[i].Refuses() {
 			lines[i].Verdict, lines[i].Gate, lines[i].Times = state.Allow, "", 0
 		}
 		lines[i].Gaps = append(slices.Clone(lines[i].Gaps), state.Observing)

@@ -51,7 +51,7 @@ func (p part) isCovered(r permission.Rule, dir string) bool {
 	if !facts.IsAbout(r, p.Call.Tool) {
 		return false
 	}
-	return p.Matches(r) || r.Content != "" && permission.IsFileTool(r.Tool) && p.Call.OnPath(r.Content, workplace(dir, p.Call.Cwd))
+	return p.Matches(r) || permission.IsFileTool(r.Tool) && p.Call.OnPath(r.Content, workplace(dir, p.Call.Cwd))
 }
 
 // covered returns the parts of a call that rules cover.

@@ -83,6 +83,7 @@ func TestPaths(t *testing.T) {
 		{"NotebookEdit(*.ipynb)", "Write", project + "/a.ipynb", false},
 		{"Read(docs/**)", "Read", project + "/docs/a", true},
 		{"Bash(src/**)", "Write", project + "/src/a.go", false},
+		{"Grep(src/**)", "Grep", project + "/src/a.go", false}, // not a tool whose rules are about paths
 		{"mcp__github__*", "mcp__github__create_pr", "", true},
 		{"mcp__github__*", "mcp__gitlab__create_pr", "", false},
 		{"WebFetch", "WebFetch", "", true},

@@ -17,6 +17,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
@@ -68,6 +69,25 @@ func TestWhatAPersonCannotDo(t *testing.T) {
 		assert.Equal(t, before, c.l.all())
 		assert.Len(t, c.l.state().Evidence, n)
 	}
+}
+
+// TestTheOnlyWorkflowThatIsOpen is ended without a number of a step.
+func TestTheOnlyWorkflowThatIsOpen(t *testing.T) {
+	l := hydrated(t, `{"subject": "Build"}`, `{"subject": "Test"}`)
+	only := func() string {
+		step, err := OnlyOpen(l.state())
+		if err != nil {
+			return fmt.Sprint(err, "; ", message.Hint(err))
+		}
+		return fmt.Sprint(step)
+	}
+	l.ended(1)
+	l.nest(workflow.Workflow{Command: "notes", Parent: 2}, `{"id": 11}`)
+	assert.Equal(t, "1", only(), "by any of its steps")
+	l.nest(workflow.Workflow{Command: "ship"}, `{"id": 21, "subject": "Ship"}`)
+	assert.Equal(t, `several workflows are open: #1 "Build" of release, #21 "Ship" of ship; name a step of the one to end`, only())
+	l.ended(21, 11, 2)
+	assert.Equal(t, "no workflow is open in this task list; fsmtx status lists the steps", only())
 }
 
 // logger is a log that calls a function.
@@ -643,6 +663,21 @@ func TestWhatIsKeptForThePerson(t *testing.T) {
 	require.NoError(t, os.MkdirAll(none.List.Dir, 0o700))
 	none.SayLater(t.Context(), "of a workflow that is not in the list any more")
 	require.Empty(t, none.News(t.Context(), true))
+}
+
+// TestWhatTheAgentHasBegun is told once: what has changed in a definition at once, and what was replaced at the end of the turn.
+func TestWhatTheAgentHasBegun(t *testing.T) {
+	l := hydrated(t, `{}`)
+	l.nest(workflow.Workflow{Command: "ship", Changed: "ship runs other commands"}, `{"id": 11}`)
+	l.nest(workflow.Workflow{Command: "notes", Lost: []string{"plan of s0"}}, `{"id": 21}`)
+	l.nest(workflow.Workflow{Command: "tell", Lost: []string{"a", "b"}, Changed: "tell runs other commands"}, `{"id": 31}`)
+	assert.EqualValues(t, `ship runs other commands
+tell runs other commands; tell has replaced a and b; fsmtx undo --list s1 4 brings them back`, l.Begun(t.Context()))
+	assert.Empty(t, l.Begun(t.Context()))
+	_, person := l.stops(Stopping{Mode: StopOff})
+	assert.Equal(t, "notes has replaced plan of s0; fsmtx undo --list s1 3 brings it back", person)
+	_, person = l.stops(Stopping{Mode: StopOff})
+	assert.Empty(t, person)
 }
 
 // TestNobodyIsLookedForAfterAnUpdate: who has started the hook is found out for a decision, and for what the person is told, and not

@@ -53,8 +53,8 @@ func (c *call) workplace(w *workflow.Workflow) fact {
 
 // IsIn reports whether a directory is in the project's, or in a linked work tree of its repository.
 func IsIn(project, dir string) bool {
-	rel, err := filepath.Rel(safefile.Resolve(project), safefile.Resolve(dir))
-	return err == nil && filepath.IsLocal(rel) || workplace(project, dir) != project
+	rel, _ := filepath.Rel(safefile.Resolve(project), safefile.Resolve(dir)) // empty if there is no way, which is not local
+	return filepath.IsLocal(rel) || workplace(project, dir) != project
 }
 
 // KeepDirectory records the directory of the session's project, from an event of the client itself.
