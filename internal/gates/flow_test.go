@@ -328,6 +328,11 @@ func TestQuestionsAboutStepsWithTheSameOutcomes(t *testing.T) {
 		return `{"subject": ` + q(subject) + `, "decides": "person", "outcomes": {"yes": {}, "no": {"stop": true}}}`
 	}
 	l := hydrated(t, ask("The text"), ask("The date"), ask("The place"))
+	beside := l.beside()
+	beside.Via = state.By{Who: state.ThePerson, How: state.AtTerminal}
+	assert.Contains(t, beside.end(1, "").Reason, `#1 "The text" is decided by the person. Say how it ends:
+  fsmtx step done 1 --outcome yes --because "..." --list s1
+  fsmtx step done 1 --outcome no --because "..." --list s1`)
 	text, _ := l.Chosen(t.Context(), []Choice{choice(1, "yes"), choice(2, "no")}, state.ByQuestion, "")
 	assert.Equal(t, "#1 \"The text\" ends as yes: the person chose it. Complete it now.\n"+
 		"#2 \"The date\" ends as no: the person chose it. Complete it now.", text)
@@ -609,8 +614,8 @@ func TestObserving(t *testing.T) {
 		v := l.Update(t.Context(), Update{Task: fmt.Sprint(c.id), Status: c.to, Outcome: c.outcome})
 		require.True(t, v.Allowed(), v.Reason)
 		e := l.lastLine()
-		lines = append(lines, fmt.Sprintf("%d %s %s: %s %q, of %q, to %s as %q, not needed %v: %v", c.id, c.to, c.outcome, e.Verdict, e.Why, e.Gate,
-			e.To, e.Outcome, e.NotNeeded, e.Gaps))
+		lines = append(lines, fmt.Sprintf("%d %s %s: %s %q, of %q, to %s as %q, not needed %v: %v", c.id, c.to, c.outcome, e.Verdict, e.Why,
+			e.Gate, e.To, e.Outcome, e.NotNeeded, e.Gaps))
 	}
 	l := ofSpec(t, file)
 	l.Observe = func() bool { return true }

@@ -166,7 +166,7 @@ func TestRedo(t *testing.T) {
 		}
 		l.set(1, completed)
 		l.redo()
-		require.Equal(t, c.want, l.lastLine().Verdict, c.step)
+		require.Equal(t, []any{c.want, ""}, []any{l.lastLine().Verdict, l.lastLine().By.Agent}, c.step)
 		n := len(l.state().Evidence)
 		l.redo()
 		require.Len(t, l.state().Evidence, n, c.step)

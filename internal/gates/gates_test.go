@@ -264,6 +264,7 @@ func TestStop(t *testing.T) {
 		"a check is running":    {&state.State{Steps: stateOf(one).Steps, Pending: []state.Pending{{Step: 1}}}, Stopping{}, nil},
 		"a person was asked":    {ago(stateOf(one), time.Hour, 1, completed, state.Ask), Stopping{}, nil},
 		"a person has said yes": {ago(ago(stateOf(one), time.Hour, 1, completed, state.Ask), 0, 1, completed, state.Allow), Stopping{}, ids(1)},
+		"a person has said no":  {ago(stateOf(one), 0, 1, completed, state.Declined), Stopping{}, nil},
 		"denied twice":          {ago(ago(stateOf(one), 0, 1, completed, state.Deny), 0, 1, completed, state.Deny), Stopping{}, ids(1)},
 		"denied three times": {ago(ago(ago(stateOf(one), 0, 1, completed, state.Deny), 0, 1, completed, state.Deny), 0, 1, completed, state.Deny),
 			Stopping{}, nil},
@@ -306,6 +307,8 @@ func TestSentBack(t *testing.T) {
 	s = stateOf(stepLine{id: 1, status: completed})
 	agent, _ = sentBack(s, s.Ready(), Stopping{Mode: Remind}, "")
 	require.Contains(t, agent, `#1 "A" is completed without passing its gates, so complete it again.`)
+	agent, _ = sentBack(s, s.Ready(), Stopping{Mode: Hold}, "")
+	require.Contains(t, agent, "Go on with the workflow, or let the person say that it may stop.")
 	s = stateOf(stepLine{id: 1, status: completed}, stepLine{id: 2, status: pending})
 	require.Len(t, stop(s, Stopping{Mode: Remind}, reminder{}), 1, "beside it no other step is let through")
 }

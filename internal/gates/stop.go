@@ -61,7 +61,7 @@ func stop(s *state.State, x Stopping, last reminder) []*state.Current {
 		return nil
 	case x.Mode != Hold && (stalled || x.Planning || client.Question(x.Message) != "" || x.Agent == "" && client.Wakes(x.Crons)):
 		return nil
-	case x.Mode == Hold && stalled && x.Turns > 0 && last.times >= x.Turns:
+	case stalled && x.Turns > 0 && last.times >= x.Turns:
 		return nil
 	}
 	var left []*state.Current
@@ -95,9 +95,6 @@ func (x Stopping) heard(s *state.State) person {
 		return toldBy(x.Heard, s)
 	}
 	p := person{ends: client.LastSaid(x.Transcript, x.Prompt, words().And(state.CommandsOf(s)...)).Ends()}
-	if p.ends {
-		return p
-	}
 	p.asked = x.Mode == Hold && client.AskedUser(x.Transcript)
 	p.part, p.limited = client.LastPart(x.Transcript, named(s))
 	return p
@@ -128,31 +125,15 @@ func (p person) wanted(s *state.State, left []*state.Current) []*state.Current {
 	if !p.limited {
 		return left
 	}
-	wanted := map[int64]bool{}
-	var add func(id int64)
-	add = func(id int64) {
-		c := s.Step(id)
-		if c == nil || wanted[id] {
-			return
-		}
-		wanted[id] = true
-		for _, b := range c.BlockedBy {
-			add(b)
-		}
-		for _, b := range s.OpenUnder(c) {
-			add(b.ID)
-		}
-	}
-	for _, step := range p.part {
-		add(step.ID)
-	}
-	return slices.DeleteFunc(slices.Clone(left), func(c *state.Current) bool { return !wanted[c.ID] })
+	return slices.DeleteFunc(slices.Clone(left), func(c *state.Current) bool {
+		return !slices.ContainsFunc(p.part, func(x client.Step) bool { return s.LeadsTo(c, x.ID) })
+	})
 }
 
 // startedBy reports whether the step is in progress because the subagent started it.
 func startedBy(s *state.State, c *state.Current, agent string) bool {
-	e, ok := s.Last(c.ID)
-	return ok && c.Status == workflow.InProgress && e.Agent == agent && e.To == workflow.InProgress
+	e, _ := s.Last(c.ID)
+	return c.Status == workflow.InProgress && e.Agent == agent && e.To == workflow.InProgress
 }
 
 // GoOn is in every text that sends an agent back.
@@ -195,7 +176,7 @@ func (f *Frame) logStop(s *state.State, x Stopping, left []*state.Current) {
 	}
 	for _, w := range s.Workflows() {
 		open := s.OpenIn(w)
-		if w.Part || w.Parent != 0 || len(open) == 0 {
+		if w.Parent != 0 || len(open) == 0 {
 			continue
 		}
 		n := len(open)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/workflow"
@@ -90,6 +91,9 @@ func TestAPersonWhoEndsAStepEndsWhatIsUnderIt(t *testing.T) {
 	assert.Equal(t, state.IsNotNeeded, s.Word(s.Step(12)))
 	assert.Equal(t, "Collect (not needed: #2 was skipped): completed", l.shown(11))
 	assert.Contains(t, l.denies(12, inProgress), `#12 "Draft" is not needed any more: #2 was skipped`)
+	_, err := l.Reopen(t.Context(), 11, "x", state.By{})
+	assert.EqualError(t, err, `#11 "Collect": the step that it is under goes on without it: #2 was skipped`)
+	assert.Equal(t, `open that one again: fsmtx step reopen 2 --because "..." --list s1`, message.Hint(err))
 }
 
 // TestEndOfAWorkflowPassesNoStep: the end that a person names by a step is not the completion of that step.

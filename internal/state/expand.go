@@ -87,6 +87,11 @@ func (s *State) after(ids []int64, turns bool) func(*Current) bool {
 	return is
 }
 
+// LeadsTo reports whether the step, or one that it is under, is the step with this number or comes before it, directly or not.
+func (s *State) LeadsTo(c *Current, id int64) bool {
+	return c != nil && (c.ID == id || s.after([]int64{c.ID}, false)(s.Step(id)) || s.LeadsTo(s.Parent(c.Workflow), id))
+}
+
 // copies returns the copies of a step for the lines that were read for its present round.
 func (s *State) copies(c *Current) []*workflow.Workflow {
 	e, _ := s.expansion(c)
