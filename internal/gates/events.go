@@ -219,15 +219,16 @@ func (f *Frame) Edit(path, cwd string) Verdict {
 	if err != nil {
 		return f.trouble(err)
 	}
-	for _, file := range []string{path, filepath.Clean(path)} { // as the kernel reads .. and as the client does
-		v := edit(safefile.Resolve(file), safefile.Resolve(f.List.Dir), safefile.Resolve(s))
-		if v.Allowed() {
-			continue
-		}
-		if r, err := f.OnRecord(); err == nil && len(r.Steps) == 0 {
-			break
-		}
+	dirs := []string{safefile.Resolve(f.List.Dir), safefile.Resolve(s)}
+	v := edit(safefile.Resolve(path), dirs...) // as the kernel reads ..
+	if v.Allowed() {
+		v = edit(safefile.Resolve(filepath.Clean(path)), dirs...) // as the client does
+	}
+	if v.Allowed() {
 		return v
 	}
-	return Verdict{}
+	if r, err := f.OnRecord(); err == nil && len(r.Steps) == 0 {
+		return Verdict{}
+	}
+	return v
 }

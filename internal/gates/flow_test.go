@@ -128,7 +128,10 @@ func TestAPersonChooses(t *testing.T) {
 	mute.Questions = ""
 	assert.Contains(t, mute.end(4, "merge").Reason,
 		`Tell them: it can end as merge or drop, which they say in a terminal outside the client: fsmtx step done 4 --outcome NAME`)
-	text, v := l.Chosen(t.Context(), []Choice{{Question: question, Options: []string{"merge", "drop"}, Chosen: "merge"}},
+	text, _ = l.Chosen(t.Context(), []Choice{{Question: "Which colour?", Options: []string{"red", "blue"}, Chosen: "red"}},
+		state.ByQuestion, "")
+	assert.Empty(t, text, "it may be about anything")
+	text, v := l.Chosen(t.Context(), []Choice{{Question: question, Options: []string{"Merge ", "drop"}, Chosen: "Merge "}},
 		state.ByQuestion, "")
 	require.Empty(t, v.Trouble)
 	said, _ := l.state().Latest(4)
@@ -336,7 +339,7 @@ func TestQuestionsAboutStepsWithTheSameOutcomes(t *testing.T) {
 	text, _ := l.Chosen(t.Context(), []Choice{choice(1, "yes"), choice(2, "no")}, state.ByQuestion, "")
 	assert.Equal(t, "#1 \"The text\" ends as yes: the person chose it. Complete it now.\n"+
 		"#2 \"The date\" ends as no: the person chose it. Complete it now.", text)
-	text, _ = l.Chosen(t.Context(), []Choice{{Chosen: "yes", Step: 3}}, state.ByElicitation, "")
+	text, _ = l.Chosen(t.Context(), []Choice{{Question: "There, as in #12?", Chosen: "yes", Step: 3}}, state.ByElicitation, "")
 	assert.Equal(t, `#3 "The place" ends as yes: the person chose it. Complete it now.`, text)
 	assert.Contains(t, l.end(2, "yes").Reason, `the person chose no. Complete it with metadata {"outcome": "no"}`)
 	l.ended(3, 1)

@@ -184,6 +184,29 @@ func TestAStepThatWasStartedIsNotCompletedUnseen(t *testing.T) {
 	}
 }
 
+// TestWhoIsOnRecord: what a hook may have said for a person, a hook that came later, and an update that no hook has seen.
+func TestWhoIsOnRecord(t *testing.T) {
+	l := newList(t)
+	l.nest(workflow.Workflow{Command: "release", Answerers: []string{"old"}}, `{"subject": "Publish", "approval": "Good?"}`, `{}`)
+	hooks := func(sum string) func() []state.Answerer {
+		return func() []state.Answerer { return []state.Answerer{{Name: "a hook of the project", Sum: sum}} }
+	}
+	done := func() Verdict {
+		require.Equal(t, state.Ask, l.ask(1, completed).Decision)
+		return l.Completed(t.Context(), Update{Task: "1", Status: completed})
+	}
+	l.Answerers = hooks("new")
+	require.Contains(t, done().Reason, "a hook of the project")
+	require.Equal(t, []any{state.Deny, state.TheCommand, "a new hook may have answered for a person"},
+		[]any{l.lastLine().Verdict, l.lastLine().By.Who, l.lastLine().Why})
+	l.Answerers = hooks("old")
+	require.True(t, done().Allowed())
+	require.Equal(t, "a person said yes, or a hook of the project did for them", l.lastLine().Why)
+	l.Unseen = func() bool { return true }
+	l.begin(2)
+	require.Equal(t, []any{state.ByShell, []state.Gap{state.Unseen}}, []any{l.lastLine().By.How, l.lastLine().Gaps})
+}
+
 // TestATaskThatCannotBeRead counts as pending: so its gates apply.
 func TestATaskThatCannotBeRead(t *testing.T) {
 	l := hydrated(t, `{}`, `{"blockedBy": [1]}`)

@@ -88,6 +88,50 @@ func TestTheOnlyWorkflowThatIsOpen(t *testing.T) {
 	assert.Equal(t, `several workflows are open: #1 "Build" of release, #21 "Ship" of ship; name a step of the one to end`, only())
 	l.ended(21, 11, 2)
 	assert.Equal(t, "no workflow is open in this task list; fsmtx status lists the steps", only())
+	_, err := OnlyOpen(&state.State{Departed: state.Departed{"1": "it goes on in the task list s2"}})
+	assert.EqualError(t, err, "no workflow is open in this task list: it goes on in the task list s2")
+	assert.Equal(t, "name that list: fsmtx status --all shows them", message.Hint(err))
+}
+
+// TestApprove: a person's yes or choice in a terminal, for which the other gates of the step have to hold. What it is not is for GoPast.
+func TestApprove(t *testing.T) {
+	tty := "/dev/pts/1"
+	terminal := state.By{Who: state.ThePerson, How: state.AtTerminal, TTY: &tty}
+	for _, c := range []struct {
+		step string
+		past Past
+		by   state.By
+		want string // what is done, or why not
+	}{
+		{`{"approval": "Good?"}`, Past{}, terminal, "allow as done by person"},
+		{`{"approval": "Good?"}`, Past{}, state.By{Who: state.ThePerson, How: state.ByShell}, "false"},
+		{`{"approval": "Good?"}`, Past{}, state.By{Who: state.TheAgent, How: state.AtTerminal, TTY: &tty}, "false"},
+		{`{"approval": "Good?", "check": "exit 1"}`, Past{}, terminal, "false check failed: exit status 1"},
+		{`{"approval": "Good?", "set": {"v": ".*"}}`, Past{Values: map[string]string{"v": "1"}}, terminal, "allow as done by person"},
+		{`{"approval": "Good?", "set": {"v": ".*"}}`, Past{}, terminal, "false values: it has to give v, which matches .*"},
+		{`{"decides": "person", "outcomes": ["a", "b"]}`, Past{Outcome: "b"}, terminal, "allow as b by person"},
+		{`{"decides": "person", "outcomes": ["a", "b"]}`, Past{Outcome: "c"}, terminal, "false"},
+		{`{"decides": "person", "outcomes": ["a", "b"]}`, Past{}, terminal, "false"},
+		{`{"outcomes": {"a": {"approval": "Good?"}, "b": {}}}`, Past{Outcome: "a"}, terminal, "allow as a by person"},
+		{`{"outcomes": {"a": {"approval": "Good?"}, "b": {}}}`, Past{Outcome: "b"}, terminal, "false"},
+		{`{}`, Past{}, terminal, "false"},
+	} {
+		l := hydrated(t, c.step)
+		c.past.Step, c.past.Done, c.past.Because = 1, true, "so"
+		done, why, err := l.Approve(t.Context(), c.past, "", c.by)
+		require.NoError(t, err)
+		got := strings.TrimSpace(fmt.Sprint(done, " ", why))
+		if done {
+			e := l.lastLine()
+			got = fmt.Sprint(e.Verdict, " as ", l.state().Step(1).Outcome, " by ", e.By.Who)
+		}
+		assert.Equal(t, c.want, got, "%s %+v", c.step, c.past)
+	}
+	l := hydrated(t, `{"approval": "Good?"}`, `{"blockedBy": [1], "approval": "Good?"}`)
+	for _, p := range []Past{{Step: 1, Because: "so"}, {Step: 2, Done: true, Because: "so"}} {
+		done, why, err := l.Approve(t.Context(), p, "", terminal)
+		assert.Equal(t, []any{false, "", nil}, []any{done, why, err})
+	}
 }
 
 // logger is a log that calls a function.

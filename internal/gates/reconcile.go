@@ -515,17 +515,16 @@ func (f *Frame) overrule(ctx context.Context, id int64, by state.By,
 		}
 		lines := c.shownLines(s)
 		decided, refused := decide(s, s.Step(id), by)
-		for i := range decided {
-			if decided[i].To == workflow.Completed || decided[i].Verdict == state.End { // the run may end with it
+		x := state.Change{Status: map[int64]string{}}
+		for i, e := range decided {
+			if e.To == workflow.Completed || e.Verdict == state.End { // the run may end with it
 				decided[i].Content = stood
 			}
-		}
-		x := state.Change{Lines: append(lines, decided...), Status: map[int64]string{}}
-		for _, e := range decided {
 			if s.Step(e.Step).Unread && e.To == workflow.Completed { // what the list shows is believed
 				x.Status[e.Step] = workflow.Completed
 			}
 		}
+		x.Lines = append(lines, decided...)
 		done, err := c.Store.Apply(ctx, dir, s, x)
 		return cmp.Or(refused, err, done.NotYet, done.Unset)
 	})

@@ -177,7 +177,7 @@ func (l *list) add(under workflow.Workflow, spec *fsmspec.Spec, err error) {
 	require.NoError(l.t, err)
 	w, p := plan(spec, under.Command)
 	w.Parent, w.Round, w.Called, w.Dir, w.Inode = under.Parent, under.Round, under.Called, l.project, state.Inode(l.project)
-	w.Changed, w.Lost = under.Changed, under.Lost
+	w.Changed, w.Lost, w.Answerers = under.Changed, under.Lost, under.Answerers
 	w.Files = FilesOf(l.t.Context(), l.project, spec.Tasks())
 	change := txn.Change{Label: `{"command":"` + w.Command + `"}`}
 	for _, c := range p.Creations() {
