@@ -492,6 +492,9 @@ func TestGatesLookInTheWorkTreeOfTheAgent(t *testing.T) {
 		require.Equal(t, state.Deny, v.Decision, cwd)
 		require.Contains(t, v.Reason, "it needs out, which is missing or empty in "+l.project)
 	}
+	l.Forged = func() bool { return true }
+	require.Equal(t, state.Deny, in(1, linked).Decision, "an event that the agent has written could name any tree")
+	l.Forged = nil
 	for dir, is := range map[string]bool{linked: true, l.project: true, filepath.Join(l.project, "app"): true, root: false, other: false} {
 		require.Equal(t, is, IsIn(l.project, dir), dir)
 	}
@@ -717,6 +720,12 @@ func TestAFileIsOfTheRound(t *testing.T) {
 	require.True(t, l.gives(1, `{"name": "notes"}`).Allowed())
 	require.NotNil(t, l.end(2, "again").Turn)
 	require.Contains(t, l.gives(1, `{"name": "other"}`).Reason, "other.md is as it was", "of any value")
+
+	l = ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "All", "produces": ["notes.md"]},
+		{"id": 2, "subject": "Migrate", "each": {"lines": "list"}, "do": [{"id": 1, "subject": "Write", "produces": ["{item}.md"]}]}]}`,
+		"notes.md", "old", "list", "a")
+	l.begin(2)
+	require.Contains(t, l.denies(1, completed), "notes.md is as it was", "the copies of another step are not this one")
 }
 
 // A link that leads out of the project does not count, nor does a directory of that kind.

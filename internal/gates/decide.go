@@ -416,7 +416,7 @@ func (c *call) finalDecision(s *state.State, target *state.Current, v Verdict, l
 	if v.Decision == state.Ask {
 		v.qualify(&e)
 	}
-	if v.Decision == state.Allow && e.To == workflow.Completed && len(c.lists) > 0 {
+	if v.Decision == state.Allow && e.To == workflow.Completed {
 		e.Files = c.lists
 	}
 	if wouldRefuse {

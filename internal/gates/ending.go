@@ -402,7 +402,7 @@ func (e *ending) letThemChoose() string {
 	if e.c.Via.Who == state.ThePerson {
 		text := spent + "Say how it ends:"
 		for _, name := range choices {
-			text += "\n  " + state.ApproveCommand(e.step.ID, name, "--list "+e.c.Name())
+			text += "\n  " + state.ApproveCommand(e.step.ID, name, e.c.listFlag())
 		}
 		return text
 	}

@@ -118,6 +118,11 @@ func TestAPersonChooses(t *testing.T) {
 		_, _ = l.Chosen(t.Context(), []Choice{c}, state.ByQuestion, "")
 		assert.Empty(t, l.state().LastChoice(l.state().Step(4)).Outcome, "%v does not count", c)
 	}
+	for _, all := range [][]string{{"merge", "drop"}, {"merge", "later"}, {"red", "blue"}} {
+		v := l.Asking(t.Context(), []Choice{{Question: question, Options: all}})
+		assert.Equal(t, all[1] != "later", v.Allowed(), all)
+		assert.True(t, v.Allowed() || strings.HasPrefix(v.Reason, `The question does not have exactly the outcomes of #4 "Settle it": ask`))
+	}
 	text, _ := l.Chosen(t.Context(), []Choice{{Question: "Merge it?", Options: []string{"merge", "wait"}, Chosen: "merge"}},
 		state.ByQuestion,
 		"")
@@ -143,6 +148,9 @@ func TestAPersonChooses(t *testing.T) {
 	assert.Equal(t, "merge", l.state().Step(4).Outcome)
 	e, _ := l.state().Last(4)
 	assert.Equal(t, "merge", e.Outcome)
+	all := l.state().Evidence
+	e = all[slices.IndexFunc(all, func(e state.Evidence) bool { return e.Step == 4 && e.Verdict == state.Allow })]
+	assert.Equal(t, []any{state.ThePerson, state.ByQuestion}, []any{e.By.Who, e.By.How})
 	assert.Equal(t, int64(5), l.state().Ready()[0].ID)
 }
 
@@ -432,7 +440,7 @@ func TestValues(t *testing.T) {
 // A value that stands in a path cannot lead elsewhere, whoever gives it.
 func TestValuesInPathsAreSegments(t *testing.T) {
 	l := hydrated(t,
-		`{"subject": "Specify", "produces": ["specs/{feature}/spec.md"], "set": {"feature": {"run": "cat name"}}}`,
+		`{"subject": "Specify", "produces": ["specs/{feature}/spec.md"], "set": {"feature": {"run": "echo noise >&2; cat name"}}}`,
 		`{"subject": "Check it", "blockedBy": [1], "ready": ["specs/{feature}/*.md"],
 			"check": {"run": "test -e spec.md", "dir": "specs/{feature}"}}`,
 	)
@@ -638,6 +646,15 @@ func TestLateLeavesNothingToDo(t *testing.T) {
 	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Ask", "within": "15m", "outcomes": ["answered", "late"]}]}`)
 	l.began(16 * time.Minute)
 	assert.Contains(t, l.ask(1, completed).Told, `#1 "Ask" ended as late: its time limit of 15m has passed.`)
+}
+
+// TestLateBesideAWayBack: the agent is told of both.
+func TestLateBesideAWayBack(t *testing.T) {
+	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Ask", "within": "15m", "outcomes": ["answered", "late"]},
+		{"id": 2, "subject": "Try", "outcomes": {"again": {"back": 2, "max": 1}, "fine": {}}}]}`)
+	l.began(16 * time.Minute)
+	assert.Regexp(t, `^#1 "Ask" ended as late: its time limit of 15m has passed\. Ready: .*\nTry: again, time 1 of 1\. #2 "Try" is `,
+		l.end(2, "again").Turn.Text)
 }
 
 func TestInTime(t *testing.T) {

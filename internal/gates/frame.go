@@ -286,7 +286,7 @@ func (c *call) round(ctx context.Context) (decision, Verdict) {
 			return decision{}, wentOn(c.update.Task, words)
 		}
 	}
-	if e, ok := c.decidedTwin(s); ok && e.Check != nil {
+	if e, ok := c.decidedTwin(s); ok {
 		c.recallPrinted(dir, e)
 	}
 	d := c.decideUnlessAnswered(s)
@@ -520,7 +520,7 @@ func (c *call) left() time.Duration {
 func (f *Frame) withPastHint(c *call, v Verdict, told func(key string) bool) Verdict {
 	v.Step = c.target.ID
 	if v.Decision == state.Deny && v.Step != 0 && !v.past.forbidden {
-		if !strings.HasSuffix(v.Reason, f.listFlag()) && !strings.HasSuffix(v.Reason, "--list "+f.Name()) { // a command ends without one
+		if !strings.HasSuffix(v.Reason, f.listFlag()) { // a command ends without one
 			v.Reason = strings.TrimSuffix(v.Reason, ".") + "."
 		}
 		if step := cmp.Or(v.past.step, v.Step); (!told(f.Session+"/past/"+message.Itoa(step)) || v.past.only) && !f.isUntrusted() {

@@ -187,7 +187,8 @@ func TestAStepThatWasStartedIsNotCompletedUnseen(t *testing.T) {
 // TestWhoIsOnRecord: what a hook may have said for a person, a hook that came later, and an update that no hook has seen.
 func TestWhoIsOnRecord(t *testing.T) {
 	l := newList(t)
-	l.nest(workflow.Workflow{Command: "release", Answerers: []string{"old"}}, `{"subject": "Publish", "approval": "Good?"}`, `{}`)
+	l.nest(workflow.Workflow{Command: "release", Answerers: []string{"old"}}, `{"subject": "Publish", "approval": "Good?"}`, `{}`,
+		`{"check": "true"}`)
 	hooks := func(sum string) func() []state.Answerer {
 		return func() []state.Answerer { return []state.Answerer{{Name: "a hook of the project", Sum: sum}} }
 	}
@@ -205,6 +206,11 @@ func TestWhoIsOnRecord(t *testing.T) {
 	l.Unseen = func() bool { return true }
 	l.begin(2)
 	require.Equal(t, []any{state.ByShell, []state.Gap{state.Unseen}}, []any{l.lastLine().By.How, l.lastLine().Gaps})
+	l.Unseen, l.Forged = nil, func() bool { return true }
+	l.begin(3)
+	require.Equal(t, state.ByUpdate, l.lastLine().By.How)
+	l.allows(3, completed)
+	require.Equal(t, state.ByShell, l.lastLine().By.How, "the agent has had its check run")
 }
 
 // TestATaskThatCannotBeRead counts as pending: so its gates apply.

@@ -50,10 +50,9 @@ func keep(s *state.State, c *state.Current, u Update) Verdict {
 	case slices.ContainsFunc(u.AddBlockedBy, func(id string) bool { return !waitsFor(c, id) }):
 		return refuse("addBlockedBy", ", so what it waits for must not change. Leave addBlockedBy out; a task of your own can wait for a step")
 	}
-	for _, id := range u.AddBlocks {
-		if b := s.Find(id); b != nil && !waitsFor(b, message.Itoa(c.ID)) {
-			return refuse("addBlocks", ", and so is "+b.Name()+": what a step waits for must not change. Leave addBlocks out")
-		}
+	isNew := func(id string) bool { b := s.Find(id); return b != nil && !waitsFor(b, message.Itoa(c.ID)) }
+	if i := slices.IndexFunc(u.AddBlocks, isNew); i >= 0 {
+		return refuse("addBlocks", ", and so is "+s.Find(u.AddBlocks[i]).Name()+": what a step waits for must not change. Leave addBlocks out")
 	}
 	return Verdict{}
 }

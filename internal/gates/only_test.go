@@ -298,6 +298,9 @@ func TestWhyACallIsRefused(t *testing.T) {
 	l.ended(3)
 	refused(2, 4, third+`which is done. Ready: #4 "End"`)
 
+	l = hydrated(t, `{"blockedBy": [3], "only": `+q(only)+`}`, `{"only": `+q(only)+`}`, `{}`)
+	assert.EqualValues(t, 2, l.call(push("")).Step, "which can be started")
+
 	l = hydrated(t, slices.Repeat([]string{`{"only": ` + q(only) + `}`}, message.MaxNamed+2)...)
 	l.allows(1, completed)
 	reason := l.call(push("")).Reason

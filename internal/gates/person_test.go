@@ -718,6 +718,10 @@ func TestWhatIsKeptForThePerson(t *testing.T) {
 	require.NoError(t, os.WriteFile(l.stateFile("missed"), fmt.Appendln(nil, time.Now().Unix()), 0o600))
 	require.Contains(t, l.News(t.Context(), false), "fsmtx: fsmtx could not be run at ")
 	require.Empty(t, l.News(t.Context(), false))
+	require.NoError(t, os.WriteFile(l.stateFile(state.SessionFile), []byte("{"), 0o600))
+	lost := l.ask(1, inProgress).Trouble
+	require.Contains(t, lost, "what was kept for the sessions of this list is lost")
+	require.NotContains(t, lost, "not fully enforced")
 	none := newList(t)
 	require.NoError(t, os.MkdirAll(none.List.Dir, 0o700))
 	none.SayLater(t.Context(), "of a workflow that is not in the list any more")
@@ -737,6 +741,22 @@ tell runs other commands; tell has replaced a and b; fsmtx undo --list s1 4 brin
 	assert.Equal(t, "notes has replaced plan of s0; fsmtx undo --list s1 3 brings it back", person)
 	_, person = l.stops(Stopping{Mode: StopOff})
 	assert.Empty(t, person)
+}
+
+// TestWhatIsMissing is told at the end of a turn, once, with what brings it back.
+func TestWhatIsMissing(t *testing.T) {
+	l := hydrated(t, `{"approval": "Good?"}`, `{"blockedBy": [1]}`)
+	l.ask(1, completed)
+	missing := func() string { _, person := l.stops(Stopping{Mode: StopOff}); return person }
+	assert.Empty(t, missing())
+	const gone = "release: gone from the task list, and not on record as done: "
+	l.remove(2)
+	assert.Equal(t, gone+`#2 "Step 2". Invoke the skill again: that replaces its steps, with a new record`, missing())
+	assert.Empty(t, missing())
+	l.remove(1)
+	assert.Equal(t, gone+`#1 "Step 1" and #2 "Step 2". fsmtx continue release --list s1 --to s1 brings them back, in a terminal, not with !`,
+		missing())
+	assert.Empty(t, missing())
 }
 
 // TestNobodyIsLookedForAfterAnUpdate: who has started the hook is found out for a decision, and for what the person is told, and not

@@ -208,6 +208,9 @@ func TestTasksArePutRightUnderTheirLocks(t *testing.T) {
 	}}
 	assert.Contains(t, l.ask(1, inProgress).Trouble, "was put right: subject")
 	assert.Equal(t, []string{"1.json", "2.json"}, rewritten)
+	l.Apply = true
+	l.rewrite(2, `{"subject": "mine", "status": "pending"}`)
+	assert.Contains(t, l.ask(1, completed).Trouble, "was put right: subject", "before the update is carried out")
 }
 
 // demanding is a workflow whose second step, which is ready, demands the skill notes, and can lead back.
