@@ -515,7 +515,7 @@ func TestGatesLookInTheWorkTreeOfTheAgent(t *testing.T) {
 // that moment. Nobody asks for it where there is no policy.
 func TestOnWhatACompletionStands(t *testing.T) {
 	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Build", "set": {"v": {"run": "echo x | tee a"}}, "check": "echo x > b"},
-		{"id": 2, "subject": "Write"}]}`)
+		{"id": 2, "subject": "Write"}, {"id": 3, "subject": "Tell"}]}`)
 	require.NoError(t, exec.CommandContext(t.Context(), "git", "init", "-q", l.project).Run())
 	require.True(t, l.ask(2, completed).Allowed())
 	require.Nil(t, l.lastLine().Content)
@@ -524,6 +524,9 @@ func TestOnWhatACompletionStands(t *testing.T) {
 	trees := l.lastLine().Content.Trees
 	require.Len(t, trees, 3)
 	l.allows(2, completed)
+	require.Equal(t, trees[2:], l.lastLine().Content.Trees)
+	_, err := l.End(t.Context(), 3, "enough", state.By{Who: state.ThePerson})
+	require.NoError(t, err)
 	require.Equal(t, trees[2:], l.lastLine().Content.Trees)
 }
 
@@ -722,7 +725,7 @@ func TestAFileIsOfTheRound(t *testing.T) {
 	require.Contains(t, l.gives(1, `{"name": "other"}`).Reason, "other.md is as it was", "of any value")
 
 	l = ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "All", "produces": ["notes.md"]},
-		{"id": 2, "subject": "Migrate", "each": {"lines": "list"}, "do": [{"id": 1, "subject": "Write", "produces": ["{item}.md"]}]}]}`,
+		{"id": 2, "subject": "Migrate", "each": {"lines": "list"}, "do": [{"id": 1, "subject": "Write", "produces": ["out/{item}.md"]}]}]}`,
 		"notes.md", "old", "list", "a")
 	l.begin(2)
 	require.Contains(t, l.denies(1, completed), "notes.md is as it was", "the copies of another step are not this one")

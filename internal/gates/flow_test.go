@@ -152,6 +152,7 @@ func TestAPersonChooses(t *testing.T) {
 	e = all[slices.IndexFunc(all, func(e state.Evidence) bool { return e.Step == 4 && e.Verdict == state.Allow })]
 	assert.Equal(t, []any{state.ThePerson, state.ByQuestion}, []any{e.By.Who, e.By.How})
 	assert.Equal(t, int64(5), l.state().Ready()[0].ID)
+	assert.False(t, hydrated(t, `{}`).PersonDecides())
 }
 
 // choice is the answer to the question about a step.

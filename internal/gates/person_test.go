@@ -757,6 +757,12 @@ func TestWhatIsMissing(t *testing.T) {
 	assert.Equal(t, gone+`#1 "Step 1" and #2 "Step 2". fsmtx continue release --list s1 --to s1 brings them back, in a terminal, not with !`,
 		missing())
 	assert.Empty(t, missing())
+	require.NoError(t, os.RemoveAll(state.StateDir(l.List.Dir)))
+	l.put(1, taskText("1", "Build", pending, "[]"))
+	_, person := l.beside().stops(Stopping{Mode: StopOff, Heard: &state.Heard{}})
+	assert.Empty(t, person, "it works nothing here")
+	_, person = l.beside().stops(Stopping{Mode: StopOff})
+	assert.Contains(t, person, "nothing about it is on record")
 }
 
 // TestNobodyIsLookedForAfterAnUpdate: who has started the hook is found out for a decision, and for what the person is told, and not

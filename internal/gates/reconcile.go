@@ -277,12 +277,9 @@ func outcomeOf(c *state.Current, label string) string {
 
 // decidedMeanwhile tells the agent that the step ended in a terminal before the question about it was answered. It is empty if none did.
 func decidedMeanwhile(s *state.State, x Choice) string {
-	var meant []*state.Current
-	for _, c := range s.Steps {
-		if s.EndedInTerminal(c) && (c.ID == x.Step || names(x.Question, c) || namesNone(x.Question)) && choosesFrom(s, c, x) {
-			meant = append(meant, c)
-		}
-	}
+	meant := slices.DeleteFunc(slices.Clone(s.Steps), func(c *state.Current) bool {
+		return !s.EndedInTerminal(c) || c.ID != x.Step && !names(x.Question, c) && !namesNone(x.Question) || !choosesFrom(s, c, x)
+	})
 	if len(meant) != 1 {
 		return ""
 	}

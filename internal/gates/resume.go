@@ -55,7 +55,7 @@ func resumed(s *state.State) string {
 		}
 		fmt.Fprintf(&b, "%s waits for %s.\n", c.Name()+s.Belongs(c), what)
 	}
-	if len(started)+len(ready)+len(waiting) == 0 {
+	if len(slices.Concat(started, ready, waiting)) == 0 {
 		if others := s.OfList().Ready(); len(others) > 0 {
 			fmt.Fprintf(&b, "They wait for %s, in what another session has begun in this list.\n", state.Names(others))
 		} else {
