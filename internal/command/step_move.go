@@ -2,12 +2,14 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -48,6 +50,10 @@ func newStepMove(s terminal.Streams) *cobra.Command {
 			from, err := frameIn(s, found).Move(ctx, dir, because, decidedBy(ctx))
 			for _, was := range from {
 				message.Fprintf(s.Out, "moved: %s is now %s\n", was, dir)
+			}
+			if other, is := errors.AsType[*state.OtherProjectError](err); is {
+				line := continuation.Line(s.Getenv, other.Workflow.Command, found.Dir, "")
+				err = &Exit{ExitNo, err, "to go on with it in another project: in a session there, its agent runs: " + line}
 			}
 			return err
 		},

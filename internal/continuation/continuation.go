@@ -65,7 +65,7 @@ func Find(ctx context.Context, q Query) (found []Unfinished, err error) {
 	for _, l := range all {
 		if l.Now != nil {
 			found = append(found, slices.DeleteFunc(q.in(l.Dir, l.Now, l.Time), func(u Unfinished) bool {
-				return !tasklist.Belongs(q.Lookup, u.Workflow.Dir, q.Here)
+				return !tasklist.IsOf(q.Lookup, u.Workflow, q.Here)
 			})...)
 		}
 	}
@@ -174,7 +174,7 @@ func Choose(ctx context.Context, q Query, named, skill string) (u Unfinished, er
 	}
 	switch {
 	case len(all) == 0:
-		hint := "fsmtx status --all shows those of other directories, also of a work tree that is gone; --list names them"
+		hint := "fsmtx status --all shows those of other projects; --list names them"
 		if named == "" {
 			hint = tasklist.OrMoved(ctx, q.Lookup, q.Here, hint)
 		}

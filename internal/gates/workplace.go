@@ -147,9 +147,11 @@ func (f *Frame) Move(ctx context.Context, dir, because string, by state.By) (fro
 			if was == "" || state.AwayText(c.Workflow) == "" || slices.Contains(from, was) {
 				continue
 			}
+			if state.IsOther(c.Workflow, dir) {
+				return &state.OtherProjectError{Workflow: s.Root(c.Workflow), Dir: dir}
+			}
 			lines = append(lines, state.Evidence{Time: s.Time, Step: c.ID, From: c.Status, To: c.Status, Verdict: state.WasMoved,
-				Why: because,
-				By:  by, Moved: &state.Moved{From: was, To: dir, Inode: inode}})
+				Why: because, By: by, Moved: &state.Moved{From: was, To: dir, Inode: inode, Repo: state.RepositoryOf(dir)}})
 			from = append(from, was)
 		}
 		if len(from) == 0 {

@@ -43,7 +43,8 @@ func (h *Hydration) record(plan *fsmspec.Plan) (tasks.Record, error) {
 	w.SHA256, w.Unticked = h.result.SHA256, h.request.Unticked
 	w.Session, w.Agent, w.Client = h.request.Session, h.request.Agent, cmp.Or(h.request.Client, h.env.get("AI_AGENT"), h.options.Program)
 	w.BegunBy = cmp.Or(h.request.BegunBy, decisions.ByCall(h.request.Typed))
-	w.Dir, w.Inode, w.Chosen, w.Files, w.Content = h.dir, state.Inode(h.dir), h.request.Chosen, h.files, h.content
+	w.Dir, w.Inode, w.Repo = h.dir, state.Inode(h.dir), state.RepositoryOf(h.dir)
+	w.Chosen, w.Files, w.Content = h.request.Chosen, h.files, h.content
 	if h.options.Answerers != nil {
 		w.Answerers = h.options.Answerers()
 	}

@@ -35,6 +35,7 @@ type shownList struct {
 	count   state.Count
 	to      string // the list in which the workflow goes on that it had last
 	open    bool
+	repo    string // see workflow.Workflow; empty if it has left
 	project string // see tasklist.Home
 
 	interrupted string // what finishes a change that was interrupted; empty if none was
@@ -105,7 +106,7 @@ func workflowsOf(lookup func(string) (string, bool), dir string, all []Hydration
 		if now.Parent(w) != nil || w.Part {
 			continue
 		}
-		l := shownList{List: dir, Session: w.Session, Skill: w.Command, Dir: w.Dir}
+		l := shownList{List: dir, Session: w.Session, Skill: w.Command, Dir: w.Dir, repo: w.Repo}
 		l.shownWaits = waitsOf(now, dir, name, func(c *state.Current) bool { return now.Root(c.Workflow) == w })
 		for _, c := range now.Ready() {
 			if now.Root(c.Workflow) == w {
@@ -131,7 +132,7 @@ func workflowsOf(lookup func(string) (string, bool), dir string, all []Hydration
 		lists = append(lists, l)
 	}
 	for i := range lists {
-		lists[i].project = tasklist.Home(lookup, lists[i].Dir)
+		lists[i].project = tasklist.Home(lookup, lists[i].Dir, lists[i].repo)
 	}
 	return lists
 }

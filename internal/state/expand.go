@@ -336,8 +336,8 @@ func (s *State) copiesOf(b *Current, items []string) (fsmspec.ItemPlan, error) {
 // recordOf returns the record of an expansion: a workflow without steps of its own, whose Under are the copies.
 func (c *Current) recordOf(p *fsmspec.Plan, e Evidence) (tasks.Record, error) {
 	w := workflow.Workflow{Command: c.Workflow.Command, Spec: c.Workflow.Spec, SHA256: c.Workflow.SHA256, Session: c.Workflow.Session,
-		Agent: c.Workflow.Agent, Dir: c.Workflow.Dir, Inode: c.Workflow.Inode, FSM: c.Each.Workflow, Base: p.Base(),
-		Parent: c.ID, Round: e.Round, Expands: e.Expands, Items: e.Items, InTurn: c.Each.InTurn}
+		Agent: c.Workflow.Agent, Dir: c.Workflow.Dir, Inode: c.Workflow.Inode, Repo: c.Workflow.Repo, FSM: c.Each.Workflow,
+		Base: p.Base(), Parent: c.ID, Round: e.Round, Expands: e.Expands, Items: e.Items, InTurn: c.Each.InTurn}
 	text, err := w.Encode()
 	return tasks.Record{Text: text, Under: c.ID}, err
 }

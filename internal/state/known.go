@@ -101,9 +101,9 @@ func (st *Store) historyIn(src Source) (all []txn.Entry, err error) {
 	return all, err
 }
 
-// MayBeIn reports whether a workflow of the list may be in a directory for which is returns true, or is away from its own: see AwayText.
+// MayBeIn reports whether a workflow of the list may be one for whose directory is returns true, or is away from that: see AwayText.
 // With ever it is also about those that are not in the list any more. Of the record only that is read.
-func (st *Store) MayBeIn(is func(dir string) bool, ever bool) bool {
+func (st *Store) MayBeIn(is func(*workflow.Workflow) bool, ever bool) bool {
 	src, err := txn.OpenReader(st.List.Dir, txn.WithFS(st.List.Files()))
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
@@ -115,7 +115,7 @@ func (st *Store) MayBeIn(is func(dir string) bool, ever bool) bool {
 			return e.Err != nil
 		}
 		all, err := workflow.DirsOf(e.Record)
-		return err != nil || slices.ContainsFunc(all, func(w workflow.Workflow) bool { return is(w.Dir) || AwayText(&w) != "" })
+		return err != nil || slices.ContainsFunc(all, func(w workflow.Workflow) bool { return is(&w) || AwayText(&w) != "" })
 	})
 }
 

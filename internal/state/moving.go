@@ -497,7 +497,7 @@ func (t *taken) record(by int64, m *Moving, x Continuing) (*workflow.Workflow, e
 		c.Over = t.replaced[r]
 		c.Kept = nil // lines has what was decided about these
 		if dir := x.Place(r.Dir); dir != r.Dir || c.Inode == 0 {
-			c.Dir, c.Inode, c.Chosen = dir, Inode(dir), x.Chosen
+			c.Dir, c.Inode, c.Repo, c.Chosen = dir, Inode(dir), RepositoryOf(dir), x.Chosen
 			c.Spec = planIn(dir, r)
 		}
 		all = append(all, c)

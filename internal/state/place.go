@@ -52,6 +52,7 @@ type Moved struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
 	Inode uint64 `json:"inode"` // of To
+	Repo  string `json:"repository,omitzero"`
 }
 
 // move makes the workflows look where a person has said that their directory is.
@@ -59,7 +60,7 @@ func (s *State) move() {
 	for _, e := range s.Evidence {
 		for _, c := range s.Steps {
 			if w := c.Workflow; e.Moved != nil && w.Dir == e.Moved.From && !w.Began.After(e.Time) {
-				w.Dir, w.Inode = e.Moved.To, e.Moved.Inode
+				w.Dir, w.Inode, w.Repo = e.Moved.To, e.Moved.Inode, e.Moved.Repo
 			}
 		}
 	}
@@ -71,6 +72,17 @@ var (
 	ErrNotMoved = errors.New("the directory of the workflow is where it was, so nothing was recorded")
 )
 
+// OtherProjectError is returned by Move for a directory that is not of the project of a workflow for certain.
+type OtherProjectError struct {
+	Workflow *workflow.Workflow
+	Dir      string
+}
+
+func (e *OtherProjectError) Error() string {
+	return message.Sprintf("%s is not in the repository of the workflow of %s, which is where it was: %s", e.Dir, e.Workflow.Command,
+		e.Workflow.Repo)
+}
+
 // WorkTreeOf returns the root of the work tree with the directory cwd, what it shares with the others
 // of its repository, and whether it is a linked one.
 func WorkTreeOf(cwd string) (root, shared string, linked bool) {
@@ -78,6 +90,18 @@ func WorkTreeOf(cwd string) (root, shared string, linked bool) {
 		return "", "", false
 	}
 	return client.Repository(locator.OS{}, safefile.Resolve(cwd))
+}
+
+// RepositoryOf returns the directory of git that the work trees of a directory's repository share; empty outside a repository.
+func RepositoryOf(dir string) string {
+	_, shared, _ := WorkTreeOf(dir)
+	return shared
+}
+
+// IsOther reports whether a directory is not of the project of the workflow for certain: the repository that its directory was in is where
+// it was, and the other one is not in that.
+func IsOther(w *workflow.Workflow, dir string) bool {
+	return w.Repo != "" && !IsRemoved(w.Repo) && w.Repo != RepositoryOf(dir) && (w.Inode == 0 || w.Inode != Inode(dir))
 }
 
 // InLinkedTree reports whether a directory is in a linked work tree.

@@ -2,12 +2,15 @@ package tasklist
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // MoveLine returns the command with which a person says where the project of the workflows of a list is now.
@@ -18,14 +21,30 @@ func MoveLine(dir, name string) string {
 // maxMoved limits what OrMoved says.
 const maxMoved = 4
 
-// OrMoved returns the hint for a project without workflows, with the open workflows of which the directory is gone and the command by which
-// each goes on in the directory here. If here is the directory of one of them, under another name, it says only that.
+// mayBe reports whether something speaks for it that the directory of a workflow, which is gone, is here now: it has the same name, or
+// has the fsm.json where that one had it.
+func mayBe(w *workflow.Workflow, here string) bool {
+	if state.IsOther(w, here) {
+		return false
+	}
+	rel, err := filepath.Rel(w.Dir, w.Spec)
+	if err != nil || !filepath.IsLocal(rel) {
+		rel = ""
+	}
+	_, err = os.Lstat(filepath.Join(here, rel))
+	return filepath.Base(w.Dir) == filepath.Base(here) || rel != "" && err == nil
+}
+
+// OrMoved returns the hint for a project without workflows, with the open workflows of which the directory is gone, and may be the
+// directory here, and the command by which each goes on there. If here is the directory of one of them, under another name, it says only
+// that.
 func OrMoved(ctx context.Context, lookup func(string) (string, bool), here, hint string) string {
 	dirs, _ := WithHistory(lookup)
 	all, same := []string{hint}, []string{}
+	isRemoved := func(w *workflow.Workflow) bool { return state.IsRemoved(w.Dir) }
 	for _, dir := range Recent(dirs) {
 		st := &state.Store{List: tasks.List{Dir: dir}, Known: new(state.Known)}
-		_, now := workflowHere(ctx, st, state.IsRemoved, false) // of most lists it reads the directories and nothing else
+		_, now := workflowHere(ctx, st, isRemoved, false) // of most lists it reads the directories and nothing else
 		if now == nil {
 			continue
 		}
@@ -33,9 +52,13 @@ func OrMoved(ctx context.Context, lookup func(string) (string, bool), here, hint
 			if now.Parent(w) != nil || len(now.OpenIn(w)) == 0 || !state.IsRemoved(w.Dir) {
 				continue
 			}
+			is := w.Inode != 0 && w.Inode == state.Inode(here)
+			if !is && !mayBe(w, here) {
+				continue
+			}
 			text := message.Sprintf("the directory of %s, %s, is gone; if it is this one now: %s", w.Command, w.Dir,
 				MoveLine(".", ShortName(lookup, dir)))
-			if all = append(all, text); w.Inode != 0 && w.Inode == state.Inode(here) {
+			if all = append(all, text); is {
 				same = append(same, text)
 			}
 		}

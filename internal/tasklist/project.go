@@ -50,8 +50,14 @@ func Project(lookup func(string) (string, bool), dir string) string {
 }
 
 // Home returns the directory by which people know the project of dir, with all its work trees and folders: the root of the main work tree,
-// that of a bare repository, or Project.
-func Home(lookup func(string) (string, bool), dir string) string {
+// that of a bare repository, or Project. repository is that of which dir was a work tree, if it is gone.
+func Home(lookup func(string) (string, bool), dir, repository string) string {
+	if repository != "" && state.IsRemoved(dir) && !state.IsRemoved(repository) {
+		if filepath.Base(repository) == ".git" {
+			return filepath.Dir(repository)
+		}
+		return repository
+	}
 	switch root, shared, linked := state.WorkTreeOf(dir); {
 	case linked && filepath.Base(shared) == ".git":
 		return filepath.Dir(shared)

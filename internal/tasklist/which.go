@@ -21,8 +21,14 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
+// IsOf reports whether a workflow is of the project of here: its directory is, or was in a work tree of the same repository, which may be
+// gone. Every search for lists of a project asks this.
+func IsOf(lookup func(string) (string, bool), w *workflow.Workflow, here string) bool {
+	return Belongs(lookup, w.Dir, here) || w.Repo != "" && w.Repo == state.RepositoryOf(here)
+}
+
 // Belongs reports whether what is done in the directory dir is of the project of here: dir is in that project, or here is in dir, or
-// both are in work trees of one repository. Every search for lists of a project asks this.
+// both are in work trees of one repository.
 func Belongs(lookup func(string) (string, bool), dir, here string) bool {
 	if dir == "" {
 		return false
@@ -30,9 +36,8 @@ func Belongs(lookup func(string) (string, bool), dir, here string) bool {
 	if IsIn(lookup, dir, here) {
 		return true
 	}
-	_, ours, _ := state.WorkTreeOf(here)
-	_, theirs, _ := state.WorkTreeOf(dir)
-	return ours != "" && ours == theirs
+	ours := state.RepositoryOf(here)
+	return ours != "" && ours == state.RepositoryOf(dir)
 }
 
 // IsIn is Belongs without the other work trees of the repository.
@@ -89,12 +94,12 @@ func openOfProject(ctx context.Context, lookup func(string) (string, bool), here
 // ofProject returns those of the lists that are of the project, with ever also those of which only a workflow is that was replaced.
 func ofProject(ctx context.Context, lookup func(string) (string, bool), here string, dirs []string, ever bool) (all []Listed, err error) {
 	own, _ := rootDir(lookup)
-	known := map[string]bool{} // most lists are of few directories
-	isHere := func(dir string) bool {
-		is, ok := known[dir]
+	known := map[[2]string]bool{} // most lists are of few directories
+	isHere := func(w *workflow.Workflow) bool {
+		is, ok := known[[2]string{w.Dir, w.Repo}]
 		if !ok {
-			is = Belongs(lookup, dir, here)
-			known[dir] = is
+			is = IsOf(lookup, w, here)
+			known[[2]string{w.Dir, w.Repo}] = is
 		}
 		return is
 	}
@@ -142,7 +147,8 @@ func (l *Listed) look(now *state.State) {
 // workflowHere returns the last workflow of a list that belongs to the project of here, nil if there is none, and the state of the list,
 // nil if that cannot be read. The steps of the workflow may be gone from the list, or a person has said that it is here now. Of a list
 // whose workflows are all elsewhere, as of most lists, their directories are read, and nothing else.
-func workflowHere(ctx context.Context, st *state.Store, isHere func(dir string) bool, ever bool) (*workflow.Workflow, *state.State) {
+func workflowHere(ctx context.Context, st *state.Store, isHere func(*workflow.Workflow) bool, ever bool) (*workflow.Workflow,
+	*state.State) {
 	if !st.MayBeIn(isHere, ever) {
 		return nil, nil
 	}
@@ -154,12 +160,12 @@ func workflowHere(ctx context.Context, st *state.Store, isHere func(dir string) 
 	now, err := st.Now(ctx)
 	if err == nil {
 		all := now.Workflows()
-		if i := slices.IndexFunc(all, func(w *workflow.Workflow) bool { return isHere(w.Dir) }); i >= 0 {
+		if i := slices.IndexFunc(all, isHere); i >= 0 {
 			return now.Root(all[i]), now
 		}
 	}
 	for _, w := range slices.Backward(r.Workflows) {
-		if isHere(w.Dir) {
+		if isHere(w) {
 			return w, now
 		}
 	}
@@ -209,7 +215,7 @@ func Elsewhere(lookup func(string) (string, bool), list, here string) (dir strin
 		return ""
 	}
 	for _, w := range r.Workflows {
-		if dir = w.Dir; Belongs(lookup, dir, here) {
+		if dir = w.Dir; IsOf(lookup, w, here) {
 			return ""
 		}
 	}

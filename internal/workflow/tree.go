@@ -42,7 +42,7 @@ func (w *Workflow) All() (list []*Workflow) {
 		u.Values = w.Values
 		u.Expands = w.Expands
 		u.Version, u.Command, u.Spec, u.SHA256, u.Session, u.Agent = w.Version, w.Command, w.Spec, w.SHA256, w.Session, w.Agent
-		u.Dir, u.Inode, u.Began, u.With, u.Over = w.Dir, w.Inode, w.Began, w.With, w.Over
+		u.Dir, u.Inode, u.Repo, u.Began, u.With, u.Over = w.Dir, w.Inode, w.Repo, w.Began, w.With, w.Over
 		u.Part = true
 		list = append(list, u.All()...)
 	}

@@ -41,14 +41,15 @@ type Workflow struct {
 	Spec     string     `json:"spec"`    // path of the fsm.json
 	SHA256   string     `json:"sha256"`  // of the fsm.json, in hexadecimal digits
 	Session  string     `json:"session"`
-	Chosen   bool       `json:"chosen,omitzero"`    // the agent has chosen Dir: no event of its client had told the session's
-	Dir      string     `json:"dir"`                // the project's directory: the base of Produces, Ready and Check.Dir
-	Inode    uint64     `json:"inode,omitzero"`     // of Dir; see Inode
-	FSM      string     `json:"fsm"`                // the fsm.json; of an expansion, what is done for each of Items
-	Base     int64      `json:"base"`               // the number of a step in the list is this and its id in the fsm.json
-	PlanForm string     `json:"planForm,omitempty"` // of a plan: the form with which it was begun
-	Plan     []PlanLine `json:"plan,omitempty"`     // of a plan, which Spec is: the line of each of Steps, then those not taken
-	Unticked string     `json:"unticked,omitzero"`  // of a plan: the digest of its text with every box empty
+	Chosen   bool       `json:"chosen,omitzero"`     // the agent has chosen Dir: no event of its client had told the session's
+	Dir      string     `json:"dir"`                 // the project's directory: the base of Produces, Ready and Check.Dir
+	Inode    uint64     `json:"inode,omitzero"`      // of Dir; see Inode
+	Repo     string     `json:"repository,omitzero"` // the directory of git that the work trees of Dir's repository share
+	FSM      string     `json:"fsm"`                 // the fsm.json; of an expansion, what is done for each of Items
+	Base     int64      `json:"base"`                // the number of a step in the list is this and its id in the fsm.json
+	PlanForm string     `json:"planForm,omitempty"`  // of a plan: the form with which it was begun
+	Plan     []PlanLine `json:"plan,omitempty"`      // of a plan, which Spec is: the line of each of Steps, then those not taken
+	Unticked string     `json:"unticked,omitzero"`   // of a plan: the digest of its text with every box empty
 
 	Args string            `json:"args,omitzero"`  // the arguments of the skill's call
 	Vars map[string]string `json:"vars,omitempty"` // the values that the workflow has from its beginning
@@ -132,6 +133,7 @@ func DirsOf(text string) (all []Workflow, err error) {
 	type places struct {
 		Dir    string   `json:"dir"`
 		Inode  uint64   `json:"inode"`
+		Repo   string   `json:"repository"`
 		Beside []places `json:"beside"`
 	}
 	var p places
@@ -139,7 +141,7 @@ func DirsOf(text string) (all []Workflow, err error) {
 		return nil, err
 	}
 	for _, one := range append([]places{p}, p.Beside...) {
-		all = append(all, Workflow{Dir: one.Dir, Inode: one.Inode})
+		all = append(all, Workflow{Dir: one.Dir, Inode: one.Inode, Repo: one.Repo})
 	}
 	return all, nil
 }

@@ -199,7 +199,7 @@ func TestBegun(t *testing.T) {
 // TestDirsOf: the directories alone are those that the whole record has.
 func TestDirsOf(t *testing.T) {
 	w := planned(t)
-	w.Inode = 7
+	w.Inode, w.Repo = 7, "/r/.git"
 	for _, dir := range []string{"/a", `/b "quoted"`} {
 		beside := planned(t)
 		beside.Dir, beside.Inode = dir, 8
@@ -211,7 +211,7 @@ func TestDirsOf(t *testing.T) {
 	require.NoError(t, err)
 	var want []Workflow
 	for _, one := range read.Records() {
-		want = append(want, Workflow{Dir: one.Dir, Inode: one.Inode})
+		want = append(want, Workflow{Dir: one.Dir, Inode: one.Inode, Repo: one.Repo})
 	}
 	got, err := DirsOf(text)
 	require.NoError(t, err)
