@@ -186,7 +186,7 @@ func (f *Frame) begin(ctx context.Context, u Update) (*call, Verdict) {
 	}
 	target := r.Steps.Find(u.Task)
 	if target == nil {
-		if words := r.Departed[u.Task]; words != "" {
+		if words := r.Departed.Of(u.Task); words != "" {
 			return nil, wentOn(u.Task, words)
 		}
 		t, err := state.TaggedTask(f.List.Dir, u.Task)
@@ -282,7 +282,7 @@ func (c *call) round(ctx context.Context) (decision, Verdict) {
 	}
 	defer c.Release(dir)
 	if s.Step(c.target.ID) == nil {
-		if words := s.Departed[c.update.Task]; words != "" {
+		if words := s.Departed.Of(c.update.Task); words != "" {
 			return decision{}, wentOn(c.update.Task, words)
 		}
 	}

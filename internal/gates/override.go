@@ -78,7 +78,7 @@ func (f *Frame) GoPast(ctx context.Context, p Past, by state.By) (*state.State, 
 
 // noStep returns the error about a step that the list does not have, or not any more.
 func noStep(left state.Departed, id int64) error {
-	if went := left[message.Itoa(id)]; went != "" {
+	if went := left.Of(message.Itoa(id)); went != "" {
 		return message.WithHint(fmt.Errorf("#%d: %w: %s", id, errNoStep, went),
 			"name the list in which it is: fsmtx status --all shows them")
 	}

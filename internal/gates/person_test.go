@@ -88,7 +88,7 @@ func TestTheOnlyWorkflowThatIsOpen(t *testing.T) {
 	assert.Equal(t, `several workflows are open: #1 "Build" of release, #21 "Ship" of ship; name a step of the one to end`, only())
 	l.ended(21, 11, 2)
 	assert.Equal(t, "no workflow is open in this task list; fsmtx status lists the steps", only())
-	_, err := OnlyOpen(&state.State{Departed: state.Departed{"1": "it goes on in the task list s2"}})
+	_, err := OnlyOpen(&state.State{Departed: state.Departed{First: map[string]string{"1": "it goes on in the task list s2"}}})
 	assert.EqualError(t, err, "no workflow is open in this task list: it goes on in the task list s2")
 	assert.Equal(t, "name that list: fsmtx status --all shows them", message.Hint(err))
 }

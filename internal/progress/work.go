@@ -41,7 +41,7 @@ func (w Way) On(ctx context.Context, f *gates.Frame, step int64) (*Work, error) 
 	if err != nil {
 		return nil, err
 	}
-	c, elsewhere := s.Step(step), s.Departed[strconv.FormatInt(step, 10)]
+	c, elsewhere := s.Step(step), s.Departed.Of(strconv.FormatInt(step, 10))
 	switch {
 	case elsewhere != "":
 		return nil, refusal(fmt.Sprintf("#%d is not decided about in this list: %s", step, elsewhere))

@@ -278,7 +278,21 @@ func (r *reader) hydration(i int) Hydration {
 	if label.Undo != "" {
 		h.Undoes = r.number(label.Undo)
 	}
+	h.To = r.follow(h, label.Steps)
 	return h
+}
+
+// follow returns in which list the workflow of a call is by now that went on in h.To, from which it may have gone on.
+func (r *reader) follow(h Hydration, steps []int64) string {
+	for _, t := range h.Created {
+		steps = append(steps, tasks.Form.Number(tasks.Form.Name(t.ID)))
+	}
+	if h.To != "" && len(steps) > 0 {
+		if went := state.WentOn(r.dir, "", steps[0]); went.Words != "" && went.List != r.dir {
+			return went.List
+		}
+	}
+	return h.To
 }
 
 // left returns the list in which the workflow of entry i went on before the entry was undone, so that only what it had replaced came back;

@@ -67,6 +67,7 @@ func (st *Store) recorded(src Source, whole bool) *OnRecord {
 		return &OnRecord{Broken: []broken{{err: err}}}
 	}
 	k.record, k.whole, k.last = recordOf(history), whole, ""
+	k.record.Departed.list = st.List.Dir
 	if len(history) > 0 {
 		k.last = "done-" + history[len(history)-1].ID
 	}

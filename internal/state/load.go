@@ -90,9 +90,9 @@ func (st *Store) loadOnce(ctx context.Context, whole bool) (s *State, stale bool
 	if m := s.Moving; m.IsOpen() && m.IsElsewhere() {
 		s.Steps = slices.DeleteFunc(s.Steps, func(c *Current) bool { return slices.Contains(m.Steps, c.ID) })
 		s.Fold()
-		s.Departed = Departed{}
+		s.Departed = Departed{list: st.List.Dir, First: map[string]string{}}
 		for _, id := range m.Steps {
-			s.Departed[message.Itoa(id)] = m.Words()
+			s.Departed.First[message.Itoa(id)] = m.Words()
 		}
 	}
 	if (len(s.Missing()) > 0 || s.lacksCopies()) && src.Reader != nil {

@@ -193,8 +193,9 @@ func (st *Store) Resolve(ctx context.Context) (told string, err error) {
 		}
 		if m.Done && err == nil {
 			went, words := st.recorded(dir, false).Departed, m.Words()
-			if slices.ContainsFunc(m.Steps, func(id int64) bool { return went[message.Itoa(id)] == words }) { // it has not come back since
-				told = words
+			isGone := func(id int64) bool { return went.First[message.Itoa(id)] == words }
+			if i := slices.IndexFunc(m.Steps, isGone); i >= 0 { // it has not come back since
+				told = went.Of(message.Itoa(m.Steps[i]))
 			}
 			err = dir.RemoveState(MovingFile)
 		}
@@ -221,15 +222,15 @@ func (r *OnRecord) follow(label string, inList map[string]bool) {
 	if !ok {
 		return
 	}
-	if r.Departed == nil {
-		r.Departed, r.left = Departed{}, map[string]string{}
+	if r.left == nil {
+		r.Departed.First, r.left = map[string]string{}, map[string]string{}
 	}
 	for _, id := range l.Steps {
 		if task := message.Itoa(id); l.To == "" {
 			inList[task] = true
 		} else {
 			delete(inList, task)
-			r.Departed[task], r.left[task] = wentOn(l.Command, l.To), l.With
+			r.Departed.First[task], r.left[task] = wentOn(l.Command, l.To), l.With
 		}
 	}
 }
@@ -239,7 +240,7 @@ func (r *OnRecord) returns(w *workflow.Workflow) {
 	for _, f := range w.Before {
 		for task, with := range r.left {
 			if with == f.ID {
-				r.Departed[task] = fmt.Sprintf("the workflow of %s is in it again, from #%d on", message.Words(w.Command), w.Steps[0].ID)
+				r.Departed.First[task] = fmt.Sprintf("the workflow of %s is in it again, from #%d on", message.Words(w.Command), w.Steps[0].ID)
 			}
 		}
 	}
@@ -251,17 +252,29 @@ func (r *OnRecord) hasLeft(w *workflow.Workflow) bool {
 	return r.left[message.Itoa(r.rootOf(w).Steps[0].ID)] != ""
 }
 
-// Departed says where workflows go on that were in the list, by the numbers of their steps there.
-type Departed map[string]string
+// Departed says where workflows are that were in the list, by the numbers of their steps there.
+type Departed struct {
+	list  string            // its directory
+	First map[string]string // where each went from here
+}
 
-// Last returns where the workflow goes on whose steps came last; empty if there is none.
+// Of returns where the workflow of a step is by now; empty if it has not left.
+func (d Departed) Of(task string) string {
+	words := d.First[task]
+	if words == "" {
+		return ""
+	}
+	return cmp.Or(WentOn(d.list, "", tasks.Form.Number(tasks.Form.Name(task))).Words, words)
+}
+
+// Last returns where the workflow is whose steps came last; empty if there is none.
 func (d Departed) Last() string {
 	last := int64(0)
-	for task := range d {
+	for task := range d.First {
 		n, _ := strconv.ParseInt(task, 10, 64)
 		last = max(last, n)
 	}
-	return d[message.Itoa(last)]
+	return d.Of(message.Itoa(last))
 }
 
 // ElsewhereError is returned for evidence of a workflow that goes on in another list, or is just being continued there.
@@ -274,7 +287,7 @@ func (st *Store) isHere(src Source, lines []Evidence) error {
 	m, _ := readMoving(src, "") // the next event says that it cannot be read
 	r := st.recorded(src, false)
 	for _, e := range lines {
-		words := r.Departed[message.Itoa(e.Step)]
+		words := r.Departed.Of(message.Itoa(e.Step))
 		if words == "" && m.IsOpen() && slices.Contains(m.Steps, e.Step) {
 			words = m.Words() + ", or is being continued there: try again"
 		}
@@ -382,7 +395,7 @@ type taken struct {
 func (s *State) take(root int64, r *OnRecord) (*taken, error) {
 	first := s.Step(root)
 	if first == nil {
-		return nil, errors.New(cmp.Or(s.Departed[message.Itoa(root)], fmt.Sprintf("#%d is not in the list any more", root)))
+		return nil, errors.New(cmp.Or(s.Departed.Of(message.Itoa(root)), fmt.Sprintf("#%d is not in the list any more", root)))
 	}
 	top := s.Root(first.Workflow)
 	s.Revive(top)

@@ -126,7 +126,7 @@ func TestWhoWaitedForTheLockFindsOutWhereTheWorkflowWent(t *testing.T) {
 	require.NoError(t, err)
 	defer l.Release(dir)
 	assert.Empty(t, s.Steps)
-	assert.Contains(t, s.Departed["1"], filepath.Base(o.List.Dir))
+	assert.Contains(t, s.Departed.Of("1"), filepath.Base(o.List.Dir))
 	_, err = s.take(root, l.recorded(dir, false))
 	assert.ErrorContains(t, err, "goes on in the task list "+filepath.Base(o.List.Dir))
 }

@@ -183,7 +183,7 @@ func (st *Store) Note(ctx context.Context, s *State, e Evidence) error {
 	dir, now, err := st.Open(ctx)
 	if err == nil {
 		defer st.Release(dir)
-		if words := now.Departed[message.Itoa(e.Step)]; words != "" {
+		if words := now.Departed.Of(message.Itoa(e.Step)); words != "" {
 			return &ElsewhereError{words}
 		}
 		err = st.Write(dir, now, []Evidence{e})

@@ -134,7 +134,7 @@ func (st *Store) AllTroubles(ctx context.Context) ([]error, error) {
 func (s *State) AllTroubles(all []tasks.Task) []error {
 	var lost []string
 	for _, t := range all {
-		if _, tagged := tagOf(&t); tagged && s.Find(t.ID) == nil && s.Departed[t.ID] == "" {
+		if _, tagged := tagOf(&t); tagged && s.Find(t.ID) == nil && s.Departed.First[t.ID] == "" {
 			lost = append(lost, "#"+t.ID)
 		}
 	}
