@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -58,17 +57,13 @@ func (f *allowFlags) read(args []string) error {
 	return reason(&f.because)
 }
 
-// way is the Way of the command: a list of which no step lists such calls has no line.
+// way is the Way of the command: a list in which it can do nothing has no line, but the reason.
 func (f *allowFlags) way(ctx context.Context, s terminal.Streams) Way {
 	return func(dir, line string) (paste, note string) {
-		switch err := frameIn(s, tasklist.Found{Dir: dir}).MayPermit(ctx, f.rule); {
-		case err == nil:
-			return line, ""
-		case errors.Is(err, gates.ErrNoRule):
-			return "", ""
-		default:
+		if err := frameIn(s, tasklist.Found{Dir: dir}).MayPermit(ctx, f.rule); err != nil {
 			return "", ", but " + err.Error()
 		}
+		return line, ""
 	}
 }
 

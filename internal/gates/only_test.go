@@ -138,7 +138,7 @@ func TestAPersonLetsOneCallThrough(t *testing.T) {
 	l := released(t)
 	by := state.By{Who: state.ThePerson, How: state.AtTerminal}
 	_, err := l.Permit(t.Context(), "Bash(npm publish *)", "now", by)
-	require.ErrorIs(t, err, ErrNoRule)
+	require.ErrorIs(t, err, errNoRule)
 	require.ErrorContains(t, err, "They list Bash(git push *)")
 	owners, err := l.Permit(t.Context(), "Bash(git push *)", "now", by)
 	require.NoError(t, err)
@@ -319,7 +319,7 @@ func TestRulesInAMessage(t *testing.T) {
 	assert.EqualError(t, permit(hydrated(t, `{}`), "Bash(b)"), "Bash(b): no step of this task list lists such calls")
 	l = hydrated(t, `{"only": ["Write(src/**)"]}`, `{"only": ["Bash(git push *)"]}`, `{"only": ["Bash(git *)"]}`)
 	assert.NoError(t, permit(l, "Write("+l.project+"/src/x)"), "a path of one file")
-	assert.ErrorIs(t, permit(l, "Write(src/*/x)"), ErrNoRule, "it is not known whether all of them are covered")
+	assert.ErrorIs(t, permit(l, "Write(src/*/x)"), errNoRule, "it is not known whether all of them are covered")
 	l.skip(1)
 	assert.EqualError(t, permit(l, "Write(src/**)"),
 		"Write(src/**): these calls are not refused now: the workflow is over, or the step was skipped")

@@ -316,8 +316,8 @@ func permitFor(s *state.State, p part, use string) (state.Evidence, bool) {
 
 // Errors of Permit.
 var (
-	// ErrNoRule is returned for a rule that covers no call which belongs to a step.
-	ErrNoRule = message.NewError("no step of this task list lists such calls", "fsmtx status lists the rules of the steps")
+	// errNoRule is returned for a rule that covers no call which belongs to a step.
+	errNoRule = message.NewError("no step of this task list lists such calls", "fsmtx status lists the rules of the steps")
 	// errNotRefused is returned for calls that are let through anyway.
 	errNotRefused = message.NewError("these calls are not refused now", "nothing was recorded")
 )
@@ -325,7 +325,7 @@ var (
 // Permit lets one call through that belongs to a step which is not in progress. text is a rule
 // of a step, or a narrower one without *. It returns the steps to which the call belongs.
 //
-// Errors: ErrNoRule, errNotRefused, those of Load and of tasks.List.Open.
+// Errors: errNoRule, errNotRefused, those of Load and of tasks.List.Open.
 func (f *Frame) Permit(ctx context.Context, text, because string, by state.By) (owners []*state.Current, err error) {
 	r, err := f.OnRecord()
 	if err != nil {
@@ -349,7 +349,7 @@ func (f *Frame) Permit(ctx context.Context, text, because string, by state.By) (
 
 // MayPermit returns why no call that the rule covers can be let through once.
 //
-// Errors: ErrNoRule, errNotRefused, those of Load.
+// Errors: errNoRule, errNotRefused, those of Load.
 func (f *Frame) MayPermit(ctx context.Context, text string) error {
 	r, err := f.OnRecord()
 	if err != nil {
@@ -367,7 +367,7 @@ func (f *Frame) MayPermit(ctx context.Context, text string) error {
 func mayPermit(all state.RecordedSteps, s *state.State, text string) ([]owner, error) {
 	listed := listingsOf(all, text)
 	if len(listed) == 0 {
-		return nil, fmt.Errorf("%s: %w%s", text, ErrNoRule, rulesText(all))
+		return nil, fmt.Errorf("%s: %w%s", text, errNoRule, rulesText(all))
 	}
 	found := ownersOf(s, part{listed: listed})
 	if i := slices.IndexFunc(found, func(o owner) bool { return letsCalls(s, o.Current) }); i >= 0 {

@@ -36,8 +36,8 @@ replaced follows the flags of the hook that is registered here.
 The skill is SKILL, or that of PATH: an fsm.json or the directory of a skill; "-" is standard
 input. A word that can be both is the name of a skill.
 
-The list is that of --list, or else the one that "fsmtx status" finds. If there is none of these, plan assumes an empty list. --explain also prints how the
-fsm.json was found and why each task is deleted, created or kept.
+The list is that of --list, or else the one that "fsmtx status" finds. If there is none of these, or several, plan assumes an empty
+list. --explain also prints how the fsm.json was found and why each task is deleted, created or kept.
 
 --json prints an object with list (a path; "" for an empty list that is assumed), spec (path
 of the fsm.json), deleted (array of name, subject, status), created (array of name, id,
@@ -78,7 +78,8 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 	request, err := f.request(ctx, s, skill)
 	ctx, stop := signals.Interruptible(ctx) // now: while it reads standard input, a signal ends it at once
 	defer stop()
-	newSession := errors.Is(err, tasklist.ErrNoList)
+	several, newSession := errors.AsType[*tasklist.SeveralError](err)
+	newSession = newSession || errors.Is(err, tasklist.ErrNoList)
 	if err != nil && !newSession {
 		return err
 	}
@@ -119,7 +120,11 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 	if f.explain {
 		decisions = p.Decisions(o.Policy)
 	}
-	_, err = io.WriteString(s.Out, planText(p, kept, decisions))
+	none := "no session of this project has a list with a workflow yet"
+	if several != nil {
+		none = several.Error() + ", and --list names one"
+	}
+	_, err = io.WriteString(s.Out, planText(p, none, kept, decisions))
 	return err
 }
 
@@ -200,7 +205,7 @@ func (f planFlags) request(ctx context.Context, s terminal.Streams, skill string
 	}
 	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: f.session, Dir: r.Cwd, Who: s.Who,
 		Begins: f.session != ""})
-	if errors.Is(err, tasklist.ErrNoList) {
+	if _, several := errors.AsType[*tasklist.SeveralError](err); several || errors.Is(err, tasklist.ErrNoList) {
 		r.Session = "a-new-session"
 		return r, err
 	}
@@ -240,11 +245,12 @@ func (f planFlags) explainSearch(s terminal.Streams, r hydrate.Request) error {
 	return printLocated(s, false, result)
 }
 
-func planText(p hydrate.Preview, kept int, decisions []string) string {
+// planText says what a call would do. none says why it is to an empty list, if it is.
+func planText(p hydrate.Preview, none string, kept int, decisions []string) string {
 	var b strings.Builder
 	list := p.List
 	if list == "" {
-		list = "of a new session, which is empty: no session of this project has a list with a workflow yet"
+		list = "of a new session, which is empty: " + none
 	}
 	message.Fprintf(&b, "task list %s\nworkflow %s\n", list, p.Spec)
 	for _, line := range decisions {
