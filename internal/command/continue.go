@@ -140,7 +140,10 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 	switch rule.What = q.Needs(u); {
 	case rule.What == "":
 	case from == "" && s.Who().Kind != caller.Person:
-		hint := "name its list, and the person is asked: " + continuation.Line(s.Getenv, u.Workflow.Command, u.List, "")
+		line := continuation.Line(s.Getenv, u.Workflow.Command, u.List, "")
+		presence.Enter(ctx, l.List.Dir) // the other line names it
+		hint := "name its list, and the person is asked: " + line + "; with ! nobody is: in a terminal outside the client, " +
+			continuation.Line(s.Getenv, u.Workflow.Command, u.List, l.List.Dir)
 		if unasked {
 			hint = hook.OnlyAPerson(s.Who(), here, continuation.Line(s.Getenv, u.Workflow.Command, u.List, l.List.Dir))
 		}

@@ -111,7 +111,8 @@ func permit(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args []st
 		if !errors.Is(err, state.ErrNoGrant) {
 			return state.By{}, err
 		}
-		return state.By{}, &Exit{ExitNo, fmt.Errorf("an agent cannot %s by itself (%s)", rule.What, who.Why),
+		return state.By{}, &Exit{ExitNo, fmt.Errorf("an agent cannot %s by itself, and a line with ! counts as the agent's (%s)", rule.What,
+			who.Why),
 			outside(c, s, rule, args, line)}
 	default:
 		return state.By{}, &Exit{ExitNo, fmt.Errorf("it is not known who ran this, and an agent cannot %s by itself: %s", rule.What,

@@ -24,6 +24,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/presence"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/progress"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/startup"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -411,7 +412,12 @@ func (l *listWork) printResult(ctx context.Context, step int64, r progress.Resul
 		code = ExitNo
 	}
 	if code != ExitOK && !l.json {
-		return &Exit{code, message.Lines(r.Text), ""}
+		hint := ""
+		if l.Unseen != nil && l.Unseen() {
+			hint = "a line with ! counts as the agent's: in a terminal outside the client, " +
+				shell.Join("fsmtx", "status", "--list", tasklist.ShortName(l.streams.Getenv, l.List.Dir)) + " shows what waits for a person"
+		}
+		return &Exit{code, message.Lines(r.Text), hint}
 	}
 	out := shownUpdate{Step: step, Verdict: r.Decision, Back: r.Back, Text: message.Text(r.Text)}
 	switch {

@@ -734,11 +734,12 @@ func TestWhatTheAgentHasBegun(t *testing.T) {
 	l.nest(workflow.Workflow{Command: "ship", Changed: "ship runs other commands"}, `{"id": 11}`)
 	l.nest(workflow.Workflow{Command: "notes", Lost: []string{"plan of s0"}}, `{"id": 21}`)
 	l.nest(workflow.Workflow{Command: "tell", Lost: []string{"a", "b"}, Changed: "tell runs other commands"}, `{"id": 31}`)
+	begun := l.Begun(t.Context())
 	assert.EqualValues(t, `ship runs other commands
-tell runs other commands; tell has replaced a and b; fsmtx undo --list s1 4 brings them back`, l.Begun(t.Context()))
+tell runs other commands; tell has replaced a and b; in a terminal, not with !: fsmtx undo --list s1 4 brings them back`, begun)
 	assert.Empty(t, l.Begun(t.Context()))
 	_, person := l.stops(Stopping{Mode: StopOff})
-	assert.Equal(t, "notes has replaced plan of s0; fsmtx undo --list s1 3 brings it back", person)
+	assert.Equal(t, "notes has replaced plan of s0; in a terminal, not with !: fsmtx undo --list s1 3 brings it back", person)
 	_, person = l.stops(Stopping{Mode: StopOff})
 	assert.Empty(t, person)
 }

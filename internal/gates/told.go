@@ -33,7 +33,7 @@ func (f *Frame) tellChanged(ctx context.Context, s *state.State, unsaid bool) (t
 				list := f.List
 				list.Changed = s.Rewritten()
 				if flags, ok := list.HowToUndo(history, c.ID); ok {
-					undo = strings.Join(append([]string{fmt.Sprintf("fsmtx undo%s %d", f.ListFlag(), c.At)}, flags...), " ")
+					undo = workflow.Outside + strings.Join(append([]string{fmt.Sprintf("fsmtx undo%s %d", f.ListFlag(), c.At)}, flags...), " ")
 				}
 				if what != "" {
 					what += "; "

@@ -127,13 +127,13 @@ func (l Loosening) Read(args []string) *pflag.FlagSet {
 	return flags
 }
 
-// OnlyAPerson is the advice about a command that only a person can decide, for an agent.
+// OnlyAPerson is the advice about a command that only a person can decide, for an agent, or for a person who has typed it with !.
 func OnlyAPerson(who caller.Caller, dir, line string) string {
 	if title := agent.Unasked(who.Program); title != "" {
-		return "only the person can decide this. They can run it in a terminal outside " + title + ": " + inTerminal(dir, line)
+		return "only a person can decide this, in a terminal outside " + title + ": " + inTerminal(dir, line)
 	}
-	return "only the person can decide this. They can run it in a terminal outside the client, not with ! in it: " + inTerminal(dir, line) +
-		". Or run it as a command of its own that begins with fsmtx and has no variables, and the client asks them"
+	return "only a person can decide this, in a terminal outside the client, not with ! in it: " + inTerminal(dir, line) +
+		". Or the agent runs it as a command of its own that begins with fsmtx and has no variables, and the client asks the person"
 }
 
 // inTerminal returns the command line with which a person runs the command in any terminal.

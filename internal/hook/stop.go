@@ -12,6 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/presence"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // stop sends the agent back to a step that is ready.
@@ -56,7 +57,7 @@ func (h *hook) deeds(ctx context.Context) client.Answer {
 	for _, d := range presence.Take(ctx, &h.Store) {
 		line := message.Sprintf("fsmtx: %s was run in a terminal that was opened after this session began (%s).", d.Line, d.Terminal)
 		if d.Back != "" {
-			line += " If that was not you: " + d.Back
+			line += " If that was not you, " + workflow.Outside + d.Back
 		}
 		lines = append(lines, line)
 	}

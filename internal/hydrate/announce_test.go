@@ -294,14 +294,16 @@ func TestNotice(t *testing.T) {
 		"late":                      {late(created, ""), "s: 12 tasks #13–#24 (late: the client runs it from /a/s)"},
 		"retracted":                 {restoring(hydrated(t, 0, `[]`, replaced.Deleted[0]), "7"), "s: no tasks, removed #1, restored #7"},
 		"late, but nothing changed": {late(hydrate.Result{}, ""), ""},
-		"under a step":              {under(created), `s: 12 tasks #13–#24, under #1 "one" of outer; fsmtx undo takes them out again`},
+		"under a step": {under(created), `s: 12 tasks #13–#24, under #1 "one" of outer; in a terminal, not with !: fsmtx undo takes ` +
+			`them out again`},
 	} {
 		assert.Equal(t, test.want, hydrate.Notice(request, test.result), name)
 	}
-	assert.Equal(t, `s: 12 tasks #13–#24, under #1 "one" of outer; outer goes on afterwards; to end it: END; `+
-		`fsmtx undo takes the new tasks out again`, hydrate.Notice(hydrate.Request{Command: "s", Typed: true}, under(created)))
+	assert.Equal(t, `s: 12 tasks #13–#24, under #1 "one" of outer; outer goes on afterwards; in a terminal, not with !: `+
+		`END ends it, and fsmtx undo takes the new tasks out again`, hydrate.Notice(hydrate.Request{Command: "s", Typed: true}, under(created)))
 	created.Lost, created.Undo = []string{"old"}, "fsmtx undo"
-	assert.Equal(t, "s: 12 tasks #13–#24; s has replaced old; fsmtx undo brings it back", hydrate.Notice(request, created))
+	assert.Equal(t, "s: 12 tasks #13–#24; s has replaced old; in a terminal, not with !: fsmtx undo brings it back",
+		hydrate.Notice(request, created))
 	created.Lost = nil
 	assert.Equal(t, `a b\x1b: 12 tasks #13–#24`, hydrate.Notice(hydrate.Request{Command: "a\nb\x1b"}, created))
 

@@ -15,6 +15,10 @@ import (
 // Notice returns the line for the person about what a hydration did, "" if it did nothing.
 func Notice(r Request, result Result) string {
 	var parts []string
+	undo := result.Undo
+	if undo != "" {
+		undo = workflow.Outside + undo
+	}
 	if len(result.Created)+len(result.Deleted)+len(result.Restored) > 0 {
 		parts = append(parts, changes(result))
 	}
@@ -23,11 +27,12 @@ func Notice(r Request, result Result) string {
 	}
 	switch n := result.Nested; {
 	case n != nil && r.Typed:
-		parts = append(parts, clip(n.Skill)+" goes on afterwards; to end it: "+n.EndOuter+"; "+result.Undo+" takes the new tasks out again")
+		parts = append(parts, clip(n.Skill)+" goes on afterwards; "+workflow.Outside+n.EndOuter+" ends it, and "+result.Undo+
+			" takes the new tasks out again")
 	case n != nil:
-		parts = append(parts, result.Undo+" takes them out again")
+		parts = append(parts, undo+" takes them out again")
 	case len(result.Lost) > 0:
-		parts = append(parts, workflow.HasReplaced(r.Command, result.Lost, result.Undo))
+		parts = append(parts, workflow.HasReplaced(r.Command, result.Lost, undo))
 	}
 	parts = append(parts, changed(r, result)...)
 	if result.Apart {

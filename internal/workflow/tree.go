@@ -91,6 +91,9 @@ func (w *Workflow) Level() string {
 	return w.Title()
 }
 
+// Outside comes before a command that the client shows to a person: in its own shell, to which ! leads, it would count as the agent's.
+const Outside = "in a terminal, not with !: "
+
 // HasReplaced says of a workflow which ones it has replaced, by their texts. undo is the command that brings these back; empty if there is
 // none.
 func HasReplaced(command string, lost []string, undo string) string {

@@ -142,7 +142,7 @@ func TestInAConsole(t *testing.T) {
 	assert.Contains(t, screen, "○ #1 Grüße schreiben → Łódź (ready)")
 	screen, ended = w.inConsole("claude.exe", done("1")...)
 	assert.Equal(t, uint32(1), ended, screen)
-	assert.Contains(t, screen, "an agent cannot go past a gate by itself (claude (process")
+	assert.Contains(t, screen, "an agent cannot go past a gate by itself, and a line with ! counts as the agent")
 	screen, ended = w.inConsole("pwsh.exe", done("1")...)
 	assert.Zero(t, ended, screen)
 	assert.Contains(t, screen, "done: #1")
