@@ -94,7 +94,7 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 	if err != nil {
 		return err
 	}
-	l.vouched(ctx, hook.VoucherFor(c.Name(), args))
+	l.vouched(ctx, c.Name(), args, f.list)
 	here, err := os.Getwd()
 	if err != nil {
 		return err

@@ -114,7 +114,7 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 	if err != nil {
 		return err
 	}
-	l.vouched(ctx, hook.VoucherFor(c.Name(), args))
+	l.vouched(ctx, c.Name(), args, "")
 	dir, chosen := l.directory(ctx)
 	if f.list != "" && dir == "" {
 		dir = l.placeOf(ctx, here)

@@ -69,7 +69,7 @@ func (f *workFlags) command(s terminal.Streams, c *cobra.Command, run func(conte
 	c.RunE = func(c *cobra.Command, args []string) error {
 		l, err := f.find(c.Context(), s, false, wayOfWork(c.Context(), args))
 		if err == nil {
-			l.vouched(c.Context(), hook.VoucherFor(c.Name(), args))
+			l.vouched(c.Context(), c.Name(), args, f.list)
 		}
 		if err == nil && l.Via.Who == state.TheAgent {
 			l.yes, err = l.agreed(c.Context())
@@ -119,13 +119,23 @@ type listWork struct {
 }
 
 // vouched finds out whether a hook of the client has seen the command. Then it is an update like any other: the gates look where the
-// agent is by the client's word, and not where the command is run.
-func (l *listWork) vouched(ctx context.Context, command string) {
+// agent is by the client's word, and not where the command is run. It has seen it in the list of its own session, whichever list the
+// command names.
+func (l *listWork) vouched(ctx context.Context, command string, args []string, list string) {
 	if l.Via.Who != state.TheAgent {
 		l.cwd, _ = os.Getwd()
 		return
 	}
-	v, ok, expected := presence.Vouched(ctx, &l.Store, command, l.streams.Who().Started)
+	st := &l.Store
+	if list != "" {
+		own, err := tasklist.Find(ctx, tasklist.Query{Lookup: l.streams.Getenv, Who: l.streams.Who, Begins: true})
+		if err != nil || own.Dir == l.List.Dir {
+			list = ""
+		} else {
+			st = presence.At(own.Dir)
+		}
+	}
+	v, ok, expected := presence.Vouched(ctx, st, hook.VoucherFor(command, args, list), l.streams.Who().Started)
 	switch {
 	case ok:
 		l.cwd, l.Via.How, l.agent = v.Cwd, state.ByCommand, v.Agent

@@ -118,10 +118,11 @@ type Reader func(args []string) (call Invocation, ok bool)
 // PlanFlag is the flag of begin with which the other program has to run it.
 const PlanFlag = "plan"
 
-// byState returns to what a person has to agree before "fsmtx begin" or "fsmtx continue" runs in dir: that depends on what is on record.
-// It is empty for other commands, and if they need not agree.
+// byState returns to what a person has to agree before a command runs in dir that begins a workflow, goes on with one or works on a step:
+// that depends on what is on record. It is empty for other commands, and if they need not agree.
 func (h *hook) byState(ctx context.Context, call Invocation, dir string) (what string) {
-	deciding := map[string]func(context.Context, Invocation, string) string{"begin": h.begins, "continue": h.takes}[call.Rule.Command]
+	deciding := map[string]func(context.Context, Invocation, string) string{"begin": h.begins, "continue": h.takes, "start": h.works,
+		"complete": h.works}[call.Rule.Command]
 	if deciding == nil || !h.agent.Asks { // without a question the command itself refuses
 		return ""
 	}
@@ -153,6 +154,23 @@ func (h *hook) takes(ctx context.Context, call Invocation, dir string) (what str
 	return q.Needs(u)
 }
 
+// works returns to what a person has to agree before the agent starts or completes a step in a list that it names; see inOther.
+func (h *hook) works(ctx context.Context, call Invocation, _ string) (what string) {
+	return h.inOther(ctx, call, call.Rule.Command+" a step")
+}
+
+// inOther returns that a command does something in the list of another session, which is at work on it; empty for any other list.
+func (h *hook) inOther(ctx context.Context, call Invocation, does string) string {
+	if h.isAboutOwnList(call) {
+		return ""
+	}
+	dir, err := h.listNamed(ctx, call.Flags.Lookup("list").Value.String())
+	if _, others := presence.AtWork(h.streams.Getenv, dir); err != nil || !others {
+		return ""
+	}
+	return does + " in the list of another session, which is at work on it"
+}
+
 // begins returns to what a person has to agree before a workflow is begun: it would replace unfinished workflows, or dir or its folder is
 // not in the session's project. It is empty if to nothing.
 func (h *hook) begins(ctx context.Context, call Invocation, dir string) (what string) {
@@ -174,7 +192,7 @@ func (h *hook) begins(ctx context.Context, call Invocation, dir string) (what st
 	lost := frame.WouldReplace(ctx, state.Calling{Command: hydrate.CommandOf(skill), Spec: spec, Session: h.Session, Agent: h.call.AgentID})
 	project := h.project()
 	if len(lost) == 0 && folder == "" && (project == "" || dir != "" && gates.IsIn(project, dir)) {
-		return ""
+		return h.inOther(ctx, call, "begin a workflow")
 	}
 	return Beginning(skill, lost, dir, folder, project)
 }
@@ -338,7 +356,7 @@ func (h *hook) askPerson(ctx context.Context, found []restrictedCall) gates.Verd
 		if err == nil && !ok {
 			continue
 		}
-		if err == nil {
+		if err == nil && one.Rule.Command != "start" && one.Rule.Command != "complete" { // there a yes to the call is not one to the step
 			err = h.grant(ctx, one.Invocation)
 		}
 		if err != nil {

@@ -26,12 +26,16 @@ func isJudged(call Invocation) bool {
 	return slices.Contains([]string{"start", "complete", "begin", "continue"}, call.Rule.Command)
 }
 
-// VoucherFor returns the key of a command's voucher: its name and what it is about.
-func VoucherFor(command string, args []string) string {
-	if len(args) == 0 {
-		return command
+// VoucherFor returns the key of a command's voucher: its name and what it is about. list is that of another session, as the command names
+// it; empty if the command is about the list in which the voucher is.
+func VoucherFor(command string, args []string, list string) string {
+	if len(args) > 0 {
+		command += " " + strings.TrimPrefix(args[0], "#")
 	}
-	return command + " " + strings.TrimPrefix(args[0], "#")
+	if list != "" {
+		command += presence.Elsewhere + list
+	}
+	return command
 }
 
 // vouchers returns what the commands of this program in a line of the agent's shell find on record: the client's own hook has seen them,
@@ -63,7 +67,11 @@ func (h *hook) vouchers(script shell.Script) (all []state.Voucher, a client.Answ
 		if why := h.notPlain(one, call); why != "" {
 			return nil, h.runPlainly(call, why)
 		}
-		all = append(all, state.Voucher{Command: VoucherFor(call.Rule.Command, call.Args), Words: h.plainWords(one.Words),
+		list := ""
+		if call.Rule.Command != "continue" && !h.isAboutOwnList(call) {
+			list = call.Flags.Lookup("list").Value.String()
+		}
+		all = append(all, state.Voucher{Command: VoucherFor(call.Rule.Command, call.Args, list), Words: h.plainWords(one.Words),
 			Use: h.call.ToolUseID,
 			Cwd: h.call.Cwd, Agent: h.call.AgentID, Once: once, Time: time.Now().UTC()})
 	}

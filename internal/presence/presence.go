@@ -93,11 +93,15 @@ func Take(ctx context.Context, st *state.Store) (all []state.Deed) {
 	return all
 }
 
-// Vouch records what a hook has seen. A list gets a state directory for it only if a command begins or continues a workflow.
+// Elsewhere comes in the key of a voucher before the name of another list than the one in which it is.
+const Elsewhere = " --list "
+
+// Vouch records what a hook has seen. A list gets a state directory for it only if a command begins or continues a workflow, or is about
+// another list.
 func Vouch(ctx context.Context, st *state.Store, all []state.Voucher) {
 	if !hasState(st.List.Dir) && !slices.ContainsFunc(all, func(v state.Voucher) bool {
 		name, _, _ := strings.Cut(v.Command, " ")
-		return name == "begin" || name == "continue"
+		return name == "begin" || name == "continue" || strings.Contains(v.Command, Elsewhere)
 	}) {
 		return
 	}
