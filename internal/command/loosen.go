@@ -129,7 +129,7 @@ func outside(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args []s
 	}
 	dirs := concerned(c, s, rule, args)
 	switch {
-	case len(dirs) == 0:
+	case len(dirs) != 1:
 	case rule.Command == "undo":
 		number, why := hook.TryUndo(c.Context(), dirs[0], c.Flags().Changed("force"), args)
 		if why != nil {
@@ -161,7 +161,7 @@ func wouldFail(why error) string {
 
 // concerned returns the lists that the command is about: the one that it names or finds, or every one of the project at which a
 // client works.
-func concerned(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args []string) []string {
+func concerned(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args []string) (dirs []string) {
 	if rule.Wide {
 		return presence.Lists(s.Getenv, hook.Here())
 	}
@@ -169,7 +169,14 @@ func concerned(c *cobra.Command, s terminal.Streams, rule hook.Loosening, args [
 	if session := c.Flags().Lookup("list"); session != nil {
 		named = session.Value.String()
 	}
-	found, err := findList(c.Context(), s, tasklist.Query{Named: named, Over: rule.Command == "undo" || rule.Command == "step reopen"}, nil)
+	found, err := tasklist.Find(c.Context(), tasklist.Query{Lookup: s.Getenv, Who: s.Who, Named: named,
+		Over: rule.Command == "undo" || rule.Command == "step reopen"})
+	if several, is := errors.AsType[*tasklist.SeveralError](err); is && rule.Command == "undo" { // it may mean one of them: see ChooseWay
+		for _, l := range several.Lists {
+			dirs = append(dirs, l.Dir)
+		}
+		return dirs
+	}
 	if err != nil {
 		return nil // the command says so
 	}

@@ -147,9 +147,24 @@ func ChooseList(ctx context.Context, s terminal.Streams, named string, over bool
 	return ChooseWay(ctx, s, named, over, nil)
 }
 
-// ChooseWay is ChooseList for a command that cannot do the same in each list.
+// ChooseWay is ChooseList for a command that cannot do the same in each list: of several it means the only one of which there is
+// something to say.
 func ChooseWay(ctx context.Context, s terminal.Streams, named string, over bool, way Way) (list tasks.List, chosen string, err error) {
-	found, err := find(ctx, s, named, over, way)
+	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Who: s.Who, Named: named, Over: over})
+	if several, is := errors.AsType[*tasklist.SeveralError](err); is && way != nil {
+		all := slices.DeleteFunc(slices.Clone(several.Lists), func(l tasklist.Listed) bool {
+			paste, note := way(l.Dir, commandLine(ctx))
+			return paste+note == ""
+		})
+		if len(all) == 1 {
+			found, err = all[0].Found, nil
+		}
+	}
+	if err == nil {
+		err = mustExist(found.Dir)
+	} else {
+		err = orWhich(ctx, s, err, way)
+	}
 	if err != nil {
 		return list, "", err
 	}
