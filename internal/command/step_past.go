@@ -131,15 +131,18 @@ func lacks(c *cobra.Command, s terminal.Streams, named string, over bool, way Wa
 	case !errors.Is(err, errNoReason) || c.Context() == nil: // a hook reads the command of another line
 		return &Exit{ExitNo, err, "run " + c.CommandPath() + " --help"}
 	}
-	line := commandLine(c.Context()) + ` --because "..."`
-	if named != "" {
-		return &Exit{ExitNo, err, line}
-	}
-	found, notFound := tasklist.Find(c.Context(), tasklist.Query{Lookup: s.Getenv, Who: s.Who, Over: over})
+	line := lineWithout(c.Context(), "--because") + ` --because "..."`
+	found, notFound := tasklist.Find(c.Context(), tasklist.Query{Lookup: s.Getenv, Who: s.Who, Named: named, Over: over})
 	several, is := errors.AsType[*tasklist.SeveralError](notFound)
 	switch {
-	case notFound == nil:
-		return &Exit{ExitNo, err, line + " --list " + shell.Join(tasklist.ShortName(s.Getenv, found.Dir))}
+	case notFound == nil || named != "":
+		if named == "" {
+			line += " --list " + shell.Join(tasklist.ShortName(s.Getenv, found.Dir))
+		}
+		if paste, _ := way(found.Dir, line); strings.Contains(paste, "\n") {
+			return &Exit{ExitNo, message.Lines(err.Error() + ". Run one of these:\n    " + paste), ""}
+		}
+		return &Exit{ExitNo, err, line}
 	case !is:
 		return &Exit{ExitNo, err, "run " + c.CommandPath() + " --help"}
 	}
@@ -147,6 +150,26 @@ func lacks(c *cobra.Command, s terminal.Streams, named string, over bool, way Wa
 		return runOne(err.Error(), ways)
 	}
 	return orWhich(c.Context(), s, notFound, way)
+}
+
+// lineWithout returns the command that is run without a flag that has a value.
+func lineWithout(ctx context.Context, flag string) string {
+	all, _ := ctx.Value(wordsKey{}).([]string)
+	var words []string
+	for i := 0; i < len(all); i++ {
+		switch name, _, hasValue := strings.Cut(all[i], "="); {
+		case name != flag:
+			words = append(words, all[i])
+		case !hasValue:
+			i++
+		}
+	}
+	return hook.Line(words)
+}
+
+// onList returns the command that is run with the name of its list.
+func onList(ctx context.Context, s terminal.Streams, dir string) string {
+	return lineWithout(ctx, "--list") + " --list " + shell.Join(tasklist.ShortName(s.Getenv, dir))
 }
 
 func (f *pastFlags) add(s terminal.Streams, c *cobra.Command) {
@@ -216,6 +239,10 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	if f.past.Step == 0 && err == nil {
 		f.past.Step, err = gates.OnlyOpen(before)
 	}
+	if several, is := errors.AsType[*gates.SeveralOpenError](err); is {
+		text := err.Error() + ". Run one of these:\n    " + linesToEnd(several, onList(ctx, s, found.Dir))
+		return &Exit{ExitNo, message.Lines(text), ""}
+	}
 	if err != nil {
 		return f.there(s, found.Dir, err)
 	}
@@ -278,12 +305,26 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	return err
 }
 
-// way is the Way of the command: where the person has to say how the step ends there is a line for each outcome.
+// linesToEnd returns the command that ends each of the workflows. line is the command without a step.
+func linesToEnd(several *gates.SeveralOpenError, line string) string {
+	var lines []string
+	for _, c := range several.Steps {
+		lines = append(lines, strings.Replace(line, "step end", "step end "+message.Itoa(c.ID), 1))
+	}
+	return strings.Join(lines, "\n    ")
+}
+
+// way is the Way of the command: where the person has to say how the step ends there is a line for each outcome, and where several
+// workflows are open, one that ends each.
 func (f *pastFlags) way(ctx context.Context) Way {
 	return func(dir, line string) (paste, note string) {
 		var lines []string
 		paste, note = wayTo(ctx, f.past.Step, func(now *state.State) error {
 			err := f.may(now)
+			if several, is := errors.AsType[*gates.SeveralOpenError](err); is {
+				lines = append(lines, linesToEnd(several, line))
+				return nil
+			}
 			if f.past.Outcome != "" || !errors.Is(err, gates.ErrNoOutcome) {
 				return err
 			}

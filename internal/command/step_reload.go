@@ -92,6 +92,13 @@ func reload(ctx context.Context, s terminal.Streams, found tasklist.Found, skill
 		return err
 	}
 	r, err := hydrate.PrepareReload(now, found.Dir, skill)
+	if several, ok := errors.AsType[*hydrate.SeveralOpenError](err); ok {
+		text := err.Error() + ". Run one of these:"
+		for _, skill := range several.Skills {
+			text += "\n    " + strings.Replace(onList(ctx, s, found.Dir), "step reload", "step reload "+shell.Join(skill), 1)
+		}
+		return &Exit{ExitNo, message.Lines(text), ""}
+	}
 	if invalid, ok := errors.AsType[*hydrate.SpecError](err); ok {
 		err = message.Lines(invalid.Error())
 	} else if errors.Is(err, hydrate.ErrNotOpen) {

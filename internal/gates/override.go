@@ -138,14 +138,28 @@ func MayEnd(s *state.State, id int64) error {
 	return nil
 }
 
+// SeveralOpenError is returned by OnlyOpen if several workflows are open.
+type SeveralOpenError struct{ Steps []*state.Current } // the first open one of each
+
+func (e *SeveralOpenError) Error() string {
+	var all []string
+	for _, c := range e.Steps {
+		all = append(all, fmt.Sprintf("%s of %s", c.Name(), message.Words(c.Workflow.Command)))
+	}
+	return "several workflows are open: " + strings.Join(all, ", ")
+}
+
+// Hint is for an agent, whose list needs no name.
+func (e *SeveralOpenError) Hint() string { return "name a step of the one to end" }
+
 // OnlyOpen returns the number of a step of the workflow that is open in the list, if it is the only one that is under no other.
 func OnlyOpen(s *state.State) (step int64, err error) {
 	open := map[*workflow.Workflow]bool{}
-	var all []string
+	var all []*state.Current
 	for _, c := range s.Steps {
 		if w := c.Workflow; w.Parent == 0 && !open[w] && MayEnd(s, c.ID) == nil {
 			open[w], step = true, c.ID
-			all = append(all, fmt.Sprintf("%s of %s", c.Name(), message.Words(w.Command)))
+			all = append(all, c)
 		}
 	}
 	went := s.Departed.Last()
@@ -153,7 +167,7 @@ func OnlyOpen(s *state.State) (step int64, err error) {
 	case len(all) == 1:
 		return step, nil
 	case len(all) > 1:
-		return 0, message.WithHint(errors.New("several workflows are open: "+strings.Join(all, ", ")), "name a step of the one to end")
+		return 0, &SeveralOpenError{all}
 	case went != "":
 		return 0, message.WithHint(errors.New("no workflow is open in this task list: "+went),
 			"name that list: fsmtx status --all shows them")

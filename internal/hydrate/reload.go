@@ -168,6 +168,16 @@ func entriesOf(data jsontext.Value) (ids []string, all map[string]jsonx.Object) 
 	return ids, all
 }
 
+// SeveralOpenError is returned by PrepareReload if several workflows are open and none was named.
+type SeveralOpenError struct{ Skills []string }
+
+func (e *SeveralOpenError) Error() string {
+	return "several workflows are open: " + strings.Join(e.Skills, ", ")
+}
+
+// Hint is for an agent, whose list needs no name.
+func (e *SeveralOpenError) Hint() string { return "give the name of one, such as " + e.Skills[0] }
+
 // reloadable returns the open workflow of a skill, or the only one.
 func reloadable(s *state.State, skill string) (*workflow.Workflow, error) {
 	var open []*workflow.Workflow
@@ -181,8 +191,7 @@ func reloadable(s *state.State, skill string) (*workflow.Workflow, error) {
 	case len(open) == 1:
 		return open[0], nil
 	case len(open) > 1:
-		return nil, message.WithHint(errors.New("several workflows are open: "+strings.Join(names, ", ")),
-			"give the name of one, such as "+names[0])
+		return nil, &SeveralOpenError{names}
 	case skill != "":
 		return nil, fmt.Errorf("no workflow of %s %w", message.Words(skill), ErrNotOpen)
 	}

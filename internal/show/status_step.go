@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -39,26 +40,31 @@ func workflowTitle(s *state.State, w *workflow.Workflow) string {
 }
 
 // lastWord returns the last decision about a step, in brackets, without a refusal that is past. That what was
-// allowed has reached the list, or that it was completed once more, says nothing new.
+// allowed has reached the list, or that it was completed once more, says nothing new. Where its project is now is said of a step about
+// which nothing else was decided.
 func lastWord(s *state.State, c *state.Current) string {
 	for _, e := range s.Unseen {
 		if e.Step == c.ID && e.IsLate() {
 			return fmt.Sprintf("  (%s: %s)", e.Verdict.Word(e.To), e.Why)
 		}
 	}
+	moved := ""
 	for _, e := range slices.Backward(s.Evidence) {
 		if e.Step != c.ID && slices.Contains(e.Reopens, c.ID) {
-			return "" // what came before is of an earlier round
+			break // what came before is of an earlier round
 		}
 		if e.Step == c.ID && !e.IsQuiet() && e.Verdict != state.Noted && e.Verdict != state.End && (!e.Refuses() || !s.Past(e)) {
 			text := "  (" + e.Time.Local().Format("15:04:05") + " " + e.Verdict.Word(e.To)
 			if why := message.Line(e.Said()) + treeOf(e); why != "" {
 				text += ": " + why
 			}
-			return text + ")"
+			if e.Verdict != state.WasMoved {
+				return text + ")"
+			}
+			moved = cmp.Or(moved, text+")")
 		}
 	}
-	return ""
+	return moved
 }
 
 // treeOf returns ", in DIRECTORY" for a decision that depends on a linked work tree.
