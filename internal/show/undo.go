@@ -295,8 +295,7 @@ func wentOn(ctx context.Context, s terminal.Streams, list string, all []Hydratio
 		from, to, skill, text = all[i].To, list, all[i].Skill, "goes on in the task list "+all[i].To
 	}
 	if i := slices.IndexFunc(all, func(x Hydration) bool { return h.State == moved && x.Number == h.By }); text == "" && i >= 0 {
-		_, hint = wentOn(ctx, s, list, all, all[i])
-		return "has come back as call " + nameOf(all[i]), hint
+		return "has come back as call " + nameOf(all[i]) + " and cannot be undone any more", ""
 	}
 	if hint = continueLine(ctx, s, skill, from, to); hint != "" {
 		hint += " takes it back"
