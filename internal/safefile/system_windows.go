@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
@@ -32,6 +33,10 @@ const (
 // sharingWait is how long a call waits for a program that has a file open so that nobody else can open, rename or remove it: editors and
 // virus scanners do that for moments. Tests shorten it.
 var sharingWait = 2 * time.Second
+
+// gaveUp is when a call waited in vain last, in nanoseconds since 1970. Those soon after it do not wait: an event reads a task file many
+// times, and would wait as often.
+var gaveUp atomic.Int64
 
 // stat describes a file.
 type stat struct {
@@ -211,23 +216,47 @@ func InUse(path string) error {
 		closeFd(fd)
 	}
 	if isHeld(err) {
-		return &fs.PathError{Op: "change", Path: path, Err: ErrInUse}
+		return &fs.PathError{Op: "change", Path: path, Err: heldError{}}
 	}
 	return nil
 }
 
-// patiently repeats a call as long as another program keeps it from the file, for at most sharingWait. How that shows beside a sharing
-// violation is in also: a rename over a file that is open is denied.
+// patiently repeats a call as long as another program keeps it from the file, for at most sharingWait; not at all if a call has waited in
+// vain within the last sharingWait. How that shows beside a sharing violation is in also: a rename over a file that is open is denied.
 func patiently(call func() error, also ...error) error {
-	for end := time.Now().Add(sharingWait); ; time.Sleep(10 * time.Millisecond) {
+	end := time.Now().Add(sharingWait)
+	if last := time.Unix(0, gaveUp.Load()); time.Since(last) < sharingWait {
+		end = last
+	}
+	for ; ; time.Sleep(10 * time.Millisecond) {
 		err := call()
-		wait := errors.Is(err, windows.STATUS_SHARING_VIOLATION) || errors.Is(err, windows.STATUS_DELETE_PENDING) ||
+		held := errors.Is(err, windows.STATUS_SHARING_VIOLATION)
+		wait := held || errors.Is(err, windows.STATUS_DELETE_PENDING) ||
 			slices.ContainsFunc(also, func(one error) bool { return errors.Is(err, one) })
-		if !wait || time.Now().After(end) {
+		switch {
+		case !wait:
 			return posix(err)
+		case time.Now().Before(end):
+			continue
 		}
+		gaveUp.Store(time.Now().UnixNano())
+		if held {
+			return heldError{}
+		}
+		return posix(err)
 	}
 }
+
+// heldError is ErrInUse as what the system said of a file.
+type heldError struct{}
+
+func (heldError) Error() string { return ErrInUse.Error() }
+
+func (heldError) Is(target error) bool {
+	return target == ErrInUse || target == windows.ERROR_SHARING_VIOLATION
+}
+
+func (heldError) Hint() string { return "close it there, or wait, then try again" }
 
 // object returns how the kernel is told a name relative to an open directory.
 func object(dirfd int, name string) (*windows.OBJECT_ATTRIBUTES, error) {

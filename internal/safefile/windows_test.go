@@ -18,6 +18,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/windows"
+
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 func write(t *testing.T, path, text string) {
@@ -27,10 +29,15 @@ func write(t *testing.T, path, text string) {
 
 // closed opens a file as an editor or a virus scanner does: nobody else can rename or remove it.
 func closed(t *testing.T, path string) (release func()) {
+	return heldBy(t, path, windows.FILE_SHARE_READ)
+}
+
+// heldBy opens a file and lets others do with it what share says.
+func heldBy(t *testing.T, path string, share uint32) (release func()) {
 	t.Helper()
 	name, err := windows.UTF16PtrFromString(path)
 	require.NoError(t, err)
-	h, err := windows.CreateFile(name, windows.GENERIC_READ, windows.FILE_SHARE_READ, nil, windows.OPEN_EXISTING, 0, 0)
+	h, err := windows.CreateFile(name, windows.GENERIC_READ, share, nil, windows.OPEN_EXISTING, 0, 0)
 	require.NoError(t, err)
 	return func() { _ = windows.CloseHandle(h) }
 }
@@ -113,18 +120,39 @@ func TestAFileThatAnotherProgramHasOpen(t *testing.T) {
 
 	release = closed(t, path)
 	defer release()
-	defer func(was time.Duration) { sharingWait = was }(sharingWait)
+	defer func(was time.Duration) { sharingWait = was; gaveUp.Store(0) }(sharingWait)
 	sharingWait = 50 * time.Millisecond
 	err := Replace(path, []byte("newer"), Exactly(0o600))
 	require.Error(t, err)
 	assert.ErrorContains(t, err, path)
-	assert.Error(t, Unheld.Remove(path))
+	require.ErrorIs(t, Unheld.Remove(path), ErrInUse)
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	assert.Equal(t, "new", string(data))
 	entries, err := os.ReadDir(filepath.Dir(path))
 	require.NoError(t, err)
 	assert.Len(t, entries, 1, "no temporary file stays")
+}
+
+// TestAFileIsWaitedForOnce: an event reads a task file many times.
+func TestAFileIsWaitedForOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	write(t, path, "x")
+	release := heldBy(t, path, 0)
+	defer func(was time.Duration) { sharingWait = was; gaveUp.Store(0) }(sharingWait)
+	sharingWait = 50 * time.Millisecond
+	_, err := ReadFile(path, 100, 0)
+	require.ErrorIs(t, err, ErrInUse)
+	sharingWait = time.Hour // which no other call waits
+	for range 100 {
+		_, err = ReadFile(path, 100, 0)
+		require.ErrorIs(t, err, ErrInUse)
+	}
+	assert.ErrorContains(t, err, path+": another program has it open")
+	assert.Equal(t, "close it there, or wait, then try again", message.Hint(err))
+	release()
+	_, err = ReadFile(path, 100, 0)
+	require.NoError(t, err)
 }
 
 func TestAReadOnlyFileIsNotWritten(t *testing.T) {
