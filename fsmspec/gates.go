@@ -35,6 +35,9 @@ const (
 // PowerShell is the shell of a [Check] that is not for sh.
 const PowerShell = "powershell"
 
+// posixShell is how a file names the shell of a command that is for sh, where that of the file is another.
+const posixShell = "sh"
+
 // Check is a shell command that must exit with 0 when the task is completed.
 type Check struct {
 	Run     string
@@ -144,7 +147,7 @@ func (checkType) read(p *parser, e *entry, name string, t token) {
 
 // gateCheck reads a check. It returns nil if t is not one.
 func (p *parser) gateCheck(name string, t token) *Check {
-	check := &Check{Timeout: DefaultCheckTimeout}
+	check := p.newCheck()
 	switch t.kind {
 	case '"':
 		check.Run = p.command(name, t)
@@ -273,13 +276,18 @@ func (p *parser) command(name string, t token) string {
 	return text
 }
 
-// shell returns the shell t of a command.
+// newCheck returns a command before its members are read.
+func (p *parser) newCheck() *Check { return &Check{Shell: p.commands, Timeout: DefaultCheckTimeout} }
+
+// shell returns the shell t of a command, or of the commands of the file.
 func (p *parser) shell(name string, t token) string {
-	if t.kind != '"' || p.text(t) != PowerShell {
-		p.problem(t.start, `%s must be "%s", not %s: leave it out for sh; the command itself is in "run"`, name, PowerShell, p.describe(t))
-		return ""
+	switch {
+	case t.kind == '"' && p.text(t) == PowerShell:
+		return PowerShell
+	case t.kind != '"' || p.text(t) != posixShell:
+		p.problem(t.start, `%s must be "%s" or "%s", not %s: a command itself is in "run"`, name, posixShell, PowerShell, p.describe(t))
 	}
-	return PowerShell
+	return ""
 }
 
 // timeout returns the time limit t: a number of seconds, or a text such as "90s".

@@ -142,8 +142,8 @@ func TestGatesThatAreRefused(t *testing.T) {
 		`"check": {"run": "a", "dir": "a\\*b"}`: `1:57 /0/check/dir check.dir: "a\\*b": write / between directories, not a backslash`,
 		`"check": {"run": "a", "env": "PATH"}`: `1:57 /0/check/env check.env must be an array of the names of the variables that the ` +
 			`command gets, such as ["PATH", "HOME"], not the string "PATH" (put it in brackets)`,
-		`"check": {"run": "a", "shell": "pwsh"}`: `1:59 /0/check/shell check.shell must be "powershell", not the string "pwsh": ` +
-			`leave it out for sh; the command itself is in "run"`,
+		`"check": {"run": "a", "shell": "pwsh"}`: `1:59 /0/check/shell check.shell must be "sh" or "powershell", not the string "pwsh": ` +
+			`a command itself is in "run"`,
 		`"check": {"run": "a", "env": [1]}`: `1:58 /0/check/env/0 check.env must hold names of variables, not the number 1`,
 		`"check": {"run": "a", "env": ["A=b"]}`: `1:58 /0/check/env/0 check.env: "A=b" is not the name of a variable: ` +
 			`letters, digits and _, such as PATH`,

@@ -2,6 +2,7 @@ package fsmspec
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
@@ -43,8 +44,13 @@ func (p *parser) objectVersion(t token) bool {
 		p.problem(t.start+version.Offset, `fsm must be the number %d, not %s`, WithOutcomes, short(string(version.Value)))
 	}
 	p.version, p.root = WithOutcomes, "/steps"
+	if jsonx.Text(keys["shell"].Value) == PowerShell { // the steps may come before it
+		p.commands = PowerShell
+	}
 	return true
 }
+
+var objectMembers = []string{"fsm", "shell", "vars", "steps"}
 
 // object reads the members of the outermost object.
 func (p *parser) object(t token) {
@@ -60,9 +66,12 @@ func (p *parser) object(t token) {
 			p.problem(value.start, "steps must be an array of steps, not %s", p.describe(value))
 		case name == "vars":
 			p.readVars(value)
+		case name == "shell" && value.kind == 'n':
+		case name == "shell":
+			p.shell(name, value)
 		default:
-			p.problem(key.start, "unknown member %s: the object has only fsm, vars and steps%s", quoted(name),
-				didYouMean(near(name, []string{"fsm", "vars", "steps"})))
+			p.problem(key.start, "unknown member %s: the object has only %s%s", quoted(name), strings.Join(objectMembers, ", "),
+				didYouMean(near(name, objectMembers)))
 		}
 	}
 	if !found && !p.broken {

@@ -347,7 +347,7 @@ func (decidesType) read(p *parser, e *entry, name string, t token) {
 	f := &e.task
 	switch t.kind {
 	case '{':
-		f.Decides, f.Chooser = ByCommand, &Check{Timeout: DefaultCheckTimeout}
+		f.Decides, f.Chooser = ByCommand, p.newCheck()
 		p.checkObject(name, t, f.Chooser, checkFields)
 	case '"':
 		switch word := p.text(t); word {

@@ -128,7 +128,7 @@ func TestRefusedObjects(t *testing.T) {
 		{"without steps", `{"fsm": 2}`, `1:1 - missing "steps", the array of steps`},
 		{"steps of another type", `{"fsm": 2, "steps": {}}`, `1:21 /steps steps must be an array of steps, not an object`},
 		{"an unknown member", `{"fsm": 2, "stepz": [], "steps": []}`,
-			`1:12 /stepz unknown member "stepz": the object has only fsm, vars and steps (did you mean "steps"?)`},
+			`1:12 /stepz unknown member "stepz": the object has only fsm, shell, vars, steps (did you mean "steps"?)`},
 		{"another object", `{"tasks": [` + step + `]}`,
 			`1:1 - the file must hold an array of tasks, not an object: keep only the array in "tasks"`},
 		{"malformed", `{"fsm": 2, "steps": [` + step, `1:47 /steps malformed JSON: unexpected end of file: the [ at 1:21 is not closed`},
@@ -282,5 +282,34 @@ func TestMisplacedFlow(t *testing.T) {
 		if field != "then" { // there it is like "when"
 			assert.Len(t, parsed(t, "["+step+"]").Warnings(), 1, "an array means what it means")
 		}
+	}
+}
+
+// TestTheShellOfAFile is that of each command which names none, wherever it stands in the object.
+func TestTheShellOfAFile(t *testing.T) {
+	const steps = `"steps": [
+		{"id": 1, "subject": "A", "check": "a", "set": {"v": {"run": "b"}}, "outcomes": {"x": {"check": {"run": "c"}}, "y": {}},
+		 "decides": {"run": "d"}},
+		{"id": 2, "subject": "B", "each": {"run": "e"}, "check": {"run": "f", "shell": "sh"}},
+		{"id": 3, "subject": "C", "do": [{"id": 4, "subject": "D", "check": {"run": "g", "shell": null}}]}]`
+	for _, file := range []string{`{"fsm": 2, "shell": "powershell", ` + steps + `}`, `{` + steps + `, "shell": "powershell", "fsm": 2}`} {
+		checkSchema(t, file)
+		spec := parsed(t, file)
+		a, b := spec.Tasks()[0], spec.Tasks()[1]
+		for _, c := range []*fsmspec.Check{a.Check, a.Set[0].Command, a.Outcomes[0].Check, a.Chooser, b.Each.Run,
+			spec.Tasks()[2].Parts[0].Check} {
+			assert.Equal(t, fsmspec.PowerShell, c.Shell, c.Run)
+		}
+		assert.Empty(t, b.Check.Shell)
+	}
+	assert.Empty(t, parsed(t, `{"fsm": 2, "shell": "sh", `+steps+`}`).Tasks()[0].Check.Shell)
+	assert.Empty(t, parsed(t, `{"fsm": 2, "shell": null, `+steps+`}`).Tasks()[0].Check.Shell)
+	for shell, want := range map[string]string{
+		`"pwsh"`: `1:21 /shell shell must be "sh" or "powershell", not the string "pwsh": a command itself is in "run"`,
+		`true`:   `1:21 /shell shell must be "sh" or "powershell", not true: a command itself is in "run"`,
+	} {
+		file := `{"fsm": 2, "shell": ` + shell + `, ` + steps + `}`
+		checkSchema(t, file)
+		assert.Equal(t, want, strings.Join(lines(refused(t, file).Problems), "\n"))
 	}
 }

@@ -104,15 +104,16 @@ type parser struct {
 	broken    bool // there was a syntax error
 	suspect   bool // the file may have strings that UTF-8 cannot represent
 
-	of      string // the name of the skill whose workflow it is; "" if unknown
-	version int    // Plain or WithOutcomes
-	root    string // pointer of the array of tasks
-	entries []*entry
-	outer   *entry           // the task whose parts are being read, or nil
-	current *entry           // the task being read, or nil
-	count   int              // of the tasks that were read, of all levels
-	machine *machine.Machine // of the outermost level; see proveAll
-	partial bool             // entries lacks some of the file's tasks
+	of       string // the name of the skill whose workflow it is; "" if unknown
+	version  int    // Plain or WithOutcomes
+	root     string // pointer of the array of tasks
+	commands string // the shell of those that name none
+	entries  []*entry
+	outer    *entry           // the task whose parts are being read, or nil
+	current  *entry           // the task being read, or nil
+	count    int              // of the tasks that were read, of all levels
+	machine  *machine.Machine // of the outermost level; see proveAll
+	partial  bool             // entries lacks some of the file's tasks
 
 	declared  []Var     // in vars
 	named     []mention // the values that texts, paths and commands name

@@ -290,7 +290,7 @@ func (eachType) read(p *parser, e *entry, name string, t token) {
 		return
 	}
 	p.hasValues = true // a line can look like the name of a value
-	each, run := &Each{}, &Check{Timeout: DefaultCheckTimeout}
+	each, run := &Each{}, p.newCheck()
 	var lines, command, ofCommand, misspelt bool
 	for key, value := range p.members {
 		member := p.text(key)

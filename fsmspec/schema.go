@@ -24,15 +24,17 @@ func Schema() []byte {
 	text := fmt.Sprintf(`{
 "$schema": "https://json-schema.org/draft/2020-12/schema",
 "title": "fsm.json",
-"description": "The workflow of a skill: steps with dependencies, which fsmtx puts into the agent's task list. An array of steps goes forward once; in the object form the steps have outcomes.",
+"description": %s,
 "if": {"type": "object"},
 "then": {
-  "properties": {"fsm": {"description": "The version of the format.", "const": %d}, "vars": %s, "steps": %s},
+  "properties": {"fsm": {"description": "The version of the format.", "const": %d}, "shell": %s, "vars": %s, "steps": %s},
   "required": ["fsm", "steps"],
   "additionalProperties": false
 },
 "else": %s,
-"$defs": {%s}}`, WithOutcomes, varsSchema(), tasksSchema(WithOutcomes), tasksSchema(Plain),
+"$defs": {%s}}`, quote("The workflow of a skill: steps with dependencies, which fsmtx puts into the agent's task list. "+
+		"An array of steps goes forward once; in the object form the steps have outcomes."),
+		WithOutcomes, shellSchema, varsSchema(), tasksSchema(WithOutcomes), tasksSchema(Plain),
 		strings.Join(append(definitions, `"step":`+stepSchema(WithOutcomes)), ","))
 	// text is valid JSON, so there is no error.
 	schema, _ := jsontext.AppendFormat(nil, []byte(text), jsontext.WithIndent("  "))
@@ -205,12 +207,14 @@ func (checkType) schema() (types []string, rules string) {
 	return commandSchema(watch)
 }
 
+const shellSchema = `{"enum":["` + posixShell + `","` + PowerShell + `",null]}`
+
 // commandSchema is the schema of a command, or an object with one. more are members that it may have besides.
 func commandSchema(more string) (types []string, rules string) {
 	command := `,"pattern":` + quote(visibleText) + `,"not":{"type":"string","pattern":"\u0000"}`
 	timeout := fmt.Sprintf(`{"type":["number","string","null"],"exclusiveMinimum":0,"maximum":%d,"pattern":%s}`,
 		int(MaxCheckTimeout/time.Second), quote(duration))
-	members := `"run":{"type":"string"` + command + `},"shell":{"enum":["` + PowerShell + `",null]},"timeout":` + timeout +
+	members := `"run":{"type":"string"` + command + `},"shell":` + shellSchema + `,"timeout":` + timeout +
 		`,"dir":{"type":["string","null"]` +
 		pathRules(noBackslash, outsideProject) + `}` +
 		fmt.Sprintf(`,"env":{"type":["array","null"],"maxItems":%d,"items":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"}}`,

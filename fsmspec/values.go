@@ -193,7 +193,7 @@ func (p *parser) valueOf(v *Value, full string, t token) {
 			p.problem(t.start, "%s is empty: list the values that it can have", full)
 		}
 	case '{':
-		v.Command = &Check{Timeout: DefaultCheckTimeout}
+		v.Command = p.newCheck()
 		p.checkObject(full, t, v.Command, checkFields)
 	default:
 		p.problem(t.start, `%s must be a regular expression, an array of values, `+

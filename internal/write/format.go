@@ -29,7 +29,7 @@ func Format(data []byte) ([]byte, error) {
 	if _, err := fsmspec.Parse(data); err != nil {
 		return nil, err
 	}
-	steps, vars := jsontext.Value(data), ""
+	steps, shell, vars := jsontext.Value(data), "", ""
 	if steps.Kind() == '[' {
 		return message.JSON(append(writeTasks(steps), '\n')), nil
 	}
@@ -37,12 +37,16 @@ func Format(data []byte) ([]byte, error) {
 		switch m.Name {
 		case "steps":
 			steps = m.Value
+		case "shell":
+			if m.Value.Kind() != 'n' {
+				shell = fmt.Sprintf("  \"shell\": %s,\n", m.Value)
+			}
 		case "vars":
 			vars = fmt.Sprintf("  \"vars\": %s,\n", bytes.ReplaceAll(lines(m.Value), []byte("\n    "), []byte("\n  ")))
 		}
 	}
 	indented := bytes.ReplaceAll(writeTasks(steps), []byte("\n"), []byte("\n  "))
-	return message.JSON(fmt.Appendf(nil, "{\n  \"fsm\": %d,\n%s  \"steps\": %s\n}\n", fsmspec.WithOutcomes, vars, indented)), nil
+	return message.JSON(fmt.Appendf(nil, "{\n  \"fsm\": %d,\n%s%s  \"steps\": %s\n}\n", fsmspec.WithOutcomes, shell, vars, indented)), nil
 }
 
 // writeTasks returns the array of the tasks in its canonical form.

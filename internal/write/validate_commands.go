@@ -30,12 +30,12 @@ func (v *validated) checkCommands() {
 	}
 	var problems []fsmspec.Problem
 	wrong := false
-	for _, c := range commandsIn(v.data, v.data, "", 0) {
+	for _, c := range commandsIn(v.data, v.data, "", 0, "") {
 		if v.spec != nil && !slices.Contains(commands, c.text) { // of a file with another mistake, each that is named like one
 			continue
 		}
 		fault, isCheck := "", strings.Contains(c.Pointer, "/check")
-		if c.shell == "" {
+		if c.shell != fsmspec.PowerShell {
 			fault = shell.Fault(c.text)
 		}
 		shown, none := "`"+message.Clip(message.Words(c.text), message.MaxSubject)+"`", hydrate.NoShell(c.shell)
@@ -58,7 +58,7 @@ func (v *validated) checkCommands() {
 
 // hides returns why the status of a check says nothing, or "".
 func hides(c commandAt) string {
-	if c.shell == "" {
+	if c.shell != fsmspec.PowerShell {
 		return shell.Hides(c.text)
 	}
 	return shell.HidesInPowerShell(c.text)
@@ -71,12 +71,11 @@ type commandAt struct {
 }
 
 // commandsIn returns the texts that are commands by the names of their members, with their places: in a value that has a
-// pointer and begins at an offset of the file.
-func commandsIn(file []byte, value jsontext.Value, pointer string, offset int) (all []commandAt) {
+// pointer and begins at an offset of the file. inShell is the shell of those that name none.
+func commandsIn(file []byte, value jsontext.Value, pointer string, offset int, inShell string) (all []commandAt) {
 	i := 0
-	inShell := "" // of the member run
 	if value.Kind() == '{' {
-		inShell, _ = jsonx.String(jsonx.Member(value, "shell"))
+		inShell = cmp.Or(jsonx.StringMember(value, "shell"), inShell)
 	}
 	for p := range jsonx.Parts(value) {
 		name := cmp.Or(p.Name, strconv.Itoa(i))
@@ -85,7 +84,7 @@ func commandsIn(file []byte, value jsontext.Value, pointer string, offset int) (
 		text, isText := jsonx.String(p.Value)
 		switch kind := p.Value.Kind(); {
 		case kind == '{' || kind == '[':
-			all = append(all, commandsIn(file, p.Value, below, at)...)
+			all = append(all, commandsIn(file, p.Value, below, at, inShell)...)
 		case isText && (name == "check" || name == "run"):
 			start := jsonx.PositionAt(file, at)
 			all = append(all, commandAt{fsmspec.Problem{Line: start.Line, Column: start.Column, Offset: int64(at), Pointer: below}, text, inShell})
