@@ -101,6 +101,7 @@ func (x Call) OnPath(pattern, root string) bool {
 	case !strings.Contains(strings.TrimSuffix(pattern, "/"), "/"):
 		pattern = "**/" + pattern
 	}
+	file = safefile.AsOpened(file)
 	resolved := safefile.Resolve(file)
 	if below(base, filepath.Clean(file), pattern) || below(safefile.Resolve(base), resolved, pattern) {
 		return true

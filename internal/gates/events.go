@@ -215,6 +215,7 @@ func (f *Frame) Edit(path, cwd string) Verdict {
 	if path = safefile.Absolute(facts.Homely(path), cwd); path == "" || f.observes() {
 		return Verdict{}
 	}
+	path = safefile.AsOpened(path)
 	s, err := txn.StateDir(f.List.Dir)
 	if err != nil {
 		return f.trouble(err)

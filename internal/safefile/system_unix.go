@@ -46,6 +46,9 @@ func SameFile(a, b fs.FileInfo) bool { return os.SameFile(a, b) }
 // isHeld returns false: a file can be replaced whatever its mode, and whoever has it open.
 func isHeld(error) bool { return false }
 
+// AsOpened returns the path: a file has the name by which it is opened.
+func AsOpened(path string) string { return path }
+
 // InUse returns nil: a file can be replaced whoever has it open.
 func InUse(string) error { return nil }
 

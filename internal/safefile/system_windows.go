@@ -324,6 +324,24 @@ func CheckNames(path string) error {
 	return nil
 }
 
+// AsOpened returns an absolute path by the names that the files have to which it leads: without a stream, as in "a.txt::$DATA", and
+// without dots and spaces at the end of a name, and "/c/x" as C:\x, which the client makes of it.
+func AsOpened(path string) string {
+	volume := filepath.VolumeName(path)
+	names := strings.FieldsFunc(path[len(volume):], isSeparator)
+	if len(path) > len(volume)+1 && !os.IsPathSeparator(path[len(volume)+1]) && len(names) > 1 && len(names[0]) == 1 &&
+		IsDir(strings.ToUpper(names[0])+`:\`) && !IsDir(volume+`\`+names[0]) {
+		volume, names = strings.ToUpper(names[0])+":", names[1:]
+	}
+	for i, name := range names {
+		name, _, _ = strings.Cut(name, ":")
+		if plain := strings.TrimRight(name, ". "); plain != "" {
+			names[i] = plain
+		}
+	}
+	return volume + `\` + strings.Join(names, `\`)
+}
+
 func openOnce(dirfd int, name string, flag int, _ uint32) (int, error) {
 	if name == "" {
 		return -1, syscall.ENOENT

@@ -109,6 +109,21 @@ func TestAbsoluteIsOneFormOfAPath(t *testing.T) {
 	}
 }
 
+// TestAsOpenedHasTheNameOfTheFile: an agent may write it in another way.
+func TestAsOpenedHasTheNameOfTheFile(t *testing.T) {
+	dir := t.TempDir()
+	other := "/" + dir[:1] + filepath.ToSlash(dir[2:]) + "/a"
+	for path, want := range map[string]string{
+		`Q:\p\src\a.txt::$DATA`: `Q:\p\src\a.txt`, `Q:\p\src\a.txt:s`: `Q:\p\src\a.txt`, `Q:\p\src.\a.txt`: `Q:\p\src\a.txt`,
+		`Q:\p\src \a.txt. .`: `Q:\p\src\a.txt`, `Q:/p/src/../a`: `Q:\p\src\..\a`, `Q:\p\.\a`: `Q:\p\.\a`,
+		`\\server\share\p\a.`: `\\server\share\p\a`,
+		other:                 strings.ToUpper(dir[:1]) + dir[1:] + `\a`,
+		"Q:" + other:          strings.ToUpper(dir[:1]) + dir[1:] + `\a`,
+	} {
+		assert.Equal(t, want, AsOpened(path), path)
+	}
+}
+
 // TestAFileThatAnotherProgramHasOpen is waited for, and then refused by its name.
 func TestAFileThatAnotherProgramHasOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
