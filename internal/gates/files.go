@@ -1,10 +1,12 @@
 package gates
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/state"
 )
 
@@ -27,7 +29,10 @@ func files(c *state.Current, when fsmspec.Moment, f fact) Verdict {
 	}
 	reason := c.Name() + " " + what + ": it needs " + list + ", which " + verb + " missing or empty in " + message.Words(f.dir)
 	reason = strings.Join(append([]string{reason}, f.Unfit...), ". ")
-	if err := f.Sight.Err; err != nil {
+	if i := slices.IndexFunc(f.Missing, func(path string) bool { return safefile.CheckNames(path) != nil }); i >= 0 {
+		err := safefile.CheckNames(f.Missing[i])
+		reason += ": " + err.Error() + ". Tell the person: " + message.Hint(err)
+	} else if err := f.Sight.Err; err != nil {
 		reason += ". It cannot all be read: " + message.Words(err.Error())
 	}
 	return deny(c, why+list, reason)

@@ -3,6 +3,7 @@ package write
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,11 +14,12 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
-// checkCommands reports commands that are no shell, and warns of those that cannot run here, and of checks whose status does not say
-// that they have failed.
+// checkCommands reports commands that are no shell, and warns of those that cannot run here, of checks whose status does not say
+// that they have failed, and of files whose names none can have here.
 func (v *validated) checkCommands() {
 	if v.spec == nil && !jsontext.Value(v.data).IsValid() {
 		return
@@ -31,6 +33,13 @@ func (v *validated) checkCommands() {
 	var problems []fsmspec.Problem
 	wrong := false
 	for _, c := range commandsIn(v.data, v.data, "", 0, "") {
+		if c.isFile {
+			if err := safefile.CheckNames(c.text); err != nil {
+				c.Message, c.Warning = err.Error()+": "+message.Hint(err), true
+				problems = append(problems, c.Problem)
+			}
+			continue
+		}
 		if v.spec != nil && !slices.Contains(commands, c.text) { // of a file with another mistake, each that is named like one
 			continue
 		}
@@ -56,6 +65,9 @@ func (v *validated) checkCommands() {
 	}
 }
 
+// ofFiles matches the pointer of a member that names a file.
+var ofFiles = regexp.MustCompile(`/((produces|ready)(/[0-9]+)?|lines)$`)
+
 // hides returns why the status of a check says nothing, or "".
 func hides(c commandAt) string {
 	if c.shell != fsmspec.PowerShell {
@@ -64,13 +76,14 @@ func hides(c commandAt) string {
 	return shell.HidesInPowerShell(c.text)
 }
 
-// commandAt is where a file has a command.
+// commandAt is where a file has a command, or the name of a file.
 type commandAt struct {
 	fsmspec.Problem
 	text, shell string
+	isFile      bool
 }
 
-// commandsIn returns the texts that are commands by the names of their members, with their places: in a value that has a
+// commandsIn returns the texts that are commands or files by the names of their members, with their places: in a value that has a
 // pointer and begins at an offset of the file. inShell is the shell of those that name none.
 func commandsIn(file []byte, value jsontext.Value, pointer string, offset int, inShell string) (all []commandAt) {
 	i := 0
@@ -85,9 +98,10 @@ func commandsIn(file []byte, value jsontext.Value, pointer string, offset int, i
 		switch kind := p.Value.Kind(); {
 		case kind == '{' || kind == '[':
 			all = append(all, commandsIn(file, p.Value, below, at, inShell)...)
-		case isText && (name == "check" || name == "run"):
+		case isText && (name == "check" || name == "run" || ofFiles.MatchString(below)):
 			start := jsonx.PositionAt(file, at)
-			all = append(all, commandAt{fsmspec.Problem{Line: start.Line, Column: start.Column, Offset: int64(at), Pointer: below}, text, inShell})
+			all = append(all, commandAt{fsmspec.Problem{Line: start.Line, Column: start.Column, Offset: int64(at), Pointer: below}, text, inShell,
+				ofFiles.MatchString(below)})
 		}
 	}
 	return all
