@@ -111,11 +111,11 @@ staticcheck: ## run staticcheck
 vulncheck: ## look for known vulnerabilities in what the programs call (needs the network)
 	$(vulncheck) ./...
 
-cross: ## compile for every system, unoptimised, and vet all for Windows; make dist does it for every platform (ONE_IN=2 takes half of them, each day others)
+cross: ## compile for every system, unoptimised, and vet all for Windows, also on arm64; make dist does it for every platform (ONE_IN=2 takes half of them, each day others)
 	@n=0; for s in linux darwin windows; do test $$s = "$$(go env GOOS)" && continue; n=$$((n+1)); \
 	  test $$((n % $(ONE_IN))) = $$(($$(date +%d | sed s/^0//) % $(ONE_IN))) || continue; echo "building for $$s"; \
 	  GOOS=$$s go build -gcflags='all=-N -l' -o /dev/null ./cmd/fsmtx ./cmd/fsmtx-tools || exit 1; done
-	GOOS=windows go vet ./...
+	for a in amd64 arm64; do GOOS=windows GOARCH=$$a go vet ./... || exit 1; done
 
 .PHONY: windows
 windows: ## run in wine what is tested on Windows: files, locks, deaths and faults of a transaction, a session (fetches wine once; says so where it cannot)

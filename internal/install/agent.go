@@ -68,7 +68,7 @@ func (j *job) run(s terminal.Streams, a *agent.Agent) (status Status, err error)
 }
 
 // errNotOnWindows is returned for the agents of which it is not known how they run a hook there.
-var errNotOnWindows = message.NewError("its hooks do not run on Windows yet", "install them in WSL, with the agent in WSL as well")
+var errNotOnWindows = message.NewError("not on Windows yet", "install them in WSL, with the agent in WSL as well")
 
 // chosen returns the names of the agents that the given words stand for.
 func chosen(s terminal.Streams, words []string) (names []string) {

@@ -49,7 +49,8 @@ One command, "fsmtx hook", is registered once for each event that it needs:
   SessionStart                    finishes an interrupted change; after compact and resume
                                   tells the agent the state of the steps
 
-If the program is missing, the line of SessionStart reports it, and the others do nothing. With
+On Windows the lines with Bash(*fsmtx*) are for Bash and PowerShell, and --project is refused. If the program is
+missing, the line of SessionStart reports it, and the others do nothing; on Windows no task is updated then. With
 --no-steps only tasks are put into the list, and nothing is enforced (docs/steps.md). With --observe
 nothing is refused, nor asked, for a comparison with and without (docs/measure.md): gates are judged in
 order up to the first that would refuse, which is put on record; install without it enforces them again.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,8 +27,8 @@ const pluginLong = `Writes a complete plugin for Claude Code into DIR, and a mar
 the manifests, the hooks, this program as bin/fsmtx, and the sample skill
 release-checklist, whose six steps become tasks when it is invoked.
 
-The plugin has its own hooks, so its users do not need "fsmtx install". But on Windows it
-is reported at the start of a session if the program does not run on that machine.
+The plugin has its own hooks, so its users do not need "fsmtx install". If the program
+does not run on a machine, the start of a session reports it; not on Windows.
 
 The plugin runs on the platform of this program. --platforms all, or a list of
 linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64, adds programs for these
@@ -110,6 +111,10 @@ func newPlugin(s terminal.Streams) *cobra.Command {
 }
 
 func (f *pluginFlags) run(s terminal.Streams, dir string) error {
+	if rest, ok := strings.CutPrefix(dir, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) { // not every shell replaces it
+		return message.WithHint(fmt.Errorf("%s: your shell has not replaced ~ by your home", dir),
+			"write the whole path, or ./"+dir+" if a directory of that name is meant")
+	}
 	if err := safefile.CheckNames(dir); err != nil {
 		return err
 	}

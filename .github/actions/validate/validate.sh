@@ -72,7 +72,7 @@ os=$(uname -s)
 case $os in
 Linux) os=linux ;;
 Darwin) os=darwin ;;
-*) fail "there is no release for $os" "on Windows, use WSL" ;;
+*) fail "this action runs on Linux and macOS, not on $os" "give its job runs-on: ubuntu-latest; fsm.json is the same on every system" ;;
 esac
 arch=$(uname -m)
 case $arch in

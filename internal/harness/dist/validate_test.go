@@ -316,7 +316,7 @@ func TestPlatformOfTheCheck(t *testing.T) {
 		"Darwin arm64":  "does not list fsmtx_1.2.3_darwin_arm64.tar.gz",
 		"Darwin x86_64": "does not list fsmtx_1.2.3_darwin_amd64.tar.gz",
 		"Linux aarch64": "does not list fsmtx_1.2.3_linux_arm64.tar.gz",
-		"FreeBSD amd64": "there is no release for FreeBSD",
+		"FreeBSD amd64": "this action runs on Linux and macOS, not on FreeBSD",
 		"Linux riscv64": "there is no release for riscv64",
 	} {
 		name, machine, _ := strings.Cut(system, " ")
