@@ -671,7 +671,7 @@ func TestAFileIsNew(t *testing.T) {
 			require.NoError(t, os.Chtimes(filepath.Join(l.project, "out/a.md"), past, past), "a time says nothing")
 			require.Contains(t, l.denies(id, completed),
 				`cannot be completed: notes.md and out/a.md are as they were before the step was worked on. Write what has to be written; `+
-					`if nothing has to be, complete the step again: it is recorded as unchanged, and the person is told`)
+					`if nothing has to be, complete the step again: it is recorded and shown as unchanged`)
 			l.write("out/b.md", "other")
 			v := l.do(id, completed)
 			require.True(t, v.Allowed(), "%+v", v)

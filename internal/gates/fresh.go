@@ -146,7 +146,7 @@ func unchanged(c *state.Current, f fact) Verdict {
 			verb, why = "are as they were", "files are unchanged: "
 		}
 		v = deny(c, why+list, c.Name()+" cannot be completed: "+list+" "+verb+" before the step was worked on. Write what has to be "+
-			"written; if nothing has to be, complete the step again: it is recorded as unchanged, and the person is told")
+			"written; if nothing has to be, complete the step again: it is recorded and shown as unchanged")
 		v.unchanged = f.Unchanged
 	}
 	return v

@@ -113,17 +113,17 @@ func TestCallsBelongToSteps(t *testing.T) {
 	require.NoFileExists(t, l.stateFile(state.EvidenceFile))
 	v := l.call(push(""))
 	require.Equal(t, state.Deny, v.Decision)
-	require.Equal(t, `git push belongs to #2 "Open the pull request", which waits for #1 "Review". Ready: #1 "Review".`+"\n"+
+	require.Equal(t, `git push belongs to #2 "Open the pull request", which waits for #1 "Review". Ready now: #1 "Review".`+"\n"+
 		`A person can let one such call through, in a terminal outside the client: fsmtx step allow 'Bash(git push *)' `+
 		`--because "..." --list s1`, v.Reason)
 	l.allows(1, completed)
-	require.Contains(t, l.call(push("")).Reason, "which is not in progress: start it first. Ready: #2")
+	require.Contains(t, l.call(push("")).Reason, "which is not in progress: start it first. Ready now: #2")
 	require.Contains(t, l.call(push("")).Reason, "for the 3rd time: stop trying, and ask the person")
 	l.begin(2)
 	require.Equal(t, state.Allow, l.call(push("")).Decision)
 	l.allows(2, completed)
 	v = l.call(push(""))
-	require.Contains(t, v.Reason, `which is done. Ready: #3`)
+	require.Contains(t, v.Reason, `which is done. Ready now: #3`)
 	require.NotContains(t, v.Reason, "time")
 	l.allows(3, completed)
 	require.Equal(t, Verdict{}, Verdict{Trouble: l.call(push("")).Trouble}, "the workflow is over")
@@ -282,21 +282,21 @@ func TestWhyACallIsRefused(t *testing.T) {
 		assert.Equal(t, why+"."+hint+repeated, v.Reason)
 	}
 	const waits = `git push belongs to #2 "Push", which waits for #1 "Review"; and to #3 "Again", ` +
-		`which waits for #1 "Review" and #2 "Push". Ready: #1 "Review"`
+		`which waits for #1 "Review" and #2 "Push". Ready now: #1 "Review"`
 	const third = `git push belongs to #2 "Push", which is not needed: #1 ended as no; and to #3 "Again", `
 	for _, times := range []int{0, 2, 3} {
 		refused(2, times, waits)
 	}
 	l.end(1, "no")
-	refused(3, 0, third+`which is not in progress: start it first. Ready: #3 "Again"`)
+	refused(3, 0, third+`which is not in progress: start it first. Ready now: #3 "Again"`)
 	mine := state.Pending{Step: 3, Call: "x", PID: os.Getpid(), Start: caller.StartOf(os.Getpid())}
 	own, err := json.Marshal(state.Memory{Pending: []state.Pending{mine}})
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(l.stateFile(state.SessionFile), own, 0o600))
-	refused(3, 2, third+`whose check is running. Ready: #3 "Again"`)
+	refused(3, 2, third+`whose check is running. Checking: #3 "Again"`)
 	require.NoError(t, os.Remove(l.stateFile(state.SessionFile)))
 	l.ended(3)
-	refused(2, 4, third+`which is done. Ready: #4 "End"`)
+	refused(2, 4, third+`which is done. Ready now: #4 "End"`)
 
 	l = hydrated(t, `{"blockedBy": [3], "only": `+q(only)+`}`, `{"only": `+q(only)+`}`, `{}`)
 	assert.EqualValues(t, 2, l.call(push("")).Step, "which can be started")

@@ -187,8 +187,8 @@ func (c *call) refusal(s *state.State, p part, owners []owner) string {
 		text += " It cannot be told whether this line runs it (" + message.Clip(message.Words(p.Doubt.Error()), message.MaxSubject) +
 			"). Write the line plainly: each command by itself and literally, and a text that has its words in a file."
 	}
-	if ready := slices.DeleteFunc(s.Ready(), func(r *state.Current) bool { return r.Workflow != owners[0].Workflow }); len(ready) > 0 {
-		text += " Ready: " + state.Names(ready) + "."
+	if now := s.PossibleOf(func(c *state.Current) bool { return c.Workflow == owners[0].Workflow }); now != "" {
+		text += " " + now + "."
 	}
 	return message.Clip(text, state.MaxReason) +
 		"\nA person can let one such call through, in a terminal outside the client: fsmtx step allow " +

@@ -79,7 +79,7 @@ func (s Step) items() string {
 	case s.Items != nil && s.Items.Count == 0:
 		return "▸ no items"
 	case s.Items != nil:
-		return fmt.Sprintf("▸ %s, %d done", terminal.Count(s.Items.Count, "item"), s.Items.Done)
+		return fmt.Sprintf("▸ %s, %d done%s", terminal.Count(s.Items.Count, "item"), s.Items.Done, s.Items.Others)
 	case s.Each != "":
 		return "▸ each " + message.Line(s.Each)
 	}

@@ -64,6 +64,8 @@ type Step struct {
 type Items struct {
 	Count int `json:"count"`
 	Done  int `json:"done"`
+
+	Others string `json:"-"` // what became of others of them, such as ", 2 not needed"
 }
 
 // Outcome is a way in which a step can end.
@@ -357,7 +359,7 @@ func (g *Graph) summary() string {
 // path returns one line with the length and the steps of the critical path, or "" if there
 // are no steps or all of them are on it.
 func (g *Graph) path() string {
-	if len(g.Steps) == 0 || g.isChain() {
+	if len(g.Critical) == 0 || g.isChain() {
 		return ""
 	}
 	var ids []string

@@ -134,7 +134,7 @@ func (s *State) Items(c *Current) string {
 		return " ▸ no items"
 	default:
 		n := s.OfItems(c)
-		return fmt.Sprintf(" ▸ %s, %d done%s", CountItems(len(items)), n.Done, n.rest())
+		return fmt.Sprintf(" ▸ %s, %d done%s", CountItems(len(items)), n.Done, n.Others())
 	}
 }
 

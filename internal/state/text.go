@@ -213,14 +213,16 @@ func (s *State) Next(open []*Current) string {
 
 // Possible names the steps that can be worked on.
 func (s *State) Possible() string {
+	return cmp.Or(s.PossibleOf(func(*Current) bool { return true }), NoneReady+": only a person can go past that")
+}
+
+// PossibleOf names those of the steps that can be worked on; empty if there are none.
+func (s *State) PossibleOf(is func(*Current) bool) string {
 	var parts []string
 	for _, word := range []Word{InProgress, Unchecked, Checking, Awaits, OffRecord, Ready} {
-		if of := s.WorkThatIs(word); len(of) > 0 {
+		if of := slices.DeleteFunc(s.WorkThatIs(word), func(c *Current) bool { return !is(c) }); len(of) > 0 {
 			parts = append(parts, word.Title()+map[bool]string{true: " now"}[word == Ready]+": "+Names(of))
 		}
-	}
-	if len(parts) == 0 {
-		return NoneReady + ": only a person can go past that"
 	}
 	return strings.Join(parts, ". ")
 }

@@ -182,16 +182,16 @@ func (n Count) All() int { return n.Done + n.Skipped + n.NotNeeded + n.Open }
 
 // String returns, for example, "2 of 5 steps done, 1 skipped, 1 not needed".
 func (n Count) String() string {
-	return fmt.Sprintf("%d of %d steps done%s", n.Done, n.All(), n.rest())
+	return fmt.Sprintf("%d of %d steps done%s", n.Done, n.All(), n.Others())
 }
 
 // Short is String without the word steps.
-func (n Count) Short() string { return fmt.Sprintf("%d of %d done%s", n.Done, n.All(), n.rest()) }
+func (n Count) Short() string { return fmt.Sprintf("%d of %d done%s", n.Done, n.All(), n.Others()) }
 
 // News returns, for example, "2 of 5 done (1 skipped)", and that nothing is open if the count does not show it.
 func (n Count) News() string {
 	text := fmt.Sprintf("%d of %d done", n.Done, n.All())
-	if rest := n.rest(); rest != "" {
+	if rest := n.Others(); rest != "" {
 		text += " (" + rest[len(", "):] + ")"
 		if n.Open == 0 {
 			text += ", nothing is open"
@@ -201,14 +201,15 @@ func (n Count) News() string {
 }
 
 // Brief returns, for example, "2/5, 1 skipped".
-func (n Count) Brief() string { return fmt.Sprintf("%d/%d%s", n.Done, n.All(), n.rest()) }
+func (n Count) Brief() string { return fmt.Sprintf("%d/%d%s", n.Done, n.All(), n.Others()) }
 
 // Sentence is String with a verb.
 func (n Count) Sentence() string {
-	return fmt.Sprintf("%d of %d steps are done%s", n.Done, n.All(), n.rest())
+	return fmt.Sprintf("%d of %d steps are done%s", n.Done, n.All(), n.Others())
 }
 
-func (n Count) rest() (text string) {
+// Others returns what is neither done nor open, such as ", 1 skipped, 1 not needed".
+func (n Count) Others() (text string) {
 	if skipped := n.Skipped - n.Gone; skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", skipped)
 	}

@@ -318,7 +318,8 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 		step := graph.Step{ID: c.ID, Subject: c.Subject, Description: fsmspec.WithoutEnds(c.Description), State: graph.State(now.Word(c)),
 			BlockedBy: now.Waits(c), Gates: labels(c.Gates(), ""), Parent: c.PartOf()}
 		if items, ok := now.Expansion(c); ok {
-			step.Items = &graph.Items{Count: len(items), Done: now.OfItems(c).Done}
+			n := now.OfItems(c)
+			step.Items = &graph.Items{Count: len(items), Done: n.Done, Others: n.Others()}
 		} else if c.Each != nil {
 			step.Each = strings.TrimPrefix(c.Each.String(), "each ")
 		}
