@@ -212,6 +212,9 @@ var (
 func (w *undoWorld) read(t *rapid.T, last int) map[string]string {
 	all := map[string]string{}
 	w.requireEnough(t)
+	if w.killed { // what was begun is told as that until it is completed
+		_, _ = w.run(t, false, "", "recover", "--list", worlds.ListID)
+	}
 	for name, args := range map[string][]string{
 		"status": {"status"}, "next": {"next"}, "graph": {"graph"}, "log": {"log"}, "attest": {"attest", "--print", "--open", "--tree"},
 	} {
