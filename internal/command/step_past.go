@@ -265,6 +265,9 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	if f.past.Done && !target.Done() { // a step that is done was opened again by what came before
 		word, opened = "leads back", now.OpenedAgain(f.past.Step)
 	}
+	if word == "skipped" && now.Word(target) == state.IsNotNeeded { // since what came before it was skipped
+		word = string(state.IsNotNeeded)
+	}
 	if f.past.Outcome != "" && target.Outcome != "" && target.Outcome != f.past.Outcome { // the one that was said is spent
 		word += " as " + target.Outcome
 	}

@@ -30,7 +30,7 @@ func (f *Frame) Answered(ctx context.Context, u Update, yes bool, how state.How)
 	d := c.finalDecision(s, target, answered(s, target, u, yes, how), nil)
 	if d.verdict.Allowed() && len(d.lines) > 0 {
 		e := &d.lines[len(d.lines)-1]
-		yes := asked.Yes(e.Time, e.From, e.Why, e.By)
+		yes := s.Yes(asked, e.From, e.Why, e.By)
 		yes.Note, yes.Use = e.Note, e.Use
 		*e = yes
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 // Approve completes a step that needs a person, at their word in a terminal, if all its other gates hold: that is a yes, and nothing is
-// gone past. done is false if it is not such a step or such a word, and also, with why, if another gate does not hold.
+// gone past. The open steps before it are skipped first, if the word is for them, too. done is false if it is not such a step or such a
+// word, and also, with why, if another gate does not hold.
 //
 // Errors: that the list cannot be read.
 func (f *Frame) Approve(ctx context.Context, p Past, cwd string, by state.By) (done bool, why string, err error) {
@@ -28,6 +29,17 @@ func (f *Frame) Approve(ctx context.Context, p Past, cwd string, by state.By) (d
 	if err != nil || !slices.Contains(c.Choices(), outcome) || !needsPerson(c, outcome) {
 		return false, "", nil // GoPast says why
 	}
+	if len(s.OpenBlockers(c)) > 0 {
+		if Try(s, p) != nil {
+			return false, "", nil
+		}
+		if s, err = f.overrule(ctx, c.ID, by, func(s *state.State, c *state.Current, by state.By) ([]state.Evidence, error) {
+			return skipBlockers(s, c, p.Because, by), nil
+		}); err != nil {
+			return false, "", err
+		}
+		c = s.Step(c.ID)
+	}
 	at := *f
 	at.Apply, at.Via, at.agreed = true, by, true
 	if c.Decides == fsmspec.ByPerson {
@@ -42,9 +54,6 @@ func (f *Frame) Approve(ctx context.Context, p Past, cwd string, by state.By) (d
 		u.Values = jsonx.Marshal(p.Values)
 	}
 	v := at.Update(ctx, u)
-	if v.Decision == state.Ask {
-		v = at.Answered(ctx, u, true, state.AtTerminal)
-	}
 	return v.Allowed(), v.Why, nil
 }
 

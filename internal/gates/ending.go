@@ -253,7 +253,7 @@ func (e *ending) choose() (name string, ok bool) {
 	return name, true
 }
 
-// approved asks a person the questions of the step and of its outcome, at once.
+// approved asks a person the questions of the step and of its outcome, at once. One who completes the step in a terminal says yes to them.
 func (e *ending) approved(questions []string) bool {
 	questions = slices.DeleteFunc(questions, func(q string) bool { return q == "" })
 	if len(questions) == 0 {
@@ -269,8 +269,11 @@ func (e *ending) approved(questions []string) bool {
 		ask = unattended
 	}
 	v := ask(&asked)
+	if v.Decision == state.Ask && e.c.agreed {
+		v = Verdict{Why: "a person said yes", answer: state.AtTerminal, question: v.question}
+	}
 	e.verdict = v.after(e.verdict)
-	return false
+	return v.Allowed()
 }
 
 // name checks the word that was said about how the step ends. An empty name is for a command

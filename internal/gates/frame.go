@@ -154,7 +154,7 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 			}
 			return *v
 		}
-		return c.noted(ctx, s, e.Yes(s.Time, target.Status, f.saidYes(), f.person(state.ByApproval, e.Agent)))
+		return c.noted(ctx, s, s.Yes(e, target.Status, f.saidYes(), f.person(state.ByApproval, e.Agent)))
 	}
 	c.unattended = true
 	return f.withPastHint(c, c.run(ctx), func(key string) bool { return f.AlreadyTold(ctx, key) })

@@ -325,18 +325,22 @@ func linesPast(s *state.State, p Past, by state.By) (lines []state.Evidence, err
 		}
 	}
 	before := s.Evidence
-	for open := s.OpenBlockers(target); len(open) > 0; open = s.OpenBlockers(target) {
-		lines = append(lines, skip(s, cmp.Or(s.First(open), open[0]), p.Because, by)...)
-	}
-	if !p.Done {
-		skipped := skip(s, target, p.Because, by)
-		skipped[0].Wrong = p.Wrong
-		return append(lines, skipped...), nil
-	}
+	lines = skipBlockers(s, target, p.Because, by)
 	refuse := func(err error) ([]state.Evidence, error) {
 		s.Evidence = before
 		s.Fold()
 		return nil, fmt.Errorf("%s: %w", target.Name(), err)
+	}
+	switch {
+	case p.Done:
+	case !target.Done():
+		skipped := skip(s, target, p.Because, by)
+		skipped[0].Wrong = p.Wrong
+		return append(lines, skipped...), nil
+	case p.Wrong:
+		return refuse(errors.New("once the steps before it are skipped it is not needed: leave --wrong out"))
+	default: // it is not needed once the steps before it are skipped
+		return lines, nil
 	}
 	tr, err := s.Conclude(target, outcome)
 	if errors.Is(err, machine.ErrSpent) {
@@ -368,6 +372,14 @@ func linesPast(s *state.State, p Past, by state.By) (lines []state.Evidence, err
 		e.To, e.Files = workflow.Pending, p.files
 	}
 	return append(lines, follow(s, e)...), nil
+}
+
+// skipBlockers returns the lines that record that a person skipped the open steps before one, and folds them.
+func skipBlockers(s *state.State, c *state.Current, because string, by state.By) (lines []state.Evidence) {
+	for open := s.OpenBlockers(c); len(open) > 0; open = s.OpenBlockers(c) {
+		lines = append(lines, skip(s, cmp.Or(s.First(open), open[0]), because, by)...)
+	}
+	return lines
 }
 
 // follow completes the line of a person's decision, and folds it.

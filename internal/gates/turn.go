@@ -26,7 +26,8 @@ func (c *call) decideEnd(s *state.State, target *state.Current, lines []state.Ev
 	case !ok && e.verdict.Decision == state.Ask && !c.observes():
 		e.verdict.Outcome = outcomeToSay(target, tr.Outcome)
 		d := c.finalDecision(s, target, e.verdict, lines)
-		e.sign(&d.lines[len(d.lines)-1], machine.Transition{Outcome: tr.Outcome})
+		line := &d.lines[len(d.lines)-1]
+		line.Outcome, line.Round, line.Values = tr.Outcome, target.Round, e.given
 		return d
 	case !ok:
 		return c.finalDecision(s, target, e.verdict, lines)

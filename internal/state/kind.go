@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -208,13 +207,6 @@ func (d Decision) Word(to string) string {
 		return "completed"
 	}
 	return word
-}
-
-// Yes returns the line that lets through what a person was asked about: what their gates have found stands.
-func (e Evidence) Yes(at time.Time, from, why string, by By) Evidence {
-	e.Time, e.From, e.Verdict, e.Why, e.By = at, from, Allow, why, by
-	e.Use, e.Times, e.Note, e.Check, e.Gate, e.Of = "", 0, "", nil, "", ""
-	return e
 }
 
 // Refuses reports whether the line refuses an update or a call.

@@ -51,3 +51,16 @@ func (s *State) LastChoice(c *Current) Evidence {
 	e, _ := s.lastOf(c.ID, func(e Evidence) bool { return e.Verdict == Chosen && e.Round == c.Round })
 	return e
 }
+
+// Yes returns the line that lets through what a person was asked about: what its gates have found stands, and what follows from how the
+// step ends is as it is now.
+func (s *State) Yes(asked Evidence, from, why string, by By) Evidence {
+	e := asked
+	e.Time, e.From, e.Verdict, e.Why, e.By = s.Time, from, Allow, why, by
+	e.Use, e.Times, e.Note, e.Check, e.Gate, e.Of = "", 0, "", nil, "", ""
+	if c := s.Step(e.Step); c != nil {
+		tr, _ := s.Conclude(c, e.Outcome)
+		e.NotNeeded = tr.NotNeeded
+	}
+	return e
+}
