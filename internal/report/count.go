@@ -188,7 +188,7 @@ type run struct {
 	steps          map[int64]*runStep
 
 	over map[int64]stood           // its steps that are over, by their numbers less that of the run
-	outs map[int64]map[int64]stood // over as it was when a reload took the steps from this number on out
+	outs map[int64]map[int64]stood // over as it was when a change took out the version whose first step has this number
 }
 
 // stood is how a step of a run is at last.
@@ -260,6 +260,9 @@ func (c *counter) taken(r *decisions.Record) {
 		if r.Decision == "undone" && !again {
 			c.undone[place{r.List, n}] = true
 		}
+		if x != nil && x.digests[n] != "" {
+			x.outs[n] = maps.Clone(x.over)
+		}
 		switch {
 		case x == nil:
 		case c.undone[place{r.List, n}]:
@@ -273,8 +276,8 @@ func (c *counter) taken(r *decisions.Record) {
 		if x := c.at(r.List, n); x != nil {
 			x.undone, x.replaced = false, false
 			x.use(x.digests[n], r.Time)
-			if over, ok := x.outs[n]; ok { // the undo of a reload
-				x.over = over
+			if over, ok := x.outs[n]; ok {
+				x.over = maps.Clone(over)
 			}
 		}
 	}
@@ -297,10 +300,7 @@ func (c *counter) hydrated(r *decisions.Record) {
 // reloaded makes those steps of the run done that stay so with the new fsm.json.
 func (x *run) reloaded(r *decisions.Record) {
 	was := x.over
-	if x.outs == nil {
-		x.outs = map[int64]map[int64]stood{}
-	}
-	x.outs[r.FromRun], x.over = was, nil
+	x.over = nil
 	for _, o := range r.Others {
 		s := stood{o.Place, o.Subject, state.Word(o.State)}
 		for _, w := range was {
@@ -310,7 +310,6 @@ func (x *run) reloaded(r *decisions.Record) {
 		}
 		x.is(o.Step-o.Run, s)
 	}
-	x.outs[r.Run] = maps.Clone(x.over)
 }
 
 // beginAgain makes the run that a record begins one of its own, if one with this number has begun at another time.
@@ -341,7 +340,8 @@ func (c *counter) run(r *decisions.Record) *run {
 		c.skills[r.Workflow] = s
 	}
 	x = &run{from: c.from, skill: s, key: versionKey{digest: r.Digest}, spec: r.Spec, began: r.Time, used: r.Time,
-		before: r.Time.Before(c.since), steps: map[int64]*runStep{}, digests: map[int64]string{r.Run: r.Digest}}
+		before: r.Time.Before(c.since), steps: map[int64]*runStep{}, digests: map[int64]string{r.Run: r.Digest},
+		outs: map[int64]map[int64]stood{}}
 	c.runs[key] = x
 	if c.order = append(c.order, key); len(c.order) > mostRuns {
 		c.forget(c.order[0])

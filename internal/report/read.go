@@ -312,7 +312,10 @@ func (c *counter) readRuns(ctx context.Context, s terminal.Streams, dirs []strin
 
 // stands notes how the runs of a state stand that are not known before.
 func (c *counter) stands(one *state.State, dir string, before, stand map[*run]*workflow.Workflow) {
-	if x, w := c.at(dir, one.Steps[0].ID), one.Run(); x != nil && before[x] == nil {
+	known := func(x *run, w *workflow.Workflow) bool { // also one that was undone before what it came in place of
+		return before[x] != nil || w.Undone && stand[x] != nil && stand[x] != w
+	}
+	if x, w := c.at(dir, one.Steps[0].ID), one.Run(); x != nil && !known(x, w) {
 		x.use(w.SHA256, w.Began)
 	}
 	of := proof.Of(one, dir)
@@ -320,7 +323,7 @@ func (c *counter) stands(one *state.State, dir string, before, stand map[*run]*w
 		w := one.OfSkill(b.Workflow)
 		first := one.Step(w.Steps[0].ID)
 		x := c.at(dir, first.ID)
-		if x == nil || before[x] != nil {
+		if x == nil || known(x, w) {
 			continue
 		}
 		if stand[x] != w { // the first, or that of a later reload
@@ -338,7 +341,7 @@ func (c *counter) stands(one *state.State, dir string, before, stand map[*run]*w
 		x.ended = x.ended && !word.IsOpen()
 		x.cut = x.cut || word == state.IsNotNeeded && one.IsClosed(w)
 		x.byPerson = x.byPerson || word == state.IsNotNeeded && isEnded(one, b.Workflow)
-		if b.Each == nil || !b.Each.Itself || word != state.IsDone && len(one.Under(b)) == 0 {
+		if !one.CountsInCopies(b) {
 			x.is(b.ID, stood{one.PlaceInFile(b), one.SubjectInFile(b), word})
 		}
 	}

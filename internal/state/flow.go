@@ -142,10 +142,12 @@ type foldedLines struct {
 	all   []Evidence
 	of    map[*workflow.Workflow][]int // those about steps of a workflow alone
 	every []int                        // those that may concern any workflow
+
+	out map[*workflow.Workflow]time.Time // State.out
 }
 
 func (s *State) foldedLines() foldedLines {
-	l := foldedLines{all: s.Evidence, of: map[*workflow.Workflow][]int{}}
+	l := foldedLines{all: s.Evidence, of: map[*workflow.Workflow][]int{}, out: s.out}
 	if len(s.EndedOtherwise) > 0 {
 		l.all = slices.Concat(s.Evidence, s.EndedOtherwise)
 	}
@@ -163,8 +165,10 @@ func (s *State) foldedLines() foldedLines {
 	return l
 }
 
-// about yields the lines on which the state of a workflow depends, in order.
+// about yields the lines on which the state of a workflow depends, in order. What became of other steps since its tasks were taken out
+// changes nothing of it.
 func (l foldedLines) about(w *workflow.Workflow) iter.Seq[Evidence] {
+	out, isOut := l.out[w]
 	return func(yield func(Evidence) bool) {
 		own, every := l.of[w], l.every
 		for len(own)+len(every) > 0 {
@@ -172,7 +176,9 @@ func (l foldedLines) about(w *workflow.Workflow) iter.Seq[Evidence] {
 			if len(own) == 0 || len(every) > 0 && every[0] < own[0] {
 				next = &every
 			}
-			if !yield(l.all[(*next)[0]]) {
+			e := l.all[(*next)[0]]
+			isLater := isOut && e.Time.After(out) && !slices.ContainsFunc(w.Steps, func(x workflow.Step) bool { return x.ID == e.Step })
+			if !isLater && !yield(e) {
 				return
 			}
 			*next = (*next)[1:]

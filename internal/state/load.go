@@ -248,8 +248,8 @@ func recordOf(history []txn.Entry) *OnRecord {
 			r.Workflows = append(r.Workflows, one)
 			for _, u := range one.All() {
 				r.records[u] = one
-				if u.Over {
-					replaced[u] = true
+				if !u.Over.IsZero() {
+					replaced[u], r.out[u] = true, u.Over
 				}
 				for i := range u.Steps {
 					r.known[message.Itoa(u.Steps[i].ID)] = RecordedStep{Step: &u.Steps[i], Workflow: u}

@@ -17,6 +17,23 @@ import (
 
 // LogDecisions passes decisions on to Store.Log, once they are on record. s is the state after them.
 func (st *Store) LogDecisions(s *State, lines []Evidence) {
+	st.logDecisions(s, lines, st.following(s, lines))
+}
+
+// following returns of each line the steps whose states follow from it, for the log. s is the state after them that still has the copies of
+// earlier rounds: the log tells that these do not count any more.
+func (st *Store) following(s *State, lines []Evidence) (all [][]decisions.Other) {
+	for _, e := range lines {
+		var others []decisions.Other
+		if c := s.Step(e.Step); st.Log != nil && c != nil {
+			others = s.others(e, c)
+		}
+		all = append(all, others)
+	}
+	return all
+}
+
+func (st *Store) logDecisions(s *State, lines []Evidence, others [][]decisions.Other) {
 	if st.Log == nil {
 		return
 	}
@@ -26,6 +43,9 @@ func (st *Store) LogDecisions(s *State, lines []Evidence) {
 			continue
 		}
 		r := s.record(e, c)
+		if i < len(others) {
+			r.Others = others[i]
+		}
 		if !slices.ContainsFunc(lines[i+1:], func(o Evidence) bool { n := s.Step(o.Step); return n != nil && n.Workflow == c.Workflow }) {
 			open := s.openOnce(c.Workflow, e)
 			r.Steps, r.Open = len(c.Workflow.Steps), &open
@@ -80,15 +100,14 @@ func (e Evidence) record(step workflow.Step, w *workflow.Workflow) decisions.Rec
 func (s *State) record(e Evidence, c *Current) decisions.Record {
 	r := e.record(c.Step, c.Workflow)
 	r.Place, r.Passed, r.Gate, r.Wrong = s.PlaceInFile(c), e.passed(c.Step), string(e.Gate), e.Wrong
-	r.Unreached, r.Others = e.unreached(c.Step), s.others(e, c)
-	r.Answer = e.Answer()
+	r.Unreached, r.Answer = e.unreached(c.Step), e.Answer()
 	if e.Content != nil && len(e.Content.Trees) == 1 {
 		r.Content = e.Content.Trees[0]
 	}
 	for _, g := range e.Gaps {
 		r.Gaps = append(r.Gaps, string(g))
 	}
-	r.Defined, r.Join = s.defined(c), c.Each != nil && c.Each.Itself
+	r.Defined, r.Join = s.defined(c), s.CountsInCopies(c)
 	if c.Workflow != nil && r.Run != 0 {
 		r.Run = s.OfSkill(c.Workflow).Steps[0].ID
 	}
@@ -110,6 +129,12 @@ func (s *State) PlaceInFile(c *Current) string {
 	return s.PlaceInFile(p) + "." + own
 }
 
+// CountsInCopies reports whether the copies of a step for the lines of its present round count in its place.
+func (s *State) CountsInCopies(c *Current) bool {
+	return c.Each != nil && c.Each.Itself && slices.ContainsFunc(s.OfList().Steps,
+		func(x *Current) bool { return x.Workflow.Parent == c.ID && isOf(x.Workflow, c) })
+}
+
 // others returns the steps whose states follow from the line: those that it made unnecessary, and those that are open again; of those
 // below them, and below its own, as far as the state is folded.
 func (s *State) others(e Evidence, c *Current) (all []decisions.Other) {
@@ -119,6 +144,9 @@ func (s *State) others(e Evidence, c *Current) (all []decisions.Other) {
 	isOver := func(p *Current) bool { return slices.Contains(e.NotNeeded, p.ID) || p == c && e.Completes() }
 	isBack := func(p *Current) bool { return slices.Contains(e.Reopens, p.ID) }
 	for _, x := range s.Steps {
+		if s.CountsInCopies(x) {
+			continue
+		}
 		above, word := s.Above(x.Workflow), IsNotNeeded
 		switch {
 		case slices.Contains(e.NotNeeded, x.ID):
@@ -126,8 +154,9 @@ func (s *State) others(e Evidence, c *Current) (all []decisions.Other) {
 		case isBack(x): // which the line names
 			continue
 		case !x.Done() && (slices.ContainsFunc(above, isBack) || e.IsReopen() && s.isAfter(x.Workflow, e.Step)),
-			s.isOutdated(x.Workflow) && slices.ContainsFunc(above, isBack): // others come in its place
+			s.isOutdated(x.Workflow) && !s.isOutdated(s.OfSkill(x.Workflow)) && slices.ContainsFunc(above, isBack): // others come in its place
 			word = Open
+		case x.NotNeeded && s.IsClosed(x.Workflow) && slices.ContainsFunc(above, isBack): // it was called in a round that is over
 		default:
 			continue
 		}
@@ -246,7 +275,7 @@ func (st *Store) Decided() (all []decisions.Record, troubles []error, err error)
 		}
 		if e.isDecision() && !(c.Workflow != nil && r.hasLeft(c.Workflow)) {
 			r := s.record(e, c)
-			r.List = st.List.Dir
+			r.List, r.Others = st.List.Dir, s.others(e, c)
 			all = append(all, r)
 		}
 	}

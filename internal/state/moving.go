@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -386,9 +387,9 @@ func (st *Store) Continue(ctx context.Context, x Continuing) (*workflow.Workflow
 // taken is what goes on elsewhere: a workflow and everything under its steps.
 type taken struct {
 	*State
-	steps    []*Current
-	records  []*workflow.Workflow // as they are on record, the workflow itself first
-	replaced map[*workflow.Workflow]bool
+	steps   []*Current
+	records []*workflow.Workflow // as they are on record, the workflow itself first
+	over    map[*workflow.Workflow]time.Time
 }
 
 // take returns what goes on elsewhere with the workflow whose first step this is.
@@ -401,7 +402,7 @@ func (s *State) take(root int64, r *OnRecord) (*taken, error) {
 	s.Revive(top)
 	name := "the workflow of " + message.Clip(message.Words(top.Command), message.MaxSubject)
 	recordOf := func(id int64) *workflow.Workflow { return r.records[r.known[message.Itoa(id)].Workflow] }
-	t, open := &taken{State: s, replaced: r.replaced, records: []*workflow.Workflow{recordOf(top.Steps[0].ID)}}, false
+	t, open := &taken{State: s, over: r.out, records: []*workflow.Workflow{recordOf(top.Steps[0].ID)}}, false
 	for _, c := range s.Steps {
 		if s.Root(c.Workflow) != top {
 			continue
@@ -507,7 +508,7 @@ func (t *taken) record(by int64, m *Moving, x Continuing) (*workflow.Workflow, e
 			return nil, err
 		}
 		c.Since, c.Before, c.Session, c.Agent, c.Lost, c.Changed = r.Began, nil, x.Session, "", nil, ""
-		c.Over = t.replaced[r]
+		c.Over = t.over[r]
 		c.Kept = nil // lines has what was decided about these
 		if dir := x.Place(r.Dir); dir != r.Dir || c.Inode == 0 {
 			c.Dir, c.Inode, c.Repo, c.Chosen = dir, Inode(dir), RepositoryOf(dir), x.Chosen

@@ -65,7 +65,7 @@ func (st *Store) runs(ctx context.Context, undone bool) (all []*State, err error
 
 // reviveOver gives the steps that were replaced before their workflow came from another list the status that they had there.
 func (s *State) reviveOver() {
-	over := slices.DeleteFunc(s.Missing(), func(c *Current) bool { return !c.Workflow.Over })
+	over := slices.DeleteFunc(s.Missing(), func(c *Current) bool { return c.Workflow.Over.IsZero() })
 	for _, c := range over {
 		c.Status = c.statusBefore()
 	}

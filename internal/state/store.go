@@ -75,8 +75,9 @@ func (st *Store) Apply(ctx context.Context, dir *txn.Dir, s *State, x Change) (a
 	if err := st.Write(dir, s, x.Lines); err != nil {
 		return a, err
 	}
-	defer func() { st.LogDecisions(s, x.Lines) }()
 	s.add(x.Lines)
+	following := st.following(s, x.Lines)
+	defer func() { st.logDecisions(s, x.Lines, following) }()
 	a.Told, a.NotYet = st.reshape(ctx, dir, s)
 	for id, status := range x.Status {
 		if a.Unset = st.setStatus(ctx, dir, id, status); a.Unset != nil {

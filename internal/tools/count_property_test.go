@@ -33,14 +33,38 @@ func (n *counted) add(state string) {
 	}
 }
 
-// decided lets a person decide about some step, or the client or a script remove its task.
+// countedSkills are called beside those of undoSkills: a person says yes to how a step ends, on which depends whether another is needed.
+var countedSkills = map[string]string{
+	"outer": `{"fsm": 2, "steps": [{"id": 1, "subject": "Each", "each": {"lines": "items"}},
+{"id": 2, "subject": "Notes", "blockedBy": [1], "do": "notes"},
+{"id": 3, "subject": "Look", "blockedBy": [2], "approval": "Good?", "outcomes": {"again": {"back": 1, "max": 3}, "fine": {}, "bad": {}}},
+{"id": 4, "subject": "Mend", "blockedBy": [3], "when": {"3": "bad"}, "each": {"lines": "items"}},
+{"id": 5, "subject": "Tell", "blockedBy": [3]}]}`,
+	"choice": `{"fsm": 2, "steps": [{"id": 1, "subject": "Each", "each": {"lines": "items"}},
+{"id": 2, "subject": "Look", "blockedBy": [1], "approval": "Good?", "outcomes": {"again": {"back": 1, "max": 3}, "fine": {}, "bad": {}}},
+{"id": 3, "subject": "Mend", "blockedBy": [2], "when": {"2": "bad"}}]}`,
+}
+
+// decided lets a person decide about some step or the last change, or the client or a script remove the task.
 func (w *undoWorld) decided(t *rapid.T) {
 	open := w.steps(t)
 	if len(open) == 0 {
 		return
 	}
 	step := rapid.SampledFrom(open).Draw(t, "step")
-	switch rapid.IntRange(0, 5).Draw(t, "decision") {
+	switch rapid.IntRange(0, 9).Draw(t, "decision") {
+	case 9:
+		_, _ = w.run(t, false, "", "undo", "--force", "--list", worlds.ListID)
+	case 8:
+		w.Write(t, ".claude/skills/notes/fsm.json", fmt.Sprintf(`[{"id": 1, "subject": "Collect"}, {"id": 2, "subject": %q}]`, "Draft "+step))
+		_, _ = w.run(t, false, "", "step", "reload", "--because", "x", "--list", worlds.ListID)
+		if rapid.Bool().Draw(t, "undone") {
+			w.works(t, 0)
+			_, _ = w.run(t, false, "", "undo", "--force", "--list", worlds.ListID)
+		}
+	case 6, 7:
+		outcome := rapid.SampledFrom([]string{"again", "fine", "bad"}).Draw(t, "outcome")
+		_, _ = w.run(t, false, "", "step", "done", step, "--with-blockers", "--outcome", outcome, "--because", "x", "--list", worlds.ListID)
 	case 0, 1:
 		_, _ = w.run(t, false, "", "step", "skip", step, "--with-blockers", "--because", "x", "--list", worlds.ListID)
 	case 2:
@@ -51,6 +75,7 @@ func (w *undoWorld) decided(t *rapid.T) {
 		_, _ = w.run(t, false, "", "step", "end", step, "--because", "x", "--list", worlds.ListID)
 	default:
 		_ = os.Remove(w.InList(step + ".json"))
+		w.log = "" // which no log tells
 	}
 }
 
@@ -132,8 +157,14 @@ func TestEveryReaderCountsTheSame(t *testing.T) {
 	t.Chdir(t.TempDir())
 	rapid.Check(t, func(t *rapid.T) {
 		w := newUndoWorld(t)
+		w.log = w.Path("log")
+		for name, spec := range countedSkills {
+			w.Write(t, ".claude/skills/"+name+"/SKILL.md", "")
+			w.Write(t, ".claude/skills/"+name+"/fsm.json", spec)
+		}
+		w.Write(t, "project/items", rapid.SampledFrom([]string{"x\ny\n", "\n"}).Draw(t, "items"))
 		require.NoError(t, os.Chdir(w.Path("project")))
-		require.NoError(t, w.call(t, "outer"))
+		require.NoError(t, w.call(t, rapid.SampledFrom([]string{"outer", "choice", "notes"}).Draw(t, "called")))
 		for range rapid.IntRange(1, 3).Draw(t, "rounds") {
 			w.works(t, 0)
 			if rapid.Bool().Draw(t, "nested") {
@@ -162,7 +193,10 @@ func TestEveryReaderCountsTheSame(t *testing.T) {
 			}
 		}
 		require.Equal(t, want, sum, "status")
-		w.report(t)
+		w.requireReported(t, status)
+		if len(said.Workflows) == 0 { // all was undone
+			return
+		}
 		require.Equal(t, want, countIn(t, read("next")), "next")
 		require.Equal(t, want, states(t, read("attest", "--print", "--open", "--tree"), "predicate", "steps"), "attest")
 		words := wordsIn(t, status)
@@ -220,6 +254,90 @@ func (w *undoWorld) report(t *rapid.T) string {
 	}
 	require.Equal(t, w.begun, begun, "report: %s", text)
 	return text
+}
+
+// requireReported requires that report counts what status does, from the lists and from the log. For a step whose copies are there these
+// count.
+func (w *undoWorld) requireReported(t *rapid.T, status string) {
+	text := w.report(t)
+	if text == "" {
+		return
+	}
+	var now struct {
+		Workflows []struct {
+			BegunBy any
+			Steps   []struct {
+				ID, Parent int64
+				State      string
+				Earlier    bool
+				Each       struct{ Itself bool }
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(status), &now), status)
+	copied := map[int64]bool{}
+	for _, x := range now.Workflows {
+		for _, s := range x.Steps {
+			copied[s.Parent] = true
+		}
+	}
+	begun, done, notNeeded := 0, 0, 0
+	for _, x := range now.Workflows {
+		if x.BegunBy != nil {
+			begun++
+		}
+		for _, s := range x.Steps {
+			switch {
+			case s.Earlier || s.Each.Itself && copied[s.ID]:
+			case s.State == "done":
+				done++
+			case s.State == "not needed":
+				notNeeded++
+			}
+		}
+	}
+	lists := reported(t, text)
+	if begun == w.begun { // all of them are in the list
+		sum := [2]int{}
+		for _, n := range lists {
+			sum[0], sum[1] = sum[0]+n[0], sum[1]+n[1]
+		}
+		require.Equal(t, [2]int{done, notNeeded}, sum, "report")
+	}
+	if w.log == "" {
+		return
+	}
+	logged, err := w.run(t, false, "", "report", "--json", w.log)
+	require.NoError(t, err)
+	require.Equal(t, lists, reported(t, logged), "report of the log")
+}
+
+// reported returns how often each step is done and not needed as report has it, by skills, versions and steps.
+func reported(t *rapid.T, text string) map[string][2]int {
+	var said struct {
+		Skills []struct {
+			Skill    string
+			Versions []struct {
+				Digest string
+				Steps  []struct {
+					Step            string
+					Done, NotNeeded int
+				}
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(text), &said), text)
+	counts := map[string][2]int{}
+	for _, skill := range said.Skills {
+		for _, v := range skill.Versions {
+			for _, s := range v.Steps {
+				if s.Done+s.NotNeeded > 0 {
+					counts[skill.Skill+" "+v.Digest+" "+s.Step] = [2]int{s.Done, s.NotNeeded}
+				}
+			}
+		}
+	}
+	return counts
 }
 
 // tasksIn returns the states of the tasks that calls have created, those in this state or all, by their numbers.

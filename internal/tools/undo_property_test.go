@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -43,6 +44,7 @@ type undoWorld struct {
 	deaths  bool   // commands may be killed
 	killed  bool   // one was
 	history string // how many calls it keeps that nothing in the list needs
+	log     string // FSMTX_LOG; empty for none
 }
 
 func newUndoWorld(t *rapid.T) *undoWorld {
@@ -106,7 +108,7 @@ func (w *undoWorld) run(t *rapid.T, agent bool, stdin string, args ...string) (s
 
 // streams are those of a person at a terminal, or of the session's agent.
 func (w *undoWorld) streams(agent bool) terminal.Streams {
-	env := map[string]string{"HOME": w.Dir, "PATH": os.Getenv("PATH")}
+	env := map[string]string{"HOME": w.Dir, "PATH": os.Getenv("PATH"), decisions.Variable: w.log}
 	who := caller.Caller{Kind: caller.Person, Terminal: "/dev/pts/7"}
 	if agent {
 		env["CLAUDECODE"], env["CLAUDE_CODE_SESSION_ID"] = "1", worlds.ListID

@@ -87,7 +87,7 @@ type Workflow struct {
 	Before []From     `json:"before,omitempty"` // where it was before, oldest first; none if it began in this list
 	Since  time.Time  `json:"since,omitzero"`   // of one that was elsewhere: when its hydration began there
 	Beside []Workflow `json:"beside,omitempty"` // of one that was elsewhere: what came under its steps later
-	Over   bool       `json:"over,omitzero"`    // of these: others had come in the place of its steps
+	Over   time.Time  `json:"over,omitzero"`    // of these: when others had come in the place of its steps; zero if none had
 
 	First   time.Time `json:"first,omitzero"`    // of one that was reloaded: when the one began in whose place it came
 	Earlier []From    `json:"earlier,omitempty"` // and where that was, oldest first
