@@ -395,7 +395,7 @@ func (c *counter) settle(x *run, observing bool) *version {
 func (c *counter) decided(r *decisions.Record) {
 	x := c.run(r)
 	v := c.settle(x, slices.Contains(r.Gaps, string(state.Observing)))
-	if len(r.Gaps) > 0 && !v.observing && r.Decision != string(state.Ask) { // the answer has them, too
+	if !v.observing && isUnenforced(r) {
 		v.unenforced++
 	}
 	ends := r.Decision == string(state.End)
@@ -423,6 +423,15 @@ func (c *counter) decided(r *decisions.Record) {
 	if x.ended {
 		x.steps = nil
 	}
+}
+
+// isUnenforced reports whether a statement has the decision among what was not enforced.
+func isUnenforced(r *decisions.Record) bool {
+	line := state.Evidence{Verdict: state.Decision(r.Decision), To: r.To, By: state.By{How: state.How(r.How)}}
+	for _, g := range r.Gaps {
+		line.Gaps = append(line.Gaps, state.Gap(g))
+	}
+	return line.NotEnforced("") != ""
 }
 
 // wordOf returns the state of a step after a decision about it; empty if that does not change it.

@@ -420,7 +420,8 @@ func TestPassedUnchanged(t *testing.T) {
 }
 
 // TestDoneIsDoneByWhateverWay: by a person's word, or because the time was up, as status and a statement count it. A person's no is no
-// refusal of a rule, a choice was asked, and a question that has an answer is not counted twice as not enforced.
+// refusal of a rule, a choice was asked, and what is not enforced is what a statement has so: what lets something pass, not questions and
+// refusals.
 func TestDoneIsDoneByWhateverWay(t *testing.T) {
 	var l told
 	l.begin("/tasks/a", "1111")
@@ -433,10 +434,15 @@ func TestDoneIsDoneByWhateverWay(t *testing.T) {
 	l.step(3, "allow", func(r *decisions.Record) { r.Answer = "yes"; gaps(r) })
 	l.step(4, "answer", func(r *decisions.Record) { r.Answer, r.How = "a choice", "question" })
 	l.step(5, "reopen", func(r *decisions.Record) { r.Who = "person" })
+	for range 2 {
+		l.step(6, "deny", func(r *decisions.Record) { r.Gate, r.Gaps = "order", []string{"unseen"} })
+	}
+	l.step(6, "deny", func(r *decisions.Record) { r.Gate, r.Gaps = "check", []string{"another way"} })
+	l.step(6, "allow", func(r *decisions.Record) { r.How = "shell" })
 	x, _ := count(t, l.text(t), time.Time{})
 	text := strings.Join(strings.Fields(printed(x)), " ")
 	for _, line := range []string{"#1 Step 1 1 done gone past: done 1", "#2 Step 2 1 done late 1", "asked 2 (1 yes, 1 no)",
-		"asked 1 (1 chosen)", "not enforced 1 decision", "by a person: reopen 1"} {
+		"asked 1 (1 chosen)", "not enforced 3 decisions", "by a person: reopen 1"} {
 		assert.Contains(t, text, line)
 	}
 	assert.NotContains(t, text, "other rules")
