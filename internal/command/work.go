@@ -252,7 +252,7 @@ func (l *listWork) leftOpen(ctx context.Context, now *state.State) string {
 	here, _ := os.Getwd()
 	q := continuation.Query{Lookup: l.streams.Getenv, Here: cmp.Or(l.Directory(ctx), here), List: l.List.Dir, Own: l.List.Dir}
 	all, err := continuation.Find(ctx, q)
-	all = slices.DeleteFunc(all, func(u continuation.Unfinished) bool { return u.AtWork })
+	all = slices.DeleteFunc(all, func(u continuation.Unfinished) bool { return u.IsHeld() })
 	if err != nil || len(all) == 0 {
 		return ""
 	}
