@@ -132,7 +132,9 @@ func (s *State) PlaceInFile(c *Current) string {
 // CountsInCopies reports whether the copies of a step for the lines of its present round count in its place.
 func (s *State) CountsInCopies(c *Current) bool {
 	return c.Each != nil && c.Each.Itself && slices.ContainsFunc(s.OfList().Steps,
-		func(x *Current) bool { return x.Workflow.Parent == c.ID && isOf(x.Workflow, c) })
+		func(x *Current) bool {
+			return x.Workflow.Parent == c.ID && x.Workflow.Item != "" && isOf(x.Workflow, c)
+		})
 }
 
 // others returns the steps whose states follow from the line: those that it made unnecessary, and those that are open again; of those

@@ -83,9 +83,14 @@ func (s *State) Within(w *workflow.Workflow) []*Current {
 	})
 }
 
-// Unfinished returns the workflows under a step that keep it from being completed.
+// Unfinished returns the workflows under a step that keep it from being completed. Of a step that was taken out of the list it is those
+// that were not out before.
 func (s *State) Unfinished(c *Current) []*workflow.Workflow {
-	return slices.DeleteFunc(s.Under(c), s.OfList().Finished)
+	at, isOut := s.out[c.Workflow]
+	return slices.DeleteFunc(s.Under(c), func(w *workflow.Workflow) bool {
+		out, ok := s.out[w]
+		return s.OfList().Finished(w) || isOut && ok && out.Before(at)
+	})
 }
 
 // OpenUnder returns the open steps of the workflows under a step.

@@ -267,10 +267,10 @@ func (w *undoWorld) requireReported(t *rapid.T, status string) {
 		Workflows []struct {
 			BegunBy any
 			Steps   []struct {
-				ID, Parent int64
-				State      string
-				Earlier    bool
-				Each       struct{ Itself bool }
+				ID, Parent  int64
+				State, Item string
+				Earlier     bool
+				Each        struct{ Itself bool }
 			}
 		}
 	}
@@ -278,7 +278,7 @@ func (w *undoWorld) requireReported(t *rapid.T, status string) {
 	copied := map[int64]bool{}
 	for _, x := range now.Workflows {
 		for _, s := range x.Steps {
-			copied[s.Parent] = true
+			copied[s.Parent] = copied[s.Parent] || s.Item != "" && !s.Earlier
 		}
 	}
 	begun, done, notNeeded := 0, 0, 0
