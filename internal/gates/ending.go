@@ -241,7 +241,7 @@ func (e *ending) choose() (name string, ok bool) {
 		return "", false
 	}
 	f := e.c.facts[factKey{e.step.ID, fsmspec.CommandDecides}]
-	lines := strings.Split(strings.TrimSpace(f.result.Output), "\n")
+	lines := strings.Split(printed(f.result), "\n")
 	name = strings.TrimSpace(lines[len(lines)-1])
 	if !slices.Contains(e.step.Choices(), name) {
 		e.verdict = deny(e.step, "its command decided nothing",

@@ -165,7 +165,7 @@ func (e *ending) printed(v fsmspec.Value) bool {
 		return false
 	}
 	r := e.c.facts[factKey{e.step.ID, kind}].result
-	text := strings.TrimSpace(r.Output)
+	text := printed(r)
 	fault := v.Fault(text, e.step.Workflow.InPaths(v.Name))
 	if text == "" {
 		fault = "it printed nothing"
@@ -179,6 +179,11 @@ func (e *ending) printed(v fsmspec.Value) bool {
 	}
 	e.given[v.Name] = text
 	return true
+}
+
+// printed returns what a command printed, without a byte order mark, which files have that PowerShell wrote.
+func printed(r *state.Result) string {
+	return strings.TrimSpace(strings.TrimPrefix(r.Output, "\ufeff"))
 }
 
 // givenByPerson returns the values that a person gives for the step when they say that it is done. What

@@ -73,6 +73,7 @@ func nextInClaude(s terminal.Streams, call string) {
 		case !read.Valid:
 			message.Fprintf(s.Out, "the workflow of %s is not valid: fsmtx validate %s\n", w.Command, shell.Join(w.Path))
 			useless++
+			named = named || w.Command == name
 		case read.Reason() == "" && read.Only != byNobody:
 			usable = append(usable, read)
 		default:

@@ -330,7 +330,7 @@ func AsOpened(path string) string {
 	volume := filepath.VolumeName(path)
 	names := strings.FieldsFunc(path[len(volume):], isSeparator)
 	if len(path) > len(volume)+1 && !os.IsPathSeparator(path[len(volume)+1]) && len(names) > 1 && len(names[0]) == 1 &&
-		IsDir(strings.ToUpper(names[0])+`:\`) && !IsDir(volume+`\`+names[0]) {
+		IsDir(strings.ToUpper(names[0])+`:\`) {
 		volume, names = strings.ToUpper(names[0])+":", names[1:]
 	}
 	for i, name := range names {

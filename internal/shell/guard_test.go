@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -193,4 +194,20 @@ func inShell(t *testing.T, sh, line, dir, session string, variables ...string) (
 	c.Stdout, c.Stderr = &o, &e
 	_ = c.Run()
 	return o.String(), e.String(), c.ProcessState.ExitCode()
+}
+
+// TestAWordWithAnApostrophe is one word in PowerShell, too, where Windows is.
+func TestAWordWithAnApostrophe(t *testing.T) {
+	want := map[string]string{`C:\it's p`: `'C:\it'\''s p'`, `it's $x`: `'it'\''s $x'`, `\\s\it's`: `'\\s\it'\''s'`, `it's\`: `'it'\''s\'`}
+	if runtime.GOOS == "windows" {
+		want[`C:\it's p`] = `"C:\it's p"`
+	}
+	for text, quoted := range want {
+		assert.Equal(t, quoted, Quote(text))
+		script, err := Parse(quoted)
+		require.NoError(t, err)
+		word, known := script.Calls()[0][0].Text(none)
+		assert.True(t, known)
+		assert.Equal(t, text, word)
+	}
 }

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 
@@ -182,7 +183,13 @@ func (e *expansion) replace(from, to int, text string, in context) {
 }
 
 // Quote quotes a text as one word for a shell.
-func Quote(text string) string { return "'" + escapeQuotes(text) + "'" }
+func Quote(text string) string {
+	if runtime.GOOS == "windows" && strings.Contains(text, "'") && !strings.ContainsAny(text, "\"$`!") &&
+		!strings.Contains(text, `\\`) && !strings.HasSuffix(text, `\`) {
+		return `"` + text + `"` // which PowerShell reads as sh does
+	}
+	return "'" + escapeQuotes(text) + "'"
+}
 
 // escapeQuotes escapes a value for use between single quotes.
 func escapeQuotes(value string) string { return strings.ReplaceAll(value, "'", `'\''`) }

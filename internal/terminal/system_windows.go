@@ -8,6 +8,14 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// lookup is os.LookupEnv, but HOME is USERPROFILE: there the client looks, whatever HOME is (measured with 2.1.329).
+func lookup(name string) (string, bool) {
+	if profile := os.Getenv("USERPROFILE"); name == "HOME" && profile != "" {
+		return profile, true
+	}
+	return os.LookupEnv(name)
+}
+
 // writeSurviving writes to a stream: here nothing ends the program when the reader is gone.
 func writeSurviving(f *os.File, p []byte) (int, error) { return f.Write(p) }
 

@@ -21,7 +21,7 @@ type Streams struct {
 	In     io.Reader
 	Out    io.Writer
 	Err    io.Writer
-	Getenv func(string) (string, bool) // as os.LookupEnv
+	Getenv func(string) (string, bool) // as os.LookupEnv; HOME is the directory in which the client has its files
 
 	// Caller returns who runs the command; nil means caller.Of.
 	Caller func() caller.Caller
@@ -52,7 +52,7 @@ func (s Streams) Forged() bool {
 // Process returns the streams of this process.
 func Process() Streams {
 	prepare()
-	return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.LookupEnv,
+	return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: lookup,
 		Caller:   sync.OnceValue(func() caller.Caller { return caller.Of(os.LookupEnv) }),
 		Imitates: sync.OnceValue(func() bool { return caller.Imitates(os.LookupEnv) })}
 }

@@ -292,11 +292,12 @@ func (f flags) test(ctx context.Context, s terminal.Streams, args []string) erro
 	if err != nil {
 		return errors.Join(err, removeAll(t.dir))
 	}
-	defer release()
 	s.SurviveBrokenPipe() // nothing stays
 	inner, stop := signals.Context(ctx, removing)
 	defer stop()
-	err = errors.Join(t.run(inner, all), removeAll(t.dir))
+	err = t.run(inner, all)
+	release() // an open file keeps its directory from being removed on Windows
+	err = errors.Join(err, removeAll(t.dir))
 	o := outcome{cwd: cwd, tests: all, strict: f.strict, verbose: f.verbose, narrowed: f.run != ""}
 	if inner.Err() != nil { // what is not known yet is not said to be missing
 		o.tests = slices.DeleteFunc(all, func(t *trialled) bool { return !t.ended })

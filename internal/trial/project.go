@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -313,7 +314,8 @@ func put(path, text string) error {
 	return os.WriteFile(path, []byte(text), 0o666)
 }
 
-// removeAll removes a directory, also what is in directories that may not be written, such as those of module caches.
+// removeAll removes a directory, also what is in directories that may not be written, such as those of module caches. For a second it
+// waits for those who still have a file of it open on Windows.
 func removeAll(dir string) error {
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err == nil && e.IsDir() {
@@ -321,5 +323,9 @@ func removeAll(dir string) error {
 		}
 		return nil
 	})
-	return os.RemoveAll(dir)
+	for end := time.Now().Add(grace); ; time.Sleep(50 * time.Millisecond) {
+		if err := os.RemoveAll(dir); err == nil || time.Now().After(end) {
+			return err
+		}
+	}
 }

@@ -337,3 +337,19 @@ func TestASessionOfCodex(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(codex, "hooks.json"))
 	assert.NoFileExists(t, filepath.Join(codex, "config.toml"))
 }
+
+// TestTheHomeIsThatOfTheClient: the client looks in USERPROFILE, and HOME may be a drive of the network.
+func TestTheHomeIsThatOfTheClient(t *testing.T) {
+	w := newWorld(t)
+	profile, home := filepath.Join(t.TempDir(), "a profile"), t.TempDir()
+	require.NoError(t, os.Mkdir(profile, 0o755))
+	c := exec.Command(w.program, "install", "--user")
+	c.Dir, c.Env = w.project, []string{"USERPROFILE=" + profile, "HOME=" + home, "SystemRoot=" + os.Getenv("SystemRoot"),
+		"TEMP=" + os.Getenv("TEMP"), "PATH=" + os.Getenv("PATH")}
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.FileExists(t, filepath.Join(profile, ".claude", "settings.json"))
+	entries, err := os.ReadDir(home)
+	require.NoError(t, err)
+	assert.Empty(t, entries)
+}
