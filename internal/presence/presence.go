@@ -191,10 +191,11 @@ func Join(ctx context.Context, st *state.Store, s terminal.Streams, program, dir
 	if pid <= 0 || !hasState(st.List.Dir) {
 		return
 	}
-	c := state.Client{PID: pid, Start: caller.StartOf(pid), Program: program, Dir: dir, Hooked: hooked}
+	c := state.Client{PID: pid, Start: caller.StartOf(pid), Program: program, Dir: dir, Hooked: hooked, Session: st.Session}
 	m, _ := st.Memory()
 	was, known := m.Latest(program)
-	known = known && !was.Left && was.PID == c.PID && was.Start == c.Start && (was.Hooked || !hooked)
+	known = known && !was.Left && was.PID == c.PID && was.Start == c.Start && (was.Hooked || !hooked) &&
+		(was.Session == c.Session || c.Session == "")
 	if c.Start == "" || known || program == caller.Claude && !s.Who().FromClient() {
 		return
 	}

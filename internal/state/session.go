@@ -57,6 +57,7 @@ type Client struct {
 	Dir     string `json:"dir"`     // of its project
 	Hooked  bool   `json:"hooked"`  // its hooks see the commands of its agent's shell
 	Left    bool   `json:"left"`    // after /clear the process has another session, with another list
+	Session string `json:"session"` // its session, whose id the list need not have; empty if that is not known
 }
 
 // IsAlive reports whether the process runs. One that is not reaped does not.

@@ -329,7 +329,10 @@ func (q Query) named() (Found, error) {
 	case len(found) > 1:
 		return Found{}, fmt.Errorf("%w: %s is the beginning of %s", ErrNoSuchList, message.Words(q.Named), namesOf(found))
 	}
-	if begun := q.sessions(); len(begun) == 1 { // it has no task yet
+	if begun := q.sessions(); len(begun) == 1 { // it has no task yet, or it works with a list of another name
+		if i := slices.IndexFunc(dirs, func(dir string) bool { return worksWith(begun[0], dir) }); i >= 0 {
+			return q.at(dirs[i]), nil
+		}
 		dir, err := OfSession(OwnOnly(q.Lookup), begun[0])
 		return Found{Dir: dir, Session: begun[0]}, err
 	}
@@ -341,6 +344,18 @@ func (q Query) named() (Found, error) {
 	}
 	slices.SortStableFunc(dirs, func(a, b string) int { return LastWork(b).Compare(LastWork(a)) })
 	return Found{}, fmt.Errorf("%w: %s; there is %s", ErrNoSuchList, message.Words(q.Named), namesOf(dirs))
+}
+
+// worksWith reports whether it is on record that a session of Claude Code works with a list: its client does, or it has begun a workflow
+// there.
+func worksWith(session, dir string) bool {
+	st := &state.Store{List: tasks.List{Dir: dir}}
+	m, _ := st.Memory()
+	if slices.ContainsFunc(m.Clients, func(c state.Client) bool { return c.Session == session && !c.Left }) {
+		return true
+	}
+	r, err := st.OnRecord()
+	return err == nil && slices.ContainsFunc(r.Workflows, func(w *workflow.Workflow) bool { return w.Session == session })
 }
 
 // isTeams reports whether a list is that of the agent team of a session, whose id it has the first characters of.
