@@ -139,7 +139,7 @@ func (u Unfinished) String() string {
 // Choose returns the workflow that is meant: of the named list, or else of the project, and of the skill unless that is empty. One
 // whose session is at work has to be named, and so has the list in which it goes on if that is not known.
 //
-// Errors: that there is none, or several.
+// Errors: that there is none, or several; *state.OpenHereError if a skill would be open twice in the list.
 func Choose(ctx context.Context, q Query, named, skill string) (u Unfinished, err error) {
 	var all []Unfinished
 	where := "no other list has an unfinished workflow of this project"
@@ -182,7 +182,10 @@ func Choose(ctx context.Context, q Query, named, skill string) (u Unfinished, er
 	case len(all) > 1 || named == "" && all[0].IsHeld() || q.List == "":
 		return u, q.which(ctx, all)
 	}
-	return all[0], nil
+	if u = all[0]; u.List != q.List {
+		err = clash(ctx, q.List, u.All)
+	}
+	return u, err
 }
 
 // which returns the error that a workflow has to be named, or the list in which it goes on, with the whole command for each.
