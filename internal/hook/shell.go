@@ -155,20 +155,34 @@ func (h *hook) takes(ctx context.Context, call Invocation, dir string) (what str
 }
 
 // works returns to what a person has to agree before the agent starts or completes a step in a list that it names; see inOther.
-func (h *hook) works(ctx context.Context, call Invocation, _ string) (what string) {
-	return h.inOther(ctx, call, call.Rule.Command+" a step")
+func (h *hook) works(ctx context.Context, call Invocation, dir string) (what string) {
+	return h.inOther(ctx, call, dir, call.Rule.Command+" a step")
 }
 
-// inOther returns that a command does something in the list of another session, which is at work on it; empty for any other list.
-func (h *hook) inOther(ctx context.Context, call Invocation, does string) string {
+// inOther returns that a command does something in the list of another session, which is at work on it, or in which the gates look in
+// another project or work tree; empty for any other list.
+func (h *hook) inOther(ctx context.Context, call Invocation, at, does string) string {
 	if h.isAboutOwnList(call) {
 		return ""
 	}
 	dir, err := h.listNamed(ctx, call.Flags.Lookup("list").Value.String())
-	if _, others := presence.AtWork(h.streams.Getenv, dir); err != nil || !others {
+	if err != nil {
 		return ""
 	}
-	return does + " in the list of another session, which is at work on it"
+	if _, others := presence.AtWork(h.streams.Getenv, dir); others {
+		return does + " in the list of another session, which is at work on it"
+	}
+	now, err := state.LoadNow(ctx, dir)
+	here := cmp.Or(h.project(), at)
+	if err != nil || here == "" {
+		return ""
+	}
+	for _, w := range now.Workflows() {
+		if len(now.OpenIn(w)) > 0 && !tasklist.IsIn(h.streams.Getenv, w.Dir, here) {
+			return message.Sprintf("%s in the list of another session, whose gates look in %s", does, w.Dir)
+		}
+	}
+	return ""
 }
 
 // begins returns to what a person has to agree before a workflow is begun: it would replace unfinished workflows, or dir or its folder is
@@ -192,7 +206,7 @@ func (h *hook) begins(ctx context.Context, call Invocation, dir string) (what st
 	lost := frame.WouldReplace(ctx, state.Calling{Command: hydrate.CommandOf(skill), Spec: spec, Session: h.Session, Agent: h.call.AgentID})
 	project := h.project()
 	if len(lost) == 0 && folder == "" && (project == "" || dir != "" && gates.IsIn(project, dir)) {
-		return h.inOther(ctx, call, "begin a workflow")
+		return h.inOther(ctx, call, dir, "begin a workflow")
 	}
 	return Beginning(skill, lost, dir, folder, project)
 }
