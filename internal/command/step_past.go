@@ -349,7 +349,7 @@ func (f *pastFlags) may(now *state.State) error {
 	case f.ends:
 		return gates.MayEnd(now, f.past.Step)
 	case f.over:
-		return gates.MayReopen(now, f.past.Step)
+		return gates.MayReopen(now, f.past.Step, "")
 	}
 	return gates.Try(now, f.past)
 }

@@ -211,9 +211,12 @@ func isDone(s *state.State, c *state.Current, list string) Verdict {
 		v.past.forbidden = true
 		return v
 	}
-	v := deny(c, "it "+how, fmt.Sprintf(`%s %s. A person can open it again in a terminal: fsmtx step `+
-		`reopen %d --because "..." %s`,
-		c.Name(), how, c.ID, list))
+	it, again := "it", decidedBy(s, c)
+	if again != c {
+		it = "#" + message.Itoa(again.ID)
+	}
+	v := deny(c, "it "+how, fmt.Sprintf(`%s %s. A person can open %s again in a terminal: fsmtx step reopen %d --because "..." %s`,
+		c.Name(), how, it, again.ID, list))
 	v.past.forbidden = true
 	return v
 }

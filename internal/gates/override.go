@@ -39,6 +39,8 @@ var (
 	errOver = message.NewError("no step of its workflow is open", "fsmtx status lists the steps")
 	// errIsOpen is returned when a step is to be opened again that is open.
 	errIsOpen = message.NewError("the step is open", "fsmtx status lists the steps")
+	// errUnneeded is returned when a step is to be opened again that would not be open, because of how another one ended.
+	errUnneeded = errors.New("it would still not be needed")
 	// errUnread is returned when a step is to be opened again whose record cannot be read.
 	errUnread = errors.New("the record of its workflow cannot be read: set the status of its task instead")
 	// errClosed is returned when a step is to be opened again that is under a step which is
@@ -110,10 +112,11 @@ func Try(s *state.State, p Past) error {
 	return err
 }
 
-// MayReopen returns why the step cannot be opened again now.
+// MayReopen returns why the step cannot be opened again now. list is the flag of the list for a command that it names; empty
+// for none.
 //
-// Errors: errNoStep, errGone, errIsOpen.
-func MayReopen(s *state.State, id int64) error {
+// Errors: errNoStep, errGone, errIsOpen, errUnneeded.
+func MayReopen(s *state.State, id int64, list string) error {
 	switch c := s.Step(id); {
 	case c == nil:
 		return noStep(s.Departed, id)
@@ -121,8 +124,29 @@ func MayReopen(s *state.State, id int64) error {
 		return ended(s, c)
 	case !c.Done():
 		return fmt.Errorf("%s: %w", c.Name(), errIsOpen)
+	case !s.IsClosed(c.Workflow):
+		if d := decidedBy(s, c); d != c {
+			hint := fmt.Sprintf("open #%d again, which decided that", d.ID)
+			if list != "" {
+				hint += fmt.Sprintf(`: fsmtx step reopen %d --because "..." %s`, d.ID, list)
+			}
+			return message.WithHint(fmt.Errorf("%s: %w: %s", c.Name(), errUnneeded, c.WhyNotNeeded()), hint)
+		}
 	}
 	return nil
+}
+
+// decidedBy returns the step that has to be opened again for a step that is done to be open: the step itself, unless how another one
+// ended makes it unnecessary.
+func decidedBy(s *state.State, c *state.Current) *state.Current {
+	for {
+		_, tr, err := s.Flows[c.Workflow].Reopen(c.ID)
+		b := s.Unmet(c)
+		if err != nil || b == nil || !slices.Contains(tr.NotNeeded, c.ID) {
+			return c
+		}
+		c = b
+	}
 }
 
 // MayEnd returns why the workflow of the step cannot be ended now.

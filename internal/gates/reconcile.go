@@ -452,14 +452,14 @@ func DoneCommands(s *state.State, c *state.Current, list string) (all []string) 
 
 // Reopen opens a step again, and every step that comes after it.
 //
-// Errors: errNoStep, errIsOpen, errClosed, those of Load and of tasks.List.Open.
+// Errors: those of MayReopen, errUnread, errClosed, those of Load and of tasks.List.Open.
 func (f *Frame) Reopen(ctx context.Context, id int64, because string, by state.By) (*state.State, error) {
 	files := f.filesBefore(ctx, id, func(s *state.State, c *state.Current) (machine.Transition, error) {
 		_, tr, err := s.Flows[c.Workflow].Reopen(id)
 		return tr, err
 	})
 	return f.overrule(ctx, id, by, func(s *state.State, c *state.Current, by state.By) ([]state.Evidence, error) {
-		if err := MayReopen(s, id); err != nil {
+		if err := MayReopen(s, id, f.listFlag()); err != nil {
 			return nil, err
 		}
 		switch {

@@ -524,7 +524,7 @@ func (x Invocation) Decides(s *state.State) error {
 	case x.Rule.Command == "step skip", x.Rule.Command == "step done":
 		return gates.MayPass(s, *past)
 	case x.Rule.Command == "step reopen":
-		return gates.MayReopen(s, past.Step)
+		return gates.MayReopen(s, past.Step, "")
 	case past.Step == 0:
 		_, why := gates.OnlyOpen(s)
 		return why

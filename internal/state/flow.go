@@ -377,17 +377,24 @@ func (c *Current) ShownSubject() string {
 // whyNot returns ": #2 ended as patch" for a step that is not needed because of how another
 // one ended.
 func (s *State) whyNot(c *Current) string {
+	b := s.Unmet(c)
+	switch {
+	case b == nil:
+		return ""
+	case b.Outcome == machine.Skipped:
+		return ": #" + message.Itoa(b.ID) + " was not worked on"
+	}
+	return ": #" + message.Itoa(b.ID) + " ended as " + b.Outcome
+}
+
+// Unmet returns the step because of whose end a step is not needed; nil if there is none.
+func (s *State) Unmet(c *Current) *Current {
 	for _, w := range c.When {
-		b := s.Step(w.Step)
-		if b != nil && b.Outcome != "" && !slices.Contains(w.Outcomes, b.Outcome) {
-			how := "ended as " + b.Outcome
-			if b.Outcome == machine.Skipped {
-				how = "was not worked on"
-			}
-			return ": #" + message.Itoa(b.ID) + " " + how
+		if b := s.Step(w.Step); b != nil && b.Outcome != "" && !slices.Contains(w.Outcomes, b.Outcome) {
+			return b
 		}
 	}
-	return ""
+	return nil
 }
 
 // WhyNotNeeded returns, for example, "#2 ended as patch" for a step that is not needed, and "" if
