@@ -519,7 +519,7 @@ func TestChooseSession(t *testing.T) {
 	w.env["CLAUDE_PROJECT_DIR"] = w.project
 	assert.Contains(t, w.connect(nil).refuses("step_start", n(1)), "no session was named, and no task list of this project has a workflow")
 	w.hydrate("0b54e1c2", `{}`)
-	moved := filepath.Join(filepath.Dir(w.project), "moved")
+	moved := filepath.Join(t.TempDir(), filepath.Base(w.project))
 	require.NoError(t, os.Rename(w.project, moved))
 	w.env["CLAUDE_PROJECT_DIR"] = moved
 	assert.Contains(t, w.connect(nil).refuses("step_start", n(1)), "a person can say in a terminal outside the client that it was moved: "+
