@@ -105,8 +105,10 @@ func (q Query) Needs(u Unfinished) string {
 	case u.Same:
 		from = append(from, "from another session of the same client")
 	}
-	if dir := u.Workflow.Dir; !q.isHere(dir) && u.List != q.List {
+	if dir, away := u.Workflow.Dir, state.AwayText(u.Workflow); u.List != q.List && !q.isHere(dir) {
 		from = append(from, message.Sprintf("from %s to %s", dir, q.place(dir)))
+	} else if u.List != q.List && away != "" && !state.IsRemoved(dir) {
+		from = append(from, message.Sprintf("to %s, which %s", q.place(dir), away))
 	}
 	if q.Named {
 		from = append(from, "into a list that it names")

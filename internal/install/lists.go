@@ -119,9 +119,14 @@ func (d *doctor) ofProject(ctx context.Context, list *state.Store) (found []Faul
 		found = append(found, Fault{Kind: "steps", File: dir, What: m.String()})
 	}
 	for _, w := range st.Workflows() {
-		if w.Inode != 0 && w.Inode == state.Inode(d.cwd) && state.IsRemoved(w.Dir) && len(st.OpenIn(w)) > 0 && st.Parent(w) == nil {
+		away := state.AwayText(w)
+		switch name := tasklist.ShortName(d.Getenv, dir); {
+		case away == "" || len(st.OpenIn(w)) == 0 || st.Parent(w) != nil:
+		case w.Inode != 0 && w.Inode == state.Inode(d.cwd) && state.IsRemoved(w.Dir):
 			found = append(found, Fault{Kind: "steps", File: w.Dir, What: message.Sprintf("is gone, and this directory was it: the gates of %s "+
-				"look nowhere until a person says that it is here", w.Command), Command: tasklist.MoveLine(".", tasklist.ShortName(d.Getenv, dir))})
+				"look nowhere until a person says that it is here", w.Command), Command: tasklist.MoveLine(".", name)})
+		case tasklist.IsOf(d.Getenv, w, d.cwd):
+			found = append(found, Fault{Kind: "steps", File: dir, What: tasklist.AwayText(w, away, name)})
 		}
 		rel, err := filepath.Rel(w.Dir, d.cwd)
 		if err != nil || !filepath.IsLocal(rel) || st.Parent(w) != nil {

@@ -623,7 +623,7 @@ func (st *status) shown() shownStatus {
 	out.Troubles = slices.Concat(out.Troubles, st.cleared, st.off, st.steps.Differs())
 	for _, w := range st.steps.Workflows() {
 		if away := st.awayOf(w); away != "" {
-			out.Troubles = append(out.Troubles, st.awayText(w, away))
+			out.Troubles = append(out.Troubles, tasklist.AwayText(w, away, st.name))
 		}
 	}
 	if st.observing != "" {

@@ -56,11 +56,6 @@ func (st *status) awayOf(w *workflow.Workflow) string {
 	return state.AwayText(w)
 }
 
-// awayText says that the directory of a workflow is elsewhere, and how a person says where.
-func (st *status) awayText(w *workflow.Workflow, away string) string {
-	return message.Sprintf("%s: its directory %s %s; if it was moved: %s", w.Command, w.Dir, away, tasklist.MoveLine("DIR", st.name))
-}
-
 // changeOf says in what the fsm.json of an open workflow is not as it was when it began; see state.FileChange.
 func (st *status) changeOf(w *workflow.Workflow) (what string, takes bool) {
 	if st.steps.Parent(w) != nil || len(st.steps.OpenIn(w)) == 0 {
@@ -130,7 +125,7 @@ func (st *status) text(chosen string, columns int, colour bool) string {
 func (st *status) changesTo(b *strings.Builder) {
 	for _, w := range st.steps.Workflows() {
 		if away := st.awayOf(w); away != "" {
-			message.Fprintf(b, "%s\n", st.awayText(w, away))
+			message.Fprintf(b, "%s\n", tasklist.AwayText(w, away, st.name))
 		} else if what, takes := st.changeOf(w); takes && st.steps.CannotReload(w) != "" {
 			message.Fprintf(b, "%s: its fsm.json %s, and cannot be reloaded: %s: %s\n", message.Words(w.Command), what,
 				st.steps.CannotReload(w), state.InsteadOfReload)

@@ -3,6 +3,7 @@ package state
 import (
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"syscall"
 
 	"github.com/fsmtx/fsmtx/internal/client"
@@ -96,6 +97,16 @@ func WorkTreeOf(cwd string) (root, shared string, linked bool) {
 func RepositoryOf(dir string) string {
 	_, shared, _ := WorkTreeOf(dir)
 	return shared
+}
+
+// RepositoryIn returns the directory of git that the work trees of a workflow's repository share, if it is where it was; else nothing. That
+// of the main work tree went with it.
+func RepositoryIn(w *workflow.Workflow) string {
+	rel, err := filepath.Rel(w.Dir, w.Repo)
+	if IsRemoved(w.Repo) || AwayText(w) != "" && err == nil && filepath.IsLocal(rel) {
+		return ""
+	}
+	return w.Repo
 }
 
 // IsOther reports whether a directory is not of the project of the workflow for certain: the repository that its directory was in is where

@@ -18,6 +18,11 @@ func MoveLine(dir, name string) string {
 	return shell.Join("fsmtx", "step", "move", dir) + ` --because "..." --list ` + shell.Join(name)
 }
 
+// AwayText says that the directory of a workflow in the list with the name is elsewhere, and how a person says where.
+func AwayText(w *workflow.Workflow, away, name string) string {
+	return message.Sprintf("%s: its directory %s %s; if it was moved: %s", w.Command, w.Dir, away, MoveLine("DIR", name))
+}
+
 // maxMoved limits what OrMoved says.
 const maxMoved = 4
 
@@ -36,11 +41,10 @@ func mayBe(w *workflow.Workflow, here string) bool {
 }
 
 // OrMoved returns the hint for a project without workflows, with the open workflows of which the directory is gone, and may be the
-// directory here, and the command by which each goes on there. If here is the directory of one of them, under another name, it says only
-// that.
+// directory here, and the command by which each goes on there.
 func OrMoved(ctx context.Context, lookup func(string) (string, bool), here, hint string) string {
 	dirs, _ := WithHistory(lookup)
-	all, same := []string{hint}, []string{}
+	all := []string{hint}
 	isRemoved := func(w *workflow.Workflow) bool { return state.IsRemoved(w.Dir) }
 	for _, dir := range Recent(dirs) {
 		st := &state.Store{List: tasks.List{Dir: dir}, Known: new(state.Known)}
@@ -49,22 +53,12 @@ func OrMoved(ctx context.Context, lookup func(string) (string, bool), here, hint
 			continue
 		}
 		for _, w := range now.Workflows() {
-			if now.Parent(w) != nil || len(now.OpenIn(w)) == 0 || !state.IsRemoved(w.Dir) {
+			if now.Parent(w) != nil || len(now.OpenIn(w)) == 0 || !state.IsRemoved(w.Dir) || !mayBe(w, here) {
 				continue
 			}
-			is := w.Inode != 0 && w.Inode == state.Inode(here)
-			if !is && !mayBe(w, here) {
-				continue
-			}
-			text := message.Sprintf("the directory of %s, %s, is gone; if it is this one now: %s", w.Command, w.Dir,
-				MoveLine(".", ShortName(lookup, dir)))
-			if all = append(all, text); is {
-				same = append(same, text)
-			}
+			all = append(all, message.Sprintf("the directory of %s, %s, is gone; if it is this one now: %s", w.Command, w.Dir,
+				MoveLine(".", ShortName(lookup, dir))))
 		}
-	}
-	if len(same) > 0 {
-		all = same
 	}
 	return strings.Join(all[:min(len(all), maxMoved)], "; ")
 }

@@ -50,9 +50,9 @@ func Project(lookup func(string) (string, bool), dir string) string {
 }
 
 // Home returns the directory by which people know the project of dir, with all its work trees and folders: the root of the main work tree,
-// that of a bare repository, or Project. repository is that of which dir was a work tree, if it is gone.
+// that of a bare repository, or Project. repository is that of which dir was a work tree, if it is gone, or another one is there.
 func Home(lookup func(string) (string, bool), dir, repository string) string {
-	if repository != "" && state.IsRemoved(dir) && !state.IsRemoved(repository) {
+	if repository != "" && repository != state.RepositoryOf(dir) && !state.IsRemoved(repository) {
 		if filepath.Base(repository) == ".git" {
 			return filepath.Dir(repository)
 		}

@@ -22,9 +22,27 @@ import (
 )
 
 // IsOf reports whether a workflow is of the project of here: its directory is, or was in a work tree of the same repository, which may be
-// gone. Every search for lists of a project asks this.
+// gone, or has another name now. A directory that has come in its place is not, unless it is in that repository, or that is gone, too.
+// Every search for lists of a project asks this.
 func IsOf(lookup func(string) (string, bool), w *workflow.Workflow, here string) bool {
-	return Belongs(lookup, w.Dir, here) || w.Repo != "" && w.Repo == state.RepositoryOf(here)
+	repository := state.RepositoryIn(w)
+	switch {
+	case repository != "" && repository == state.RepositoryOf(here):
+		return true
+	case state.AwayText(w) == "":
+	case repository != "" && !state.IsRemoved(w.Dir):
+		return false
+	case repository == "" && isNow(lookup, w, here):
+		return true
+	}
+	return Belongs(lookup, w.Dir, here)
+}
+
+// isNow reports whether the directory of a workflow has another name now: that of here, of its work tree, or of the main one.
+func isNow(lookup func(string) (string, bool), w *workflow.Workflow, here string) bool {
+	return w.Inode != 0 && slices.ContainsFunc([]string{here, Project(lookup, here), Home(lookup, here, "")}, func(dir string) bool {
+		return state.Inode(dir) == w.Inode
+	})
 }
 
 // Belongs reports whether what is done in the directory dir is of the project of here: dir is in that project, or here is in dir, or
@@ -94,12 +112,17 @@ func openOfProject(ctx context.Context, lookup func(string) (string, bool), here
 // ofProject returns those of the lists that are of the project, with ever also those of which only a workflow is that was replaced.
 func ofProject(ctx context.Context, lookup func(string) (string, bool), here string, dirs []string, ever bool) (all []Listed, err error) {
 	own, _ := rootDir(lookup)
-	known := map[[2]string]bool{} // most lists are of few directories
+	type place struct {
+		dir, repository string
+		inode           uint64
+	}
+	known := map[place]bool{} // most lists are of few directories
 	isHere := func(w *workflow.Workflow) bool {
-		is, ok := known[[2]string{w.Dir, w.Repo}]
+		at := place{w.Dir, w.Repo, w.Inode}
+		is, ok := known[at]
 		if !ok {
 			is = IsOf(lookup, w, here)
-			known[[2]string{w.Dir, w.Repo}] = is
+			known[at] = is
 		}
 		return is
 	}
