@@ -144,12 +144,13 @@ func find(ctx context.Context, s terminal.Streams, named string, over bool, way 
 // ChooseList returns the list that openList finds, or with over FindAnyList, which must exist. chosen describes it,
 // for the first line of the output.
 func ChooseList(ctx context.Context, s terminal.Streams, named string, over bool) (list tasks.List, chosen string, err error) {
-	return ChooseWay(ctx, s, named, over, nil)
+	return ChooseWay(ctx, s, named, over, nil, nil)
 }
 
 // ChooseWay is ChooseList for a command that cannot do the same in each list: of several it means the only one of which there is
-// something to say.
-func ChooseWay(ctx context.Context, s terminal.Streams, named string, over bool, way Way) (list tasks.List, chosen string, err error) {
+// something to say. If there is none, why says of each list why the command can do nothing there.
+func ChooseWay(ctx context.Context, s terminal.Streams, named string, over bool, way Way, why func(dir string) error) (list tasks.List,
+	chosen string, err error) {
 	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Who: s.Who, Named: named, Over: over})
 	if several, is := errors.AsType[*tasklist.SeveralError](err); is && way != nil {
 		all := slices.DeleteFunc(slices.Clone(several.Lists), func(l tasklist.Listed) bool {
@@ -158,6 +159,9 @@ func ChooseWay(ctx context.Context, s terminal.Streams, named string, over bool,
 		})
 		if len(all) == 1 {
 			found, err = all[0].Found, nil
+		}
+		if len(all) == 0 && why != nil {
+			way = func(dir, _ string) (paste, note string) { return "", reasonOf(why(dir)) }
 		}
 	}
 	if err == nil {
@@ -173,6 +177,18 @@ func ChooseWay(ctx context.Context, s terminal.Streams, named string, over bool,
 		return list, "the list of " + found.Project + ": task list " + found.Dir, nil
 	}
 	return list, "task list " + found.Dir, nil
+}
+
+// reasonOf returns why a command can do nothing in a list, with what to do, to be told after the list.
+func reasonOf(err error) (note string) {
+	if err == nil {
+		return ""
+	}
+	note = ": " + message.Words(err.Error())
+	if hint := message.Hint(err); hint != "" {
+		note += "; " + message.Words(hint)
+	}
+	return note
 }
 
 // NameList adds the flag that names the list of a command.

@@ -301,7 +301,7 @@ func (q Query) whose(ctx context.Context, lists []string) (text string) {
 func MayTake(ctx context.Context, from, to, skill string) bool {
 	s, err := state.LoadNow(ctx, from)
 	return err == nil && !txn.IsAbsent(to) && slices.ContainsFunc(s.Workflows(), func(w *workflow.Workflow) bool {
-		return w.Command == skill && s.Parent(w) == nil && len(s.OpenIn(w)) > 0 && clash(ctx, to, s.Within(w)) == nil
+		return w.Command == skill && s.Parent(w) == nil && (s.Revive(w) || len(s.OpenIn(w)) > 0) && clash(ctx, to, s.Within(w)) == nil
 	})
 }
 

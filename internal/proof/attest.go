@@ -92,7 +92,7 @@ func (f attestFlags) run(ctx context.Context, s terminal.Streams, skill string) 
 			return "", ""
 		}
 		return "", ", but " + err.Error()
-	})
+	}, nil)
 	if err != nil {
 		return err
 	}

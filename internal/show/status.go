@@ -134,10 +134,14 @@ func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string
 		return watchStatus(ctx, s, &w)
 	}
 	var several *tasklist.SeveralError
-	if _, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: session, Who: s.Who, Cleared: true}); errors.As(err, &several) {
+	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: session, Who: s.Who, Cleared: true})
+	if errors.As(err, &several) {
 		return f.each(ctx, s, several.Lists)
 	}
 	list, chosen, err := command.ChooseList(ctx, s, session, false)
+	if err != nil && session == "" && found.Dir != "" { // its tasks are gone, with steps that were open
+		list, chosen, err = command.ChooseList(ctx, s, found.Dir, false)
+	}
 	if err != nil {
 		return err
 	}

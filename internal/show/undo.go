@@ -83,7 +83,7 @@ func NewUndo(s terminal.Streams) *cobra.Command {
 func runUndo(ctx context.Context, s terminal.Streams, session, number string, f undoFlags) error {
 	list, chosen, err := command.ChooseWay(ctx, s, session, true, func(dir, line string) (paste, note string) {
 		return wayToUndo(ctx, s, tasks.List{Dir: dir}, number, line, f)
-	})
+	}, func(dir string) error { return runUndo(ctx, s, dir, number, undoFlags{dryRun: true, force: f.force}) })
 	if err != nil {
 		return err
 	}
