@@ -21,6 +21,9 @@ func OrThere(s terminal.Streams, list, skill string, err error) error {
 }
 
 func shownThere(s terminal.Streams, went state.Went) string {
+	if went.Replaced {
+		return ""
+	}
 	return shell.Join("fsmtx", "status", "--list", tasklist.ShortName(s.Getenv, went.List)) + " shows it there"
 }
 
@@ -28,7 +31,7 @@ func shownThere(s terminal.Streams, went state.Went) string {
 func (f *pastFlags) there(s terminal.Streams, list string, err error) error {
 	went := state.WentOn(list, "", f.past.Step)
 	switch {
-	case went.Words == "":
+	case went.Words == "", went.Replaced, f.ends && went.Ended:
 		return err
 	case f.ends:
 		return &Exit{ExitNo, err, shell.Join("fsmtx", "step", "end", message.Itoa(went.Step), "--because", f.past.Because,

@@ -50,11 +50,12 @@ type Hydration struct {
 	From *workflow.From `json:"from,omitempty"` // where its workflow was before; nil if it began with the hydration
 	To   string         `json:"to,omitzero"`    // the list in which its workflow goes on
 
-	doneStep string // the name of the step Parent, if that is done
-	spent    bool   // it was undone after its workflow had gone on elsewhere, which that left there
-	by       string // who decided; see tasks.Label
-	project  string // directory of the project; empty if unknown
-	went     string // the list to which it has taken its workflow, which may have come back since; empty if it has not
+	doneStep string     // the name of the step Parent, if that is done
+	where    state.Went // how its workflow is in To
+	spent    bool       // it was undone after its workflow had gone on elsewhere, which that left there
+	by       string     // who decided; see tasks.Label
+	project  string     // directory of the project; empty if unknown
+	went     string     // the list to which it has taken its workflow, which may have come back since; empty if it has not
 	record   workflow.Workflow
 }
 
@@ -278,21 +279,21 @@ func (r *reader) hydration(i int) Hydration {
 	if label.Undo != "" {
 		h.Undoes = r.number(label.Undo)
 	}
-	h.To = r.follow(h, label.Steps)
+	h.To, h.where = r.follow(h, label.Steps)
 	return h
 }
 
 // follow returns in which list the workflow of a call is by now that went on in h.To, from which it may have gone on.
-func (r *reader) follow(h Hydration, steps []int64) string {
+func (r *reader) follow(h Hydration, steps []int64) (to string, where state.Went) {
 	for _, t := range h.Created {
 		steps = append(steps, tasks.Form.Number(tasks.Form.Name(t.ID)))
 	}
 	if h.To != "" && len(steps) > 0 {
 		if went := state.WentOn(r.dir, "", steps[0]); went.Words != "" && went.List != r.dir {
-			return went.List
+			return went.List, went
 		}
 	}
-	return h.To
+	return h.To, where
 }
 
 // left returns the list in which the workflow of entry i went on before the entry was undone, so that only what it had replaced came back;

@@ -302,7 +302,7 @@ func outcomeOf(h Hydration) string {
 		if h.By != 0 {
 			return fmt.Sprintf("came back as %d", h.By)
 		}
-		return "goes on in " + h.To
+		return h.where.Brief(h.To)
 	case cleared:
 		return "done; the client has cleared the list"
 	}

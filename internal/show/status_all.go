@@ -33,7 +33,8 @@ type shownList struct {
 	shownWaits
 
 	count   state.Count
-	to      string // the list in which the workflow goes on that it had last
+	to      string     // the list in which the workflow goes on that it had last
+	where   state.Went // how it is there
 	open    bool
 	repo    string // see workflow.Workflow; empty if it has left
 	project string // see tasklist.Home
@@ -123,7 +124,7 @@ func workflowsOf(lookup func(string) (string, bool), dir string, all []Hydration
 		lists = append(lists, l)
 	}
 	if len(lists) == 0 {
-		l := shownList{List: dir, Session: last.Session, Skill: last.Skill, to: last.To, undone: last.State == undoing,
+		l := shownList{List: dir, Session: last.Session, Skill: last.Skill, to: last.To, where: last.where, undone: last.State == undoing,
 			shownWaits: waitsOf(now, dir, name, nil)}
 		l.AtWork = l.AtWork && l.to == ""
 		for _, h := range all {
@@ -231,7 +232,7 @@ func (l shownList) line(short func(list string) string) string {
 	case l.interrupted != "":
 		next = "a change was interrupted"
 	case l.to != "":
-		next = "goes on in " + name(l.to)
+		next = l.where.Brief(name(l.to))
 	case l.undone:
 		next = "undone"
 	case l.back != "":
@@ -262,6 +263,9 @@ func (l shownList) line(short func(list string) string) string {
 func (l shownList) commands(agentReads bool) (all []string) {
 	if l.interrupted != "" {
 		return []string{"      " + l.interrupted}
+	}
+	if l.to != "" && l.where.Back != "" {
+		all = append(all, "      "+l.where.Back+" brings it back")
 	}
 	if l.back != "" {
 		all = append(all, "      "+l.back+" brings them back")

@@ -292,7 +292,7 @@ func wentOn(ctx context.Context, s terminal.Streams, list string, all []Hydratio
 	if i := slices.IndexFunc(all, left); h.State != moved && h.From != nil {
 		to, text = h.From.List, "came here from the task list "+h.From.List+" by fsmtx continue"
 	} else if i >= 0 {
-		from, to, skill, text = all[i].To, list, all[i].Skill, "goes on in the task list "+all[i].To
+		from, to, skill, text = all[i].To, list, all[i].Skill, all[i].where.In("the task list "+all[i].To)
 	}
 	if i := slices.IndexFunc(all, func(x Hydration) bool { return h.State == moved && x.Number == h.By }); text == "" && i >= 0 {
 		return "has come back as call " + nameOf(all[i]) + " and cannot be undone any more", ""

@@ -53,7 +53,12 @@ func (m *Moving) Words() string { return wentOn(m.Command, m.To) }
 
 // wentOn says in which list a workflow goes on.
 func wentOn(command, to string) string {
-	return "the workflow of " + message.Clip(message.Words(command), message.MaxSubject) + " goes on in the task list " + shortOf(to)
+	return called(command) + " goes on in the task list " + shortOf(to)
+}
+
+// called names the workflow of a skill.
+func called(command string) string {
+	return "the workflow of " + message.Clip(message.Words(command), message.MaxSubject)
 }
 
 // shortOf returns the name of a list, of one that is named by a session's id its beginning.
