@@ -9,6 +9,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
@@ -163,7 +164,10 @@ func MayEnd(s *state.State, id int64) error {
 }
 
 // SeveralOpenError is returned by OnlyOpen if several workflows are open.
-type SeveralOpenError struct{ Steps []*state.Current } // the first open one of each
+type SeveralOpenError struct {
+	Steps []*state.Current // the first open one of each
+	List  string           // by which a person names the list; empty if that is not known
+}
 
 func (e *SeveralOpenError) Error() string {
 	var all []string
@@ -173,8 +177,18 @@ func (e *SeveralOpenError) Error() string {
 	return "several workflows are open: " + strings.Join(all, ", ")
 }
 
-// Hint is for an agent, whose list needs no name.
-func (e *SeveralOpenError) Hint() string { return "name a step of the one to end" }
+// Hint is for an agent; a person reads the commands as they have typed them.
+func (e *SeveralOpenError) Hint() string {
+	var lines []string
+	for _, c := range e.Steps {
+		line := "fsmtx step end " + message.Itoa(c.ID) + ` --because "..."`
+		if e.List != "" {
+			line += " --list " + shell.Join(e.List)
+		}
+		lines = append(lines, line+" ends "+message.Words(c.Workflow.Command))
+	}
+	return strings.Join(lines, "; ")
+}
 
 // OnlyOpen returns the number of a step of the workflow that is open in the list, if it is the only one that is under no other.
 func OnlyOpen(s *state.State) (step int64, err error) {
@@ -191,7 +205,7 @@ func OnlyOpen(s *state.State) (step int64, err error) {
 	case len(all) == 1:
 		return step, nil
 	case len(all) > 1:
-		return 0, &SeveralOpenError{all}
+		return 0, &SeveralOpenError{all, s.ListName()}
 	case went != "":
 		return 0, message.WithHint(errors.New("no workflow is open in this task list: "+went),
 			"name that list: fsmtx status --all shows them")

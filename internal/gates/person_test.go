@@ -18,6 +18,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
@@ -85,7 +86,9 @@ func TestTheOnlyWorkflowThatIsOpen(t *testing.T) {
 	l.nest(workflow.Workflow{Command: "notes", Parent: 2}, `{"id": 11}`)
 	assert.Equal(t, "1", only(), "by any of its steps")
 	l.nest(workflow.Workflow{Command: "ship"}, `{"id": 21, "subject": "Ship"}`)
-	assert.Equal(t, `several workflows are open: #1 "Build" of release, #21 "Ship" of ship; name a step of the one to end`, only())
+	list := shell.Join(l.state().ListName())
+	assert.Equal(t, `several workflows are open: #1 "Build" of release, #21 "Ship" of ship; fsmtx step end 1 --because "..." --list `+list+
+		` ends release; fsmtx step end 21 --because "..." --list `+list+" ends ship", only())
 	l.ended(21, 11, 2)
 	assert.Equal(t, "no workflow is open in this task list; fsmtx status lists the steps", only())
 	_, err := OnlyOpen(&state.State{Departed: state.Departed{First: map[string]string{"1": "it goes on in the task list s2"}}})
