@@ -437,7 +437,7 @@ func isUnenforced(r *decisions.Record) bool {
 // wordOf returns the state of a step after a decision about it; empty if that does not change it.
 func wordOf(r *decisions.Record) state.Word {
 	d := state.Decision(r.Decision)
-	switch line := (state.Evidence{Verdict: d, To: r.To, Reopens: r.Reopens}); {
+	switch line := (state.Evidence{Verdict: d, To: r.To, Rule: r.Rule, Reopens: r.Reopens}); {
 	case d == state.Lapsed:
 		return state.Open
 	case !line.Completes():
@@ -638,6 +638,7 @@ func (s *step) allowed(r *decisions.Record, x *runStep) {
 		s.refused(r, x)
 	}
 	switch {
+	case r.Rule != "": // a call, which is let through as the step is
 	case r.To == workflow.InProgress:
 		x.started = r.Time
 	case len(r.Reopens) > 0:

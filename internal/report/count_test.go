@@ -447,3 +447,18 @@ func TestDoneIsDoneByWhateverWay(t *testing.T) {
 	}
 	assert.NotContains(t, text, "other rules")
 }
+
+// TestACallStartsAndEndsNothing is that the time of a step runs from its start, and that a call after it was skipped does not do it.
+func TestACallStartsAndEndsNothing(t *testing.T) {
+	var l told
+	l.begin("/l", "d")
+	start := func(r *decisions.Record) { r.To = "in_progress" }
+	l.step(1, "allow", start)
+	l.step(1, "allow", func(r *decisions.Record) { start(r); r.Rule = "Bash(git push *)" })
+	l.step(1, "allow", nil)
+	l.step(2, "skip", nil)
+	l.step(2, "allow", func(r *decisions.Record) { r.Rule = "Bash(git push *)" })
+	x, _ := count(t, l.text(t), time.Time{})
+	assert.Equal(t, 120.0, x.Skills[0].Versions[0].Steps[0].Median)
+	assert.Equal(t, 0, x.Skills[0].Versions[0].Steps[1].Done)
+}

@@ -1,7 +1,6 @@
 package show
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -113,7 +112,7 @@ func decidedOf(r decisions.Record) string {
 	case len(r.Reopens) > 0 && state.Decision(r.Decision) == state.Allow:
 		return "sent back"
 	}
-	return state.Decision(r.Decision).Word(r.To)
+	return state.Evidence{Verdict: state.Decision(r.Decision), To: r.To, Rule: r.Rule}.Word()
 }
 
 // whoOf returns who decided, and by which way.
@@ -136,7 +135,7 @@ func whyOf(r decisions.Record) string {
 			parts = append(parts, text)
 		}
 	}
-	if d := state.Decision(r.Decision); d == state.Deny || d == state.Ask || d == state.Declined {
+	if d := state.Decision(r.Decision); r.Rule == "" && (d == state.Deny || d == state.Ask || d == state.Declined) {
 		add(map[string]string{workflow.InProgress: "to start it", workflow.Completed: "to complete it"}[r.To])
 	}
 	if r.Outcome != "" {

@@ -209,6 +209,17 @@ func (d Decision) Word(to string) string {
 	return word
 }
 
+// Word returns what people read of the line.
+func (e Evidence) Word() string {
+	switch {
+	case e.Rule != "" && e.Verdict == Allow:
+		return "call let through"
+	case e.Rule != "" && e.Verdict == Deny:
+		return "call refused"
+	}
+	return e.Verdict.Word(e.To)
+}
+
 // Refuses reports whether the line refuses an update or a call.
 func (e Evidence) Refuses() bool { return e.Verdict == Deny || e.Verdict == Declined }
 

@@ -170,7 +170,7 @@ func (s *State) others(e Evidence, c *Current) (all []decisions.Other) {
 
 // Completes reports whether the line lets the step end.
 func (e Evidence) Completes() bool {
-	return e.Lets() && e.To == workflow.Completed && len(e.Reopens) == 0
+	return e.Lets() && e.To == workflow.Completed && len(e.Reopens) == 0 && e.Rule == ""
 }
 
 // SubjectInFile returns the subject that the fsm.json gives to a step: of a copy for a line that of the step, with the names of values.
@@ -190,7 +190,7 @@ func (s *State) defined(c *Current) string {
 
 // passed returns the gates that let the step through; see decisions.Record.
 func (e Evidence) passed(step workflow.Step) []string {
-	if !e.Lets() || e.Gate != "" || e.GonePast() != "" || e.IsQuiet() || e.To == "" {
+	if !e.Lets() || e.Gate != "" || e.GonePast() != "" || e.IsQuiet() || e.To == "" || e.Rule != "" {
 		return nil
 	}
 	return e.judged(step)
