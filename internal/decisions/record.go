@@ -75,6 +75,7 @@ type Record struct {
 	Passed    []string `json:"passed,omitempty"`
 	Unreached []string `json:"not_reached,omitempty"`
 	Wrong     bool     `json:"wrong,omitzero"`
+	Ended     string   `json:"ended,omitzero"`
 	Answer    string   `json:"answer,omitzero"`
 	Gaps      []string `json:"not_enforced,omitempty"`
 	Content   string   `json:"content,omitzero"`

@@ -340,7 +340,7 @@ func (c *counter) stands(one *state.State, dir string, before, stand map[*run]*w
 		word := one.Word(b)
 		x.ended = x.ended && !word.IsOpen()
 		x.cut = x.cut || word == state.IsNotNeeded && one.IsClosed(w)
-		x.byPerson = x.byPerson || word == state.IsNotNeeded && isEnded(one, b.Workflow)
+		x.byPerson = x.byPerson || word == state.IsNotNeeded && isEnded(one, w)
 		if !one.CountsInCopies(b) {
 			x.is(b.ID, stood{one.PlaceInFile(b), one.SubjectInFile(b), word})
 		}

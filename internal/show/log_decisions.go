@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -84,7 +85,7 @@ func subjectOf(r decisions.Record) string {
 	case r.Guard != "":
 		return r.Guard
 	case state.Decision(r.Decision) == state.End:
-		return r.Workflow
+		return cmp.Or(r.Ended, r.Workflow)
 	case r.Step != 0 && r.Subject != "":
 		return fmt.Sprintf("#%d %q", r.Step, message.Clip(r.Subject, 40))
 	case r.Step != 0:
@@ -95,7 +96,7 @@ func subjectOf(r decisions.Record) string {
 
 // sourceOf and decidedOf return what people read in place of the names that the record has for programs.
 func sourceOf(r decisions.Record) string {
-	if r.Source == decisions.Hydrate || state.Decision(r.Decision) == state.End {
+	if r.Source == decisions.Hydrate || state.Decision(r.Decision) == state.End && r.Ended == "" {
 		return "skill"
 	}
 	return string(r.Source)

@@ -107,6 +107,9 @@ func (s *State) record(e Evidence, c *Current) decisions.Record {
 	for _, g := range e.Gaps {
 		r.Gaps = append(r.Gaps, string(g))
 	}
+	if e.Verdict == End && c.Workflow != nil && c.Workflow.Part {
+		r.Ended = c.Workflow.Level()
+	}
 	r.Defined, r.Join = s.defined(c), s.CountsInCopies(c)
 	if c.Workflow != nil && r.Run != 0 {
 		r.Run = s.OfSkill(c.Workflow).Steps[0].ID
