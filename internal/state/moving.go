@@ -515,7 +515,7 @@ func (t *taken) record(by int64, m *Moving, x Continuing) (*workflow.Workflow, e
 		c.Since, c.Before, c.Session, c.Agent, c.Lost, c.Changed = r.Began, nil, x.Session, "", nil, ""
 		c.Over = t.over[r]
 		c.Kept = nil // lines has what was decided about these
-		if dir := x.Place(r.Dir); dir != r.Dir || c.Inode == 0 || AwayText(r) != "" {
+		if dir := x.Place(r.Dir); !IsRemoved(dir) && (dir != r.Dir || c.Inode == 0 || AwayText(r) != "") {
 			c.Dir, c.Inode, c.Repo, c.Chosen = dir, Inode(dir), RepositoryOf(dir), x.Chosen
 			c.Spec = planIn(dir, r)
 		}

@@ -160,3 +160,30 @@ func TestLinesOfAContinuationThatDiedDoNotCount(t *testing.T) {
 	dead := []Evidence{{Step: 1, Verdict: Allow}, {Step: 1, Verdict: Allow, With: "dead"}}
 	assert.Equal(t, []bool{true, true}, essential(dead))
 }
+
+// TestNothingGoesOnInADirectoryThatIsGone, where that of the other list's session is: a workflow stays in its own, with its repository.
+func TestNothingGoesOnInADirectoryThatIsGone(t *testing.T) {
+	l := hydrated(t, `{}`)
+	at := l.state().Workflows()[0].Dir
+	require.NoError(t, os.MkdirAll(filepath.Join(at, ".git"), 0o755))
+	o := &list{&Store{List: tasks.List{Dir: filepath.Join(filepath.Dir(l.List.Dir), "s2"), Wait: 5 * time.Second}, Session: "s2"}, t}
+	to := func(place string) Continuing {
+		return Continuing{From: l.Store, Root: l.state().Steps[0].ID, Session: "s2", Place: func(string) string { return place }}
+	}
+	w, err := o.Continue(t.Context(), to(at))
+	require.NoError(t, err)
+	require.NotZero(t, w.Inode)
+	dir, inode, repository := w.Dir, w.Inode, w.Repo
+	l, o = o, l
+	w, err = o.Continue(t.Context(), to(filepath.Join(at, "gone")))
+	require.NoError(t, err)
+	assert.Equal(t, dir, w.Dir)
+	assert.Equal(t, inode, w.Inode)
+	assert.Equal(t, repository, w.Repo)
+	require.NoError(t, os.RemoveAll(at))
+	l, o = o, l
+	w, err = o.Continue(t.Context(), to(at))
+	require.NoError(t, err)
+	assert.Equal(t, inode, w.Inode)
+	assert.Equal(t, repository, w.Repo)
+}
