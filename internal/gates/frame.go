@@ -529,7 +529,7 @@ func (f *Frame) withPastHint(c *call, v Verdict, told func(key string) bool) Ver
 				what = "#" + message.Itoa(v.past.step) + ", which comes first,"
 			}
 			if f.Via.Who == state.ThePerson {
-				v.Reason += "\nTo go past " + what + ": " + state.OverrideCommands(step, f.listFlag())
+				v.Reason += "\nTo go past " + strings.TrimSuffix(what, ",") + ": " + state.OverrideCommands(step, f.listFlag())
 			} else {
 				v.Reason += "\nA person can go past " + what + " in a terminal outside the client: " + state.OverrideCommands(step, f.listFlag())
 			}

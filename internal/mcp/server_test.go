@@ -410,6 +410,21 @@ func TestAPersonChoosesByAForm(t *testing.T) {
 	}
 }
 
+// TestNobodyIsAskedHowAStepEndsThatIsOver: the answer would change nothing.
+func TestNobodyIsAskedHowAStepEndsThatIsOver(t *testing.T) {
+	w := hydrated(t, `{"subject": "Settle it", "decides": "person", "outcomes": {"merge": {}, "drop": {}}}`, `{"subject": "Next"}`)
+	asked := 0
+	client := w.connect(filling(func(*mcp.ElicitParams) mcp.ElicitResult {
+		asked++
+		return mcp.ElicitResult{Action: "accept", Content: map[string]any{"answer": "yes"}}
+	}))
+	client.does("step_skip", map[string]any{"step": 1, "because": "slow"})
+	require.Equal(t, 1, asked)
+	text, _ := client.call("step_complete", n(1))
+	assert.Contains(t, text, `#1 "Settle it" was skipped`)
+	assert.Equal(t, 1, asked)
+}
+
 // TestAPersonChoosesAndApproves: each call asks one question, about the step that it names, and offers
 // only what can still be chosen.
 func TestAPersonChoosesAndApproves(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
@@ -208,6 +209,8 @@ func (w Way) goOn(s *state.State) string {
 		case len(of) == 0:
 		case of[0].Status == workflow.Pending && word != state.Awaits:
 			return w.toStart(of[0])
+		case w.Person && word == state.Awaits:
+			return "To go on: " + strings.Join(gates.DoneCommands(s, of[0], "--list "+message.Line(w.Named)), ", or ")
 		default:
 			return w.toComplete(of[0], s.Choice(of[0]))
 		}

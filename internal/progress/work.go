@@ -28,7 +28,7 @@ type Work struct {
 	*gates.Frame
 	Way
 	Step      *state.Current
-	Undecided bool     // a person decides how the step ends, and has not
+	Undecided bool     // a person decides how the step, which is open, ends, and has not
 	Choices   []string // outcomes that can be chosen now, if Undecided
 	chosen    string   // how they have decided that it ends
 }
@@ -54,7 +54,7 @@ func (w Way) On(ctx context.Context, f *gates.Frame, step int64) (*Work, error) 
 	case c.Gone():
 		return nil, refusal(s.HowEnded(step))
 	}
-	work := &Work{Frame: f, Way: w, Step: c, Undecided: s.Undecided(c), chosen: s.Choice(c)}
+	work := &Work{Frame: f, Way: w, Step: c, Undecided: s.Undecided(c) && !c.Done(), chosen: s.Choice(c)}
 	work.Way.NoChecks = f.NoChecks
 	if work.Undecided {
 		work.Choices = s.Offered(c)
