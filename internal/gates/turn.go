@@ -51,7 +51,7 @@ func (c *call) decideEnd(s *state.State, target *state.Current, lines []state.Ev
 	if state.IsBack(tr) {
 		v.Why = fmt.Sprintf("%s, time %d of %d", tr.Outcome, tr.Times, tr.Max)
 		after, _, _ := s.Flows[target.Workflow].Conclude(target.ID, tr.Outcome)
-		v.Turn = &Turn{Outcome: tr.Outcome, Text: message.ForAgent(s.Turned(target, tr, e.asked, s.Numbered(after.Ready()), v.Check))}
+		v.Turn = &Turn{Outcome: tr.Outcome, Text: message.ForAgent(s.Turned(target, tr, e.asked, s.ReadyAfter(after, tr), v.Check))}
 	} else if e.asked != "" {
 		v = v.telling(message.ForAgent(state.SpentText(target, e.asked) + ": " + target.Name() + " ends as " + tr.Outcome + "." +
 			state.Failure(e.asked, v.Check)))

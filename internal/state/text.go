@@ -281,6 +281,40 @@ func (s *State) SeenText(seen []Evidence, goOn bool) string {
 	return text + nowReady(ready, s.ToDo(ready[0]))
 }
 
+// ReadyAfter returns the steps of a workflow that will be ready after an outcome of it that leads back: in place of a step with parts those
+// of its parts.
+func (s *State) ReadyAfter(after machine.State, tr machine.Transition) (all []*Current) {
+	for _, c := range s.Numbered(after.Ready()) {
+		switch {
+		case slices.Contains(tr.Reopens, c.ID):
+			all = append(all, s.firstOf(c)...)
+		case len(s.Unfinished(c)) == 0:
+			all = append(all, c)
+		default:
+			all = append(all, slices.DeleteFunc(s.Ready(), func(x *Current) bool { return !slices.Contains(s.Above(x.Workflow), c) })...)
+		}
+	}
+	return all
+}
+
+// firstOf returns the steps that are ready when a step is: those of its parts that wait for nothing, or itself if it has none.
+func (s *State) firstOf(c *Current) (all []*Current) {
+	for _, w := range s.OfList().under[c.ID] {
+		if !w.Part || w.Item != "" { // what was called, or is for a line, is of an earlier round
+			continue
+		}
+		for _, x := range s.In(w) {
+			if len(x.BlockedBy) == 0 && !x.Gone() {
+				all = append(all, s.firstOf(x)...)
+			}
+		}
+	}
+	if len(all) == 0 {
+		all = append(all, c)
+	}
+	return all
+}
+
 // TurnedBy is turned for an outcome that is on record.
 func (s *State) TurnedBy(e Evidence) string {
 	c := s.Step(e.Step)
