@@ -69,12 +69,13 @@ func TestLinesOfPowerShell(t *testing.T) {
 // TestFromPowerShell: a POSIX shell would read \\ and & otherwise.
 func TestFromPowerShell(t *testing.T) {
 	for line, want := range map[string]string{
-		`& 'C:/Users/J Doe/fsmtx.exe' start 1`:                        `'C:/Users/J Doe/fsmtx.exe' start 1`,
-		`C:\bin\fsmtx.exe step skip 1 --because "it's old"; git push`: `'C:\bin\fsmtx.exe' step skip 1 --because 'it'\''s old'; git push`,
-		`fsmtx next | Out-Host`:                                       `fsmtx next; Out-Host`,
-		`fsmtx start $n`:                                              `fsmtx start $n`,
-		`if ($x) { fsmtx start 1 }`:                                   `if ($x) { fsmtx start 1 }`,
-		`fsmtx start 1 > log.txt`:                                     `fsmtx start 1 > log.txt`,
+		`& 'C:/Users/J Doe/fsmtx.exe' start 1`: `'C:/Users/J Doe/fsmtx.exe' start 1`,
+		`C:\bin\fsmtx.exe step skip 1 --because "it's old"; git push`: `'C:\bin\fsmtx.exe' step skip 1 --because ` +
+			shell.Quote("it's old") + `; git push`,
+		`fsmtx next | Out-Host`:     `fsmtx next; Out-Host`,
+		`fsmtx start $n`:            `fsmtx start $n`,
+		`if ($x) { fsmtx start 1 }`: `if ($x) { fsmtx start 1 }`,
+		`fsmtx start 1 > log.txt`:   `fsmtx start 1 > log.txt`,
 	} {
 		assert.Equal(t, want, shell.FromPowerShell(line), line)
 	}

@@ -184,7 +184,7 @@ func (e *expansion) replace(from, to int, text string, in context) {
 
 // Quote quotes a text as one word for a shell.
 func Quote(text string) string {
-	if runtime.GOOS == "windows" && strings.Contains(text, "'") && !strings.ContainsAny(text, "\"$`!") &&
+	if runtime.GOOS == "windows" && strings.Contains(text, "'") && !strings.ContainsAny(text, "\"$`!\n") &&
 		!strings.Contains(text, `\\`) && !strings.HasSuffix(text, `\`) {
 		return `"` + text + `"` // which PowerShell reads as sh does
 	}
