@@ -142,7 +142,7 @@ func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args
 	case from == "" && s.Who().Kind != caller.Person:
 		line := continuation.Line(s.Getenv, u.Workflow.Command, u.List, "")
 		presence.Enter(ctx, l.List.Dir) // the other line names it
-		hint := "name its list, and the person is asked: " + line + "; with ! nobody is: in a terminal outside the client, " +
+		hint := "name its list, and the person is asked: " + line + "; a line with ! asks nobody: in a terminal outside the client, " +
 			continuation.Line(s.Getenv, u.Workflow.Command, u.List, l.List.Dir)
 		if unasked {
 			hint = hook.OnlyAPerson(s.Who(), here, continuation.Line(s.Getenv, u.Workflow.Command, u.List, l.List.Dir))

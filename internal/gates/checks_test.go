@@ -512,7 +512,7 @@ func TestGatesLookInTheWorkTreeOfTheAgent(t *testing.T) {
 }
 
 // TestOnWhatACompletionStands: on the files from before the first of its commands ran to after the last one; without one on those of
-// that moment. Nobody asks for it where there is no policy.
+// that moment. Without a policy it is not looked for.
 func TestOnWhatACompletionStands(t *testing.T) {
 	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Build", "set": {"v": {"run": "echo x | tee a"}}, "check": "echo x > b"},
 		{"id": 2, "subject": "Write"}, {"id": 3, "subject": "Tell"}]}`)

@@ -183,7 +183,7 @@ func (e *ending) ownGates() (failed, ok bool) {
 		if !isDue || g.Kind == fsmspec.PersonApproves || e.pass(g) {                 // a person is asked last
 			continue
 		}
-		r := e.c.facts[factKey{e.step.ID, g.Kind}].result // nil if it has not run, or is no check
+		r := e.c.facts[factKey{e.step.ID, g.Kind}].result // nil of a gate that is no check, and of a check that has not run
 		if r == nil || r.Interrupted || r.Unrunnable || e.step.OutcomeNamed(machine.Failed) == nil {
 			return false, false
 		}
@@ -241,7 +241,7 @@ func (e *ending) choose() (name string, ok bool) {
 		return "", false
 	}
 	f := e.c.facts[factKey{e.step.ID, fsmspec.CommandDecides}]
-	lines := strings.Split(printed(f.result), "\n")
+	lines := strings.Split(outputOf(f.result), "\n")
 	name = strings.TrimSpace(lines[len(lines)-1])
 	if !slices.Contains(e.step.Choices(), name) {
 		e.verdict = deny(e.step, "its command decided nothing",

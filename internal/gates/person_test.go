@@ -715,7 +715,7 @@ func TestWhatIsKeptForThePerson(t *testing.T) {
 	l.Via.Who = state.ThePerson
 	l.SayLater(t.Context(), "they have read it")
 	l.Via.Who, l.Session = "", ""
-	l.SayLater(t.Context(), "whose session it is nobody knows")
+	l.SayLater(t.Context(), "of an unknown session")
 	require.NoFileExists(t, l.stateFile(state.SessionFile))
 	l.Session = "s1"
 	require.NoError(t, os.WriteFile(l.stateFile("missed"), fmt.Appendln(nil, time.Now().Unix()), 0o600))

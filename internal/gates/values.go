@@ -165,7 +165,7 @@ func (e *ending) printed(v fsmspec.Value) bool {
 		return false
 	}
 	r := e.c.facts[factKey{e.step.ID, kind}].result
-	text := printed(r)
+	text := outputOf(r)
 	fault := v.Fault(text, e.step.Workflow.InPaths(v.Name))
 	if text == "" {
 		fault = "it printed nothing"
@@ -181,8 +181,8 @@ func (e *ending) printed(v fsmspec.Value) bool {
 	return true
 }
 
-// printed returns what a command printed, without a byte order mark, which files have that PowerShell wrote.
-func printed(r *state.Result) string {
+// outputOf returns what a command printed, without a byte order mark, which files have that PowerShell wrote.
+func outputOf(r *state.Result) string {
 	return strings.TrimSpace(strings.TrimPrefix(r.Output, "\ufeff"))
 }
 

@@ -53,7 +53,7 @@ func (c *call) workplace(w *workflow.Workflow) fact {
 
 // IsIn reports whether a directory is in the project's, or in a linked work tree of its repository.
 func IsIn(project, dir string) bool {
-	rel, _ := filepath.Rel(safefile.Resolve(project), safefile.Resolve(dir)) // empty if there is no way, which is not local
+	rel, _ := filepath.Rel(safefile.Resolve(project), safefile.Resolve(dir)) // empty between two drives, and then not local
 	return filepath.IsLocal(rel) || workplace(project, dir) != project
 }
 

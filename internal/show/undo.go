@@ -275,7 +275,7 @@ func (u undoneHydration) bringsBack(s terminal.Streams) (text string) {
 	return text
 }
 
-// bringBack names the command that creates the tasks of a workflow again, for whoever runs this one.
+// bringBack names the command that creates the tasks of a workflow again. Its words are for the person or the agent that runs this one.
 func bringBack(s terminal.Streams, w *workflow.Workflow, list string) string {
 	to := list
 	if s.Who().Kind == caller.Agent {
